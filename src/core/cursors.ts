@@ -1,0 +1,39 @@
+// Cursors: opaque positions in a listing, bound to the tenant and the query and signed, so that none can be forged,
+// carried to another tenant or replayed on another query.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const SIGNATURE_LENGTH = 16;
+/** A position is at most one identifier (1,089 bytes) or two. */
+export const CURSOR_LENGTH_MAX = 4096;
+
+/** The signing secrets of the cluster: the current one first, then those still accepted. Each 32 bytes or more. */
+export type CursorSecrets = readonly [Uint8Array, ...Uint8Array[]];
+
+/** The parts are length-prefixed, so that no two lists of parts sign alike. */
+function sign(secret: Uint8Array, scope: readonly string[], position: Uint8Array): Buffer {
+  const hmac = createHmac('sha256', secret);
+  for (const part of [...scope.map((text) => Buffer.from(text, 'utf8')), position]) {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(part.length);
+    hmac.update(length).update(part);
+  }
+  return hmac.digest().subarray(0, SIGNATURE_LENGTH);
+}
+
+/** A cursor for `position` in the listing that `scope` (the tenant and every parameter that selects) names. Base64url. */
+export function createCursor(secrets: CursorSecrets, scope: readonly string[], position: string): string {
+  const bytes = Buffer.from(position, 'utf8');
+  return Buffer.concat([sign(secrets[0], scope, bytes), bytes]).toString('base64url');
+}
+
+/** The position of a cursor, or undefined where it was not made for this scope with one of these secrets. */
+export function parseCursor(secrets: CursorSecrets, scope: readonly string[], cursor: string): string | undefined {
+  if (cursor.length > CURSOR_LENGTH_MAX) return undefined;
+  const bytes = Buffer.from(cursor, 'base64url');
+  if (bytes.length < SIGNATURE_LENGTH || bytes.toString('base64url') !== cursor) return undefined;
+  const position = bytes.subarray(SIGNATURE_LENGTH);
+  const signature = bytes.subarray(0, SIGNATURE_LENGTH);
+  const genuine = secrets.some((secret) => timingSafeEqual(signature, sign(secret, scope, position)));
+  return genuine ? position.toString('utf8') : undefined;
+}

@@ -1,0 +1,171 @@
+// The error catalogue: every error that leaves the process has one code here. It gives the HTTP status, the gRPC
+// status, whether the same call may be repeated, the title and the meaning. The public pages under /errors/, the
+// documentation and the OpenAPI file are made from this table and tested against it both ways.
+
+/** gRPC status numbers (https://grpc.github.io/grpc/core/md_doc_statuscodes.html) that the catalogue uses. */
+export type GrpcStatus = 3 | 4 | 5 | 7 | 8 | 9 | 13 | 14 | 16;
+
+export interface ErrorEntry {
+  readonly httpStatus: number;
+  readonly grpcStatus: GrpcStatus;
+  /** Whether repeating the same call later can succeed without the caller changing anything. */
+  readonly retryable: boolean;
+  /** One line, the same for every occurrence (RFC 9457 section 3.1.3). */
+  readonly title: string;
+  /** A sentence or two for the public page: when it occurs and what to do. */
+  readonly meaning: string;
+}
+
+const entry = (
+  httpStatus: number,
+  grpcStatus: GrpcStatus,
+  title: string,
+  meaning: string,
+  retryable = false,
+): ErrorEntry => Object.freeze({ httpStatus, grpcStatus, retryable, title, meaning });
+
+export const ERROR_CATALOGUE = Object.freeze({
+  'invalid-subject': entry(
+    400,
+    3,
+    'Invalid subject',
+    'The subject is missing, not a string or not of the form namespace:external_id. The namespace starts with a letter and has up to 64 letters, digits, "_", "." or "-"; the external id has 1 to 256 Unicode code points without control characters, white space or lone surrogates.',
+  ),
+  'invalid-relation': entry(
+    400,
+    3,
+    'Invalid relation',
+    'The relation is missing or not one of the built-in relations: owner, admin, manager, editor, commenter, viewer, member, guest, parent.',
+  ),
+  'invalid-object': entry(
+    400,
+    3,
+    'Invalid object',
+    'The object is missing, not a string or not of the form namespace:external_id. The rules are those of the subject.',
+  ),
+  'invalid-request': entry(
+    400,
+    3,
+    'Invalid request',
+    'The request is malformed: JSON that does not parse, bytes that are not UTF-8, a field or query parameter of the wrong shape, an unknown or repeated query parameter, or an ill-formed namespace name. The detail names what and where.',
+  ),
+  'invalid-cursor': entry(
+    400,
+    3,
+    'Invalid cursor',
+    'The cursor was not issued by this service for this tenant and this query. Start the listing again without a cursor.',
+  ),
+  'bulk-too-large': entry(400, 3, 'Too many checks in one call', 'A bulk call carries at most 100 checks. Split it.'),
+  unauthorized: entry(
+    401,
+    16,
+    'Unauthorized',
+    'The bearer token is missing, malformed, unknown, expired or revoked. Send "Authorization: Bearer <API key>".',
+  ),
+  'insufficient-scope': entry(
+    403,
+    7,
+    'Insufficient scope',
+    'The API key is valid, but lacks the scope that this operation needs. No scope implies another.',
+  ),
+  'tenant-suspended': entry(403, 7, 'Tenant suspended', 'The operator of the service has suspended this tenant.'),
+  'namespace-limit-reached': entry(
+    403,
+    8,
+    'Namespace limit reached',
+    'The tenant has as many namespaces as its plan allows. Nothing was changed.',
+  ),
+  'key-limit-reached': entry(
+    403,
+    8,
+    'API key limit reached',
+    'The tenant has as many API keys as its plan allows. Revoke one first. Nothing was changed.',
+  ),
+  'grant-not-found': entry(404, 5, 'Grant not found', 'No such grant exists, so there was nothing to revoke.'),
+  'key-not-found': entry(404, 5, 'API key not found', 'The tenant has no live API key with this id.'),
+  'tenant-not-found': entry(404, 5, 'Tenant not found', 'No tenant with this id exists.'),
+  'not-found': entry(404, 5, 'Not found', 'There is nothing at this path.'),
+  'method-not-allowed': entry(
+    405,
+    3,
+    'Method not allowed',
+    'The path exists, but not with this method. The Allow header lists the methods it has.',
+  ),
+  'request-timeout': entry(408, 4, 'Request time-out', 'The request did not arrive whole in time.', true),
+  'payload-too-large': entry(
+    413,
+    3,
+    'Payload too large',
+    'The body is larger than this operation takes: 64 KiB, a bulk check 1 MiB.',
+  ),
+  'unsupported-media-type': entry(
+    415,
+    3,
+    'Unsupported media type',
+    'The body has to be application/json, in UTF-8, without a content encoding.',
+  ),
+  'rate-limited': entry(
+    429,
+    8,
+    'Rate limited',
+    'The tenant has used up the requests of its plan in this window, or this address failed to authenticate too often. Wait for Retry-After seconds.',
+    true,
+  ),
+  'header-fields-too-large': entry(431, 3, 'Header fields too large', 'The header of the request exceeds 16 KiB.'),
+  internal: entry(
+    500,
+    13,
+    'Internal error',
+    'The service met an error it did not expect. The request id leads to it in the log.',
+  ),
+  unavailable: entry(
+    503,
+    14,
+    'Unavailable',
+    'The answer cannot be given right now. Nothing was decided, or the outcome of a write is not known: repeating the call is safe.',
+    true,
+  ),
+  overloaded: entry(
+    503,
+    14,
+    'Overloaded',
+    'The service has more work than it can take. Nothing was changed; repeat later.',
+    true,
+  ),
+} satisfies Record<string, ErrorEntry>);
+
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERROR_CATALOGUE, text);
+}
+
+export interface GrantdErrorOptions {
+  /** Safe to publish: names the field, header or bound. Never a secret, never another tenant's data. */
+  readonly details?: Readonly<Record<string, string | number | boolean>>;
+  /** Logged, never sent. */
+  readonly cause?: unknown;
+}
+
+/** The one error class. `message` is safe to publish. */
+export class GrantdError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+
+  constructor(code: ErrorCode, message: string, options: GrantdErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'GrantdError';
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  get retryable(): boolean {
+    return ERROR_CATALOGUE[this.code].retryable;
+  }
+
+  /** Any thrown value as a GrantdError; an unknown one becomes `internal` with the original as its cause. */
+  static from(error: unknown): GrantdError {
+    if (error instanceof GrantdError) return error;
+    return new GrantdError('internal', 'An unexpected error occurred.', { cause: error });
+  }
+}

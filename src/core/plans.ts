@@ -1,0 +1,44 @@
+// Plans: the rate limit and the bounds of a tenant. The built-in ones can be replaced and added to by configuration.
+
+export interface Plan {
+  readonly name: string;
+  /** Requests let through per window; undefined: no limit and no headers. */
+  readonly requests: number | undefined;
+  readonly windowSeconds: number;
+  readonly namespacesMax: number;
+  readonly keysMax: number;
+}
+
+export type Plans = ReadonlyMap<string, Plan>;
+
+export const NAMESPACES_MAX_DEFAULT = 1000;
+export const KEYS_MAX_DEFAULT = 1000;
+
+/** The plan of a new tenant, and of a tenant whose stored plan this process does not know. */
+export const DEFAULT_PLAN_NAME = 'free';
+
+/** The bucket of `/v1/keys`, apart from the plan's, so that a leaked key cannot keep its owner from revoking it. */
+export const KEYS_BUCKET = Object.freeze({ requests: 60, windowSeconds: 60 });
+
+const plan = (name: string, requests: number | undefined, windowSeconds: number): Plan =>
+  Object.freeze({
+    name,
+    requests,
+    windowSeconds,
+    namespacesMax: NAMESPACES_MAX_DEFAULT,
+    keysMax: KEYS_MAX_DEFAULT,
+  });
+
+const FREE_PLAN = plan(DEFAULT_PLAN_NAME, 600, 60);
+
+export const BUILT_IN_PLANS: Plans = new Map(
+  [FREE_PLAN, plan('standard', 200, 1), plan('scale', 10_000, 1), plan('unlimited', undefined, 1)].map((each) => [
+    each.name,
+    each,
+  ]),
+);
+
+/** The plan of that name; an unknown one acts as `free`. */
+export function resolvePlan(plans: Plans, name: string): Plan {
+  return plans.get(name) ?? plans.get(DEFAULT_PLAN_NAME) ?? FREE_PLAN;
+}

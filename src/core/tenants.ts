@@ -1,0 +1,17 @@
+// Tenants: the record that a slot's log holds of each.
+
+import type { TenantId } from './ids.ts';
+
+/** `deleting`: refuses everything, its data is being removed. `deleted`: all its data is gone; the id is never used again. */
+export type TenantState = 'active' | 'suspended' | 'deleting' | 'deleted';
+
+export interface Tenant {
+  readonly tenantId: TenantId;
+  /** 1 to 256 code points. */
+  readonly name: string;
+  /** The name of a plan. */
+  readonly plan: string;
+  readonly state: TenantState;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly createdAtMs: number;
+}

@@ -1,0 +1,131 @@
+// Tuples: the three strings of a grant and the rules for each. Identifiers are split at the first colon and compared
+// byte for byte: no case folding, no normalisation.
+
+import { GrantdError } from './errors.ts';
+
+/** In the order of their wire numbers, which start at 1. Only ever appended to. */
+export const RELATIONS = Object.freeze([
+  'owner',
+  'admin',
+  'manager',
+  'editor',
+  'commenter',
+  'viewer',
+  'member',
+  'guest',
+  'parent',
+] as const);
+
+export type Relation = (typeof RELATIONS)[number];
+
+const relationNumbers: ReadonlyMap<string, number> = new Map(RELATIONS.map((name, index) => [name, index + 1]));
+
+/** 1 to 9, or undefined for anything that is not a built-in relation. */
+export function relationNumber(relation: string): number | undefined {
+  return relationNumbers.get(relation);
+}
+
+/** The relation of a wire number, or undefined. */
+export function relationOf(number: number): Relation | undefined {
+  return RELATIONS[number - 1];
+}
+
+export function isRelation(text: string): text is Relation {
+  return relationNumbers.has(text);
+}
+
+export interface Tuple {
+  /** `namespace:external_id` */
+  readonly subject: string;
+  readonly relation: Relation;
+  /** `namespace:external_id` */
+  readonly object: string;
+}
+
+export interface Grant extends Tuple {
+  /** `grt_…` */
+  readonly grantId: string;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly createdAtMs: number;
+}
+
+export interface Namespace {
+  readonly name: string;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly createdAtMs: number;
+}
+
+export const NAMESPACE_PATTERN = '[A-Za-z][A-Za-z0-9_.-]{0,63}';
+
+/** Unicode general categories Cc and Cs and the property White_Space, written out so that any regex engine reads it the same. */
+const EXTERNAL_ID_PATTERN =
+  '[^\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ud800-\\udfff]{1,256}';
+
+/** `namespace:external_id`; the external id has 1 to 256 code points. */
+export const IDENTIFIER_PATTERN = `${NAMESPACE_PATTERN}:${EXTERNAL_ID_PATTERN}`;
+
+/** Code points: 64 of namespace, the colon and 256 of external id. */
+export const IDENTIFIER_LENGTH_MAX = 64 + 1 + 256;
+
+export const NAMESPACE_REGEX = new RegExp(`^${NAMESPACE_PATTERN}$`, 'u');
+export const IDENTIFIER_REGEX = new RegExp(`^${IDENTIFIER_PATTERN}$`, 'u');
+
+export function isIdentifier(text: unknown): text is string {
+  return typeof text === 'string' && IDENTIFIER_REGEX.test(text);
+}
+
+export function isNamespaceName(text: unknown): text is string {
+  return typeof text === 'string' && NAMESPACE_REGEX.test(text);
+}
+
+/** The part before the first colon. `identifier` must be a valid identifier. */
+export function namespaceOf(identifier: string): string {
+  return identifier.slice(0, identifier.indexOf(':'));
+}
+
+const describe = (value: unknown): string =>
+  value === undefined ? 'is missing' : typeof value === 'string' ? 'is not of that form' : 'is not a string';
+
+/**
+ * A tuple of three unknown values. `where` prefixes the field in the message (`checks[3].`).
+ * Throws `invalid-subject`, `invalid-relation` or `invalid-object`, the first that applies, in that order.
+ */
+export function parseTuple(subject: unknown, relation: unknown, object: unknown, where = ''): Tuple {
+  if (!isIdentifier(subject)) {
+    throw new GrantdError(
+      'invalid-subject',
+      `"${where}subject" must be namespace:external_id; it ${describe(subject)}.`,
+    );
+  }
+  if (typeof relation !== 'string' || !isRelation(relation)) {
+    throw new GrantdError(
+      'invalid-relation',
+      `"${where}relation" must be one of ${RELATIONS.join(', ')}; it ${
+        typeof relation === 'string' ? 'is none of them' : describe(relation)
+      }.`,
+    );
+  }
+  if (!isIdentifier(object)) {
+    throw new GrantdError('invalid-object', `"${where}object" must be namespace:external_id; it ${describe(object)}.`);
+  }
+  return { subject, relation, object };
+}
+
+/**
+ * Orders two well-formed strings by the bytes of their UTF-8 form: negative, zero or positive.
+ * UTF-16 order differs from it only where a surrogate meets a unit above the surrogates.
+ */
+export function compareUtf8(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index += 1) {
+    const leftUnit = left.charCodeAt(index);
+    const rightUnit = right.charCodeAt(index);
+    if (leftUnit !== rightUnit) {
+      const leftSurrogate = leftUnit >= 0xd800 && leftUnit <= 0xdfff;
+      const rightSurrogate = rightUnit >= 0xd800 && rightUnit <= 0xdfff;
+      if (leftSurrogate === rightSurrogate) return leftUnit - rightUnit;
+      return leftSurrogate ? 1 : -1;
+    }
+  }
+  return left.length - right.length;
+}

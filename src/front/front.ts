@@ -1,0 +1,104 @@
+// The port of the front, as HTTP and the console see it. It finds the owner of a tenant, keeps handles, coalesces,
+// retries inside the deadline and hides every change of owner. Errors are GrantdError of the catalogue and nothing else.
+
+import type { KeyId, TenantId } from '../core/ids.ts';
+import type { ScopeMask } from '../core/scopes.ts';
+import type { Tenant } from '../core/tenants.ts';
+import type { Grant, Namespace, Relation, Tuple } from '../core/tuples.ts';
+import type { GrantRequest, GrantResult, ListedKey, Page, PageQuery, SlotStatus } from '../shard/shard.ts';
+import type { MemberRow, TrailRow } from '../store/store.ts';
+
+/** Of one HTTP request: its id, and when to give up on the monotonic clock of this process. */
+export interface RequestContext {
+  /** `req_…` */
+  readonly requestId: string;
+  readonly deadlineMs: number;
+}
+
+/**
+ * A tenant as seen with one key (or as the operator). Kept and shared by all requests that carry the key: a method
+ * that finds the key revoked throws `unauthorized`, the tenant suspended since `tenant-suspended`.
+ */
+export interface TenantSession {
+  readonly tenantId: TenantId;
+  readonly keyId: string;
+  readonly scopes: ScopeMask;
+  /** The stored name; may be unknown to this process. */
+  readonly plan: string;
+  readonly suspended: boolean;
+
+  /** Resolves where the owner would serve this key now. Asked before every answer that does not come from the owner. */
+  confirm(context: RequestContext): Promise<void>;
+  check(context: RequestContext, tuple: Tuple): Promise<{ readonly authorized: boolean; readonly checkedAtMs: number }>;
+  checkBulk(
+    context: RequestContext,
+    checks: readonly Tuple[],
+  ): Promise<{ readonly authorized: readonly boolean[]; readonly checkedAtMs: number }>;
+  writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
+  listObjects(
+    context: RequestContext,
+    query: PageQuery & {
+      readonly subject: string;
+      readonly relation: Relation;
+      readonly namespace: string | undefined;
+    },
+  ): Promise<Page<string>>;
+  listNamespaces(context: RequestContext): Promise<readonly Namespace[]>;
+  createNamespace(
+    context: RequestContext,
+    name: string,
+  ): Promise<{ readonly created: boolean; readonly namespace: Namespace }>;
+  /** Makes the key here; its text leaves this process only in the answer. */
+  createKey(
+    context: RequestContext,
+    key: { readonly name: string; readonly scopes: ScopeMask; readonly expiresAtMs: number | undefined },
+  ): Promise<{ readonly record: ListedKey; readonly text: string }>;
+  listKeys(context: RequestContext, query: PageQuery): Promise<Page<ListedKey>>;
+  revokeKey(context: RequestContext, keyId: KeyId): Promise<void>;
+  listSubjects(context: RequestContext, query: PageQuery): Promise<Page<string>>;
+  listSubjectGrants(context: RequestContext, query: PageQuery & { readonly subject: string }): Promise<Page<Grant>>;
+  listTrail(context: RequestContext, query: PageQuery): Promise<Page<TrailRow>>;
+  exportGrants(context: RequestContext, query: PageQuery): Promise<Page<Grant>>;
+}
+
+export interface SlotView extends SlotStatus {
+  readonly incarnation: string;
+  readonly shardName: string;
+}
+
+/** What only the operator may ask. `operator` is the name of the token, for the trail. */
+export interface OperatorApi {
+  /** All scopes, on any tenant, suspended ones too. Throws `tenant-not-found`. */
+  tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<TenantSession>;
+  createTenant(context: RequestContext, tenant: { name: string; plan: string; operator: string }): Promise<Tenant>;
+  updateTenant(
+    context: RequestContext,
+    change: {
+      tenantId: TenantId;
+      name?: string | undefined;
+      plan?: string | undefined;
+      state?: 'active' | 'suspended' | 'deleting' | undefined;
+      operator: string;
+    },
+  ): Promise<Tenant>;
+  readTenant(context: RequestContext, tenantId: TenantId): Promise<Tenant>;
+  /** Of the whole cluster, ascending by id, after `after`. */
+  listTenants(
+    context: RequestContext,
+    query: { after: TenantId | undefined; limit: number },
+  ): Promise<{ readonly tenants: readonly Tenant[]; readonly next: TenantId | undefined }>;
+  /** Of the whole cluster, ascending by slot; slots that nobody serves now are absent. */
+  listSlots(context: RequestContext): Promise<readonly SlotView[]>;
+  listMembers(context: RequestContext): Promise<readonly MemberRow[]>;
+}
+
+export interface Front {
+  /**
+   * The session of an API key; at once where the key is known here. Throws `unauthorized` (junk without any I/O) or
+   * `unavailable` where the owner cannot verify it now.
+   */
+  authenticate(context: RequestContext, apiKey: string): TenantSession | Promise<TenantSession>;
+  /** Whether every slot has an owner that this front can reach. */
+  ready(): boolean;
+  close(): Promise<void>;
+}

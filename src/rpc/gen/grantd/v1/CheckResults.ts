@@ -1,0 +1,18 @@
+// Original file: proto/grantd/v1/shard.proto
+
+import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from '../../grantd/v1/Reply.ts';
+import type { Long } from '@grpc/proto-loader';
+
+export interface CheckResults {
+  'authorized'?: (number)[];
+  'denied'?: (number)[];
+  'failed'?: (_grantd_v1_Reply)[];
+  'checkedAtMs'?: (number | string | Long);
+}
+
+export interface CheckResults__Output {
+  'authorized': (number)[];
+  'denied': (number)[];
+  'failed': (_grantd_v1_Reply__Output)[];
+  'checkedAtMs': (number);
+}

@@ -1,0 +1,12 @@
+// Original file: proto/grantd/v1/shard.proto
+
+
+export interface Objects {
+  'objects'?: (string)[];
+  'nextCursor'?: (string);
+}
+
+export interface Objects__Output {
+  'objects': (string)[];
+  'nextCursor': (string);
+}

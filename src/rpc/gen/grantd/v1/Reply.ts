@@ -1,0 +1,63 @@
+// Original file: proto/grantd/v1/shard.proto
+
+import type { Failure as _grantd_v1_Failure, Failure__Output as _grantd_v1_Failure__Output } from '../../grantd/v1/Failure.ts';
+import type { Handle as _grantd_v1_Handle, Handle__Output as _grantd_v1_Handle__Output } from '../../grantd/v1/Handle.ts';
+import type { Done as _grantd_v1_Done, Done__Output as _grantd_v1_Done__Output } from '../../grantd/v1/Done.ts';
+import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from '../../grantd/v1/BulkResults.ts';
+import type { GrantResults as _grantd_v1_GrantResults, GrantResults__Output as _grantd_v1_GrantResults__Output } from '../../grantd/v1/GrantResults.ts';
+import type { Objects as _grantd_v1_Objects, Objects__Output as _grantd_v1_Objects__Output } from '../../grantd/v1/Objects.ts';
+import type { Namespaces as _grantd_v1_Namespaces, Namespaces__Output as _grantd_v1_Namespaces__Output } from '../../grantd/v1/Namespaces.ts';
+import type { NamespaceResult as _grantd_v1_NamespaceResult, NamespaceResult__Output as _grantd_v1_NamespaceResult__Output } from '../../grantd/v1/NamespaceResult.ts';
+import type { Key as _grantd_v1_Key, Key__Output as _grantd_v1_Key__Output } from '../../grantd/v1/Key.ts';
+import type { Keys as _grantd_v1_Keys, Keys__Output as _grantd_v1_Keys__Output } from '../../grantd/v1/Keys.ts';
+import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from '../../grantd/v1/Tenant.ts';
+import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from '../../grantd/v1/Tenants.ts';
+import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Subjects__Output } from '../../grantd/v1/Subjects.ts';
+import type { Trail as _grantd_v1_Trail, Trail__Output as _grantd_v1_Trail__Output } from '../../grantd/v1/Trail.ts';
+import type { Grants as _grantd_v1_Grants, Grants__Output as _grantd_v1_Grants__Output } from '../../grantd/v1/Grants.ts';
+import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from '../../grantd/v1/Slots.ts';
+import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from '../../grantd/v1/Members.ts';
+
+export interface Reply {
+  'id'?: (number);
+  'failure'?: (_grantd_v1_Failure | null);
+  'handle'?: (_grantd_v1_Handle | null);
+  'done'?: (_grantd_v1_Done | null);
+  'bulkResults'?: (_grantd_v1_BulkResults | null);
+  'grantResults'?: (_grantd_v1_GrantResults | null);
+  'objects'?: (_grantd_v1_Objects | null);
+  'namespaces'?: (_grantd_v1_Namespaces | null);
+  'namespaceResult'?: (_grantd_v1_NamespaceResult | null);
+  'key'?: (_grantd_v1_Key | null);
+  'keys'?: (_grantd_v1_Keys | null);
+  'tenant'?: (_grantd_v1_Tenant | null);
+  'tenants'?: (_grantd_v1_Tenants | null);
+  'subjects'?: (_grantd_v1_Subjects | null);
+  'trail'?: (_grantd_v1_Trail | null);
+  'grants'?: (_grantd_v1_Grants | null);
+  'slots'?: (_grantd_v1_Slots | null);
+  'members'?: (_grantd_v1_Members | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"trail"|"grants"|"slots"|"members";
+}
+
+export interface Reply__Output {
+  'id': (number);
+  'failure'?: (_grantd_v1_Failure__Output | null);
+  'handle'?: (_grantd_v1_Handle__Output | null);
+  'done'?: (_grantd_v1_Done__Output | null);
+  'bulkResults'?: (_grantd_v1_BulkResults__Output | null);
+  'grantResults'?: (_grantd_v1_GrantResults__Output | null);
+  'objects'?: (_grantd_v1_Objects__Output | null);
+  'namespaces'?: (_grantd_v1_Namespaces__Output | null);
+  'namespaceResult'?: (_grantd_v1_NamespaceResult__Output | null);
+  'key'?: (_grantd_v1_Key__Output | null);
+  'keys'?: (_grantd_v1_Keys__Output | null);
+  'tenant'?: (_grantd_v1_Tenant__Output | null);
+  'tenants'?: (_grantd_v1_Tenants__Output | null);
+  'subjects'?: (_grantd_v1_Subjects__Output | null);
+  'trail'?: (_grantd_v1_Trail__Output | null);
+  'grants'?: (_grantd_v1_Grants__Output | null);
+  'slots'?: (_grantd_v1_Slots__Output | null);
+  'members'?: (_grantd_v1_Members__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"trail"|"grants"|"slots"|"members";
+}

@@ -1,0 +1,13 @@
+// Original file: proto/grantd/v1/shard.proto
+
+import type { TrailEntry as _grantd_v1_TrailEntry, TrailEntry__Output as _grantd_v1_TrailEntry__Output } from '../../grantd/v1/TrailEntry.ts';
+
+export interface Trail {
+  'entries'?: (_grantd_v1_TrailEntry)[];
+  'nextCursor'?: (string);
+}
+
+export interface Trail__Output {
+  'entries': (_grantd_v1_TrailEntry__Output)[];
+  'nextCursor': (string);
+}

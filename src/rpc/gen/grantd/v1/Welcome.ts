@@ -1,0 +1,20 @@
+// Original file: proto/grantd/v1/shard.proto
+
+
+export interface Welcome {
+  'version'?: (string);
+  'incarnation'?: (string);
+  'shardName'?: (string);
+  'slots'?: (number);
+  'deadlineMs'?: (number);
+  'leaseMs'?: (number);
+}
+
+export interface Welcome__Output {
+  'version': (string);
+  'incarnation': (string);
+  'shardName': (string);
+  'slots': (number);
+  'deadlineMs': (number);
+  'leaseMs': (number);
+}

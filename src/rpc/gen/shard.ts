@@ -1,0 +1,137 @@
+import type * as grpc from '@grpc/grpc-js';
+import type { EnumTypeDefinition, MessageTypeDefinition } from '@grpc/proto-loader';
+
+import type { Attempt as _grantd_v1_Attempt, Attempt__Output as _grantd_v1_Attempt__Output } from './grantd/v1/Attempt.ts';
+import type { Authenticate as _grantd_v1_Authenticate, Authenticate__Output as _grantd_v1_Authenticate__Output } from './grantd/v1/Authenticate.ts';
+import type { AuthenticateOperator as _grantd_v1_AuthenticateOperator, AuthenticateOperator__Output as _grantd_v1_AuthenticateOperator__Output } from './grantd/v1/AuthenticateOperator.ts';
+import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from './grantd/v1/BulkResults.ts';
+import type { Call as _grantd_v1_Call, Call__Output as _grantd_v1_Call__Output } from './grantd/v1/Call.ts';
+import type { CheckBulk as _grantd_v1_CheckBulk, CheckBulk__Output as _grantd_v1_CheckBulk__Output } from './grantd/v1/CheckBulk.ts';
+import type { CheckResults as _grantd_v1_CheckResults, CheckResults__Output as _grantd_v1_CheckResults__Output } from './grantd/v1/CheckResults.ts';
+import type { Checks as _grantd_v1_Checks, Checks__Output as _grantd_v1_Checks__Output } from './grantd/v1/Checks.ts';
+import type { Confirm as _grantd_v1_Confirm, Confirm__Output as _grantd_v1_Confirm__Output } from './grantd/v1/Confirm.ts';
+import type { CreateKey as _grantd_v1_CreateKey, CreateKey__Output as _grantd_v1_CreateKey__Output } from './grantd/v1/CreateKey.ts';
+import type { CreateNamespace as _grantd_v1_CreateNamespace, CreateNamespace__Output as _grantd_v1_CreateNamespace__Output } from './grantd/v1/CreateNamespace.ts';
+import type { CreateTenant as _grantd_v1_CreateTenant, CreateTenant__Output as _grantd_v1_CreateTenant__Output } from './grantd/v1/CreateTenant.ts';
+import type { Done as _grantd_v1_Done, Done__Output as _grantd_v1_Done__Output } from './grantd/v1/Done.ts';
+import type { ExportGrants as _grantd_v1_ExportGrants, ExportGrants__Output as _grantd_v1_ExportGrants__Output } from './grantd/v1/ExportGrants.ts';
+import type { Failure as _grantd_v1_Failure, Failure__Output as _grantd_v1_Failure__Output } from './grantd/v1/Failure.ts';
+import type { FrontMessage as _grantd_v1_FrontMessage, FrontMessage__Output as _grantd_v1_FrontMessage__Output } from './grantd/v1/FrontMessage.ts';
+import type { GrantRecord as _grantd_v1_GrantRecord, GrantRecord__Output as _grantd_v1_GrantRecord__Output } from './grantd/v1/GrantRecord.ts';
+import type { GrantResult as _grantd_v1_GrantResult, GrantResult__Output as _grantd_v1_GrantResult__Output } from './grantd/v1/GrantResult.ts';
+import type { GrantResults as _grantd_v1_GrantResults, GrantResults__Output as _grantd_v1_GrantResults__Output } from './grantd/v1/GrantResults.ts';
+import type { GrantWrite as _grantd_v1_GrantWrite, GrantWrite__Output as _grantd_v1_GrantWrite__Output } from './grantd/v1/GrantWrite.ts';
+import type { Grants as _grantd_v1_Grants, Grants__Output as _grantd_v1_Grants__Output } from './grantd/v1/Grants.ts';
+import type { Handle as _grantd_v1_Handle, Handle__Output as _grantd_v1_Handle__Output } from './grantd/v1/Handle.ts';
+import type { Hello as _grantd_v1_Hello, Hello__Output as _grantd_v1_Hello__Output } from './grantd/v1/Hello.ts';
+import type { Key as _grantd_v1_Key, Key__Output as _grantd_v1_Key__Output } from './grantd/v1/Key.ts';
+import type { Keys as _grantd_v1_Keys, Keys__Output as _grantd_v1_Keys__Output } from './grantd/v1/Keys.ts';
+import type { ListKeys as _grantd_v1_ListKeys, ListKeys__Output as _grantd_v1_ListKeys__Output } from './grantd/v1/ListKeys.ts';
+import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from './grantd/v1/ListMembers.ts';
+import type { ListNamespaces as _grantd_v1_ListNamespaces, ListNamespaces__Output as _grantd_v1_ListNamespaces__Output } from './grantd/v1/ListNamespaces.ts';
+import type { ListObjects as _grantd_v1_ListObjects, ListObjects__Output as _grantd_v1_ListObjects__Output } from './grantd/v1/ListObjects.ts';
+import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1_ListSlots__Output } from './grantd/v1/ListSlots.ts';
+import type { ListSubjectGrants as _grantd_v1_ListSubjectGrants, ListSubjectGrants__Output as _grantd_v1_ListSubjectGrants__Output } from './grantd/v1/ListSubjectGrants.ts';
+import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _grantd_v1_ListSubjects__Output } from './grantd/v1/ListSubjects.ts';
+import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from './grantd/v1/ListTenants.ts';
+import type { ListTrail as _grantd_v1_ListTrail, ListTrail__Output as _grantd_v1_ListTrail__Output } from './grantd/v1/ListTrail.ts';
+import type { Member as _grantd_v1_Member, Member__Output as _grantd_v1_Member__Output } from './grantd/v1/Member.ts';
+import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from './grantd/v1/Members.ts';
+import type { Namespace as _grantd_v1_Namespace, Namespace__Output as _grantd_v1_Namespace__Output } from './grantd/v1/Namespace.ts';
+import type { NamespaceResult as _grantd_v1_NamespaceResult, NamespaceResult__Output as _grantd_v1_NamespaceResult__Output } from './grantd/v1/NamespaceResult.ts';
+import type { Namespaces as _grantd_v1_Namespaces, Namespaces__Output as _grantd_v1_Namespaces__Output } from './grantd/v1/Namespaces.ts';
+import type { Objects as _grantd_v1_Objects, Objects__Output as _grantd_v1_Objects__Output } from './grantd/v1/Objects.ts';
+import type { Ping as _grantd_v1_Ping, Ping__Output as _grantd_v1_Ping__Output } from './grantd/v1/Ping.ts';
+import type { Pong as _grantd_v1_Pong, Pong__Output as _grantd_v1_Pong__Output } from './grantd/v1/Pong.ts';
+import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
+import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from './grantd/v1/Reply.ts';
+import type { RevokeKey as _grantd_v1_RevokeKey, RevokeKey__Output as _grantd_v1_RevokeKey__Output } from './grantd/v1/RevokeKey.ts';
+import type { Routes as _grantd_v1_Routes, Routes__Output as _grantd_v1_Routes__Output } from './grantd/v1/Routes.ts';
+import type { ShardClient as _grantd_v1_ShardClient, ShardDefinition as _grantd_v1_ShardDefinition } from './grantd/v1/Shard.ts';
+import type { ShardMessage as _grantd_v1_ShardMessage, ShardMessage__Output as _grantd_v1_ShardMessage__Output } from './grantd/v1/ShardMessage.ts';
+import type { Slot as _grantd_v1_Slot, Slot__Output as _grantd_v1_Slot__Output } from './grantd/v1/Slot.ts';
+import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from './grantd/v1/Slots.ts';
+import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Subjects__Output } from './grantd/v1/Subjects.ts';
+import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from './grantd/v1/Tenant.ts';
+import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './grantd/v1/Tenants.ts';
+import type { Trail as _grantd_v1_Trail, Trail__Output as _grantd_v1_Trail__Output } from './grantd/v1/Trail.ts';
+import type { TrailEntry as _grantd_v1_TrailEntry, TrailEntry__Output as _grantd_v1_TrailEntry__Output } from './grantd/v1/TrailEntry.ts';
+import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _grantd_v1_UpdateTenant__Output } from './grantd/v1/UpdateTenant.ts';
+import type { Welcome as _grantd_v1_Welcome, Welcome__Output as _grantd_v1_Welcome__Output } from './grantd/v1/Welcome.ts';
+import type { WriteGrants as _grantd_v1_WriteGrants, WriteGrants__Output as _grantd_v1_WriteGrants__Output } from './grantd/v1/WriteGrants.ts';
+import type { WrongOwner as _grantd_v1_WrongOwner, WrongOwner__Output as _grantd_v1_WrongOwner__Output } from './grantd/v1/WrongOwner.ts';
+
+type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
+  new(...args: ConstructorParameters<Constructor>): Subtype;
+};
+
+export interface ProtoGrpcType {
+  grantd: {
+    v1: {
+      Attempt: MessageTypeDefinition<_grantd_v1_Attempt, _grantd_v1_Attempt__Output>
+      Authenticate: MessageTypeDefinition<_grantd_v1_Authenticate, _grantd_v1_Authenticate__Output>
+      AuthenticateOperator: MessageTypeDefinition<_grantd_v1_AuthenticateOperator, _grantd_v1_AuthenticateOperator__Output>
+      BulkResults: MessageTypeDefinition<_grantd_v1_BulkResults, _grantd_v1_BulkResults__Output>
+      Call: MessageTypeDefinition<_grantd_v1_Call, _grantd_v1_Call__Output>
+      CheckBulk: MessageTypeDefinition<_grantd_v1_CheckBulk, _grantd_v1_CheckBulk__Output>
+      CheckResults: MessageTypeDefinition<_grantd_v1_CheckResults, _grantd_v1_CheckResults__Output>
+      Checks: MessageTypeDefinition<_grantd_v1_Checks, _grantd_v1_Checks__Output>
+      Confirm: MessageTypeDefinition<_grantd_v1_Confirm, _grantd_v1_Confirm__Output>
+      CreateKey: MessageTypeDefinition<_grantd_v1_CreateKey, _grantd_v1_CreateKey__Output>
+      CreateNamespace: MessageTypeDefinition<_grantd_v1_CreateNamespace, _grantd_v1_CreateNamespace__Output>
+      CreateTenant: MessageTypeDefinition<_grantd_v1_CreateTenant, _grantd_v1_CreateTenant__Output>
+      Done: MessageTypeDefinition<_grantd_v1_Done, _grantd_v1_Done__Output>
+      ExportGrants: MessageTypeDefinition<_grantd_v1_ExportGrants, _grantd_v1_ExportGrants__Output>
+      Failure: MessageTypeDefinition<_grantd_v1_Failure, _grantd_v1_Failure__Output>
+      FailureKind: EnumTypeDefinition
+      FrontMessage: MessageTypeDefinition<_grantd_v1_FrontMessage, _grantd_v1_FrontMessage__Output>
+      GrantOutcome: EnumTypeDefinition
+      GrantRecord: MessageTypeDefinition<_grantd_v1_GrantRecord, _grantd_v1_GrantRecord__Output>
+      GrantResult: MessageTypeDefinition<_grantd_v1_GrantResult, _grantd_v1_GrantResult__Output>
+      GrantResults: MessageTypeDefinition<_grantd_v1_GrantResults, _grantd_v1_GrantResults__Output>
+      GrantWrite: MessageTypeDefinition<_grantd_v1_GrantWrite, _grantd_v1_GrantWrite__Output>
+      Grants: MessageTypeDefinition<_grantd_v1_Grants, _grantd_v1_Grants__Output>
+      Handle: MessageTypeDefinition<_grantd_v1_Handle, _grantd_v1_Handle__Output>
+      Hello: MessageTypeDefinition<_grantd_v1_Hello, _grantd_v1_Hello__Output>
+      Key: MessageTypeDefinition<_grantd_v1_Key, _grantd_v1_Key__Output>
+      Keys: MessageTypeDefinition<_grantd_v1_Keys, _grantd_v1_Keys__Output>
+      ListKeys: MessageTypeDefinition<_grantd_v1_ListKeys, _grantd_v1_ListKeys__Output>
+      ListMembers: MessageTypeDefinition<_grantd_v1_ListMembers, _grantd_v1_ListMembers__Output>
+      ListNamespaces: MessageTypeDefinition<_grantd_v1_ListNamespaces, _grantd_v1_ListNamespaces__Output>
+      ListObjects: MessageTypeDefinition<_grantd_v1_ListObjects, _grantd_v1_ListObjects__Output>
+      ListSlots: MessageTypeDefinition<_grantd_v1_ListSlots, _grantd_v1_ListSlots__Output>
+      ListSubjectGrants: MessageTypeDefinition<_grantd_v1_ListSubjectGrants, _grantd_v1_ListSubjectGrants__Output>
+      ListSubjects: MessageTypeDefinition<_grantd_v1_ListSubjects, _grantd_v1_ListSubjects__Output>
+      ListTenants: MessageTypeDefinition<_grantd_v1_ListTenants, _grantd_v1_ListTenants__Output>
+      ListTrail: MessageTypeDefinition<_grantd_v1_ListTrail, _grantd_v1_ListTrail__Output>
+      Member: MessageTypeDefinition<_grantd_v1_Member, _grantd_v1_Member__Output>
+      Members: MessageTypeDefinition<_grantd_v1_Members, _grantd_v1_Members__Output>
+      Namespace: MessageTypeDefinition<_grantd_v1_Namespace, _grantd_v1_Namespace__Output>
+      NamespaceResult: MessageTypeDefinition<_grantd_v1_NamespaceResult, _grantd_v1_NamespaceResult__Output>
+      Namespaces: MessageTypeDefinition<_grantd_v1_Namespaces, _grantd_v1_Namespaces__Output>
+      Objects: MessageTypeDefinition<_grantd_v1_Objects, _grantd_v1_Objects__Output>
+      Peer: EnumTypeDefinition
+      Ping: MessageTypeDefinition<_grantd_v1_Ping, _grantd_v1_Ping__Output>
+      Pong: MessageTypeDefinition<_grantd_v1_Pong, _grantd_v1_Pong__Output>
+      ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>
+      Relation: EnumTypeDefinition
+      Reply: MessageTypeDefinition<_grantd_v1_Reply, _grantd_v1_Reply__Output>
+      RevokeKey: MessageTypeDefinition<_grantd_v1_RevokeKey, _grantd_v1_RevokeKey__Output>
+      Routes: MessageTypeDefinition<_grantd_v1_Routes, _grantd_v1_Routes__Output>
+      Shard: SubtypeConstructor<typeof grpc.Client, _grantd_v1_ShardClient> & { service: _grantd_v1_ShardDefinition }
+      ShardMessage: MessageTypeDefinition<_grantd_v1_ShardMessage, _grantd_v1_ShardMessage__Output>
+      Slot: MessageTypeDefinition<_grantd_v1_Slot, _grantd_v1_Slot__Output>
+      Slots: MessageTypeDefinition<_grantd_v1_Slots, _grantd_v1_Slots__Output>
+      Subjects: MessageTypeDefinition<_grantd_v1_Subjects, _grantd_v1_Subjects__Output>
+      Tenant: MessageTypeDefinition<_grantd_v1_Tenant, _grantd_v1_Tenant__Output>
+      Tenants: MessageTypeDefinition<_grantd_v1_Tenants, _grantd_v1_Tenants__Output>
+      Trail: MessageTypeDefinition<_grantd_v1_Trail, _grantd_v1_Trail__Output>
+      TrailEntry: MessageTypeDefinition<_grantd_v1_TrailEntry, _grantd_v1_TrailEntry__Output>
+      UpdateTenant: MessageTypeDefinition<_grantd_v1_UpdateTenant, _grantd_v1_UpdateTenant__Output>
+      Welcome: MessageTypeDefinition<_grantd_v1_Welcome, _grantd_v1_Welcome__Output>
+      WriteGrants: MessageTypeDefinition<_grantd_v1_WriteGrants, _grantd_v1_WriteGrants__Output>
+      WrongOwner: MessageTypeDefinition<_grantd_v1_WrongOwner, _grantd_v1_WrongOwner__Output>
+    }
+  }
+}
+

@@ -1,0 +1,182 @@
+// The port of a shard, as its gRPC server sees it: one connection per peer, one method per verb. Everything a shard
+// decides is behind it. Failures other than those of the catalogue are ShardFailure: they tell a front what to do next.
+
+import type { KeyId, TenantId } from '../core/ids.ts';
+import type { ScopeMask } from '../core/scopes.ts';
+import type { Tenant } from '../core/tenants.ts';
+import type { Grant, Namespace, Relation, Tuple } from '../core/tuples.ts';
+import type { MemberRow, TrailRow } from '../store/store.ts';
+
+export type ShardFailureKind =
+  /** Another shard owns the slot; `owner` names it where known. */
+  | 'wrong-owner'
+  /** The owner cannot answer yet, or not any more. Nothing was done. */
+  | 'not-serving'
+  /** The handle is unknown: its key was revoked or changed, or its tenure has ended. Authenticate again. */
+  | 'handle-gone'
+  /** The attempt arrived after its expiry. Nothing was done. */
+  | 'expired';
+
+export interface SlotOwner {
+  readonly slot: number;
+  readonly epoch: number;
+  readonly incarnation: string;
+  /** host:port; empty: not known. */
+  readonly address: string;
+}
+
+export class ShardFailure extends Error {
+  readonly kind: ShardFailureKind;
+  readonly owner: SlotOwner | undefined;
+
+  constructor(kind: ShardFailureKind, message: string, owner?: SlotOwner) {
+    super(message);
+    this.name = 'ShardFailure';
+    this.kind = kind;
+    this.owner = owner;
+  }
+}
+
+/** Of a write; the same over all its tries. Item i of a call is the operation (requestId, i). */
+export interface Attempt {
+  readonly requestId: string;
+  /** On the monotonic clock of the shard, ms; the owner drops a later arrival. */
+  readonly expiresAtMs: number;
+}
+
+export interface HandleGrant {
+  /** Valid on this connection, in this tenure; never used again on the connection. 1 and up. */
+  readonly handle: number;
+  readonly tenantId: TenantId;
+  readonly keyId: string;
+  readonly scopes: ScopeMask;
+  /** Wall clock, ms; undefined: never. */
+  readonly expiresAtMs: number | undefined;
+  readonly plan: string;
+  readonly suspended: boolean;
+}
+
+export interface GrantRequest extends Tuple {
+  readonly revoke: boolean;
+}
+
+export type GrantResult =
+  | { readonly kind: 'created'; readonly grantId: string; readonly createdAtMs: number }
+  | { readonly kind: 'exists'; readonly grantId: string; readonly createdAtMs: number }
+  | { readonly kind: 'revoked' }
+  | { readonly kind: 'not-found' }
+  /** This one was refused (`namespace-limit-reached`); the others of the call stand. */
+  | { readonly kind: 'refused'; readonly code: 'namespace-limit-reached'; readonly message: string };
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Where to go on; undefined at the end. */
+  readonly nextCursor: string | undefined;
+}
+
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+export interface ListedKey {
+  readonly keyId: KeyId;
+  readonly name: string;
+  readonly scopes: ScopeMask;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | undefined;
+  readonly lastUsedAtMs: number | undefined;
+}
+
+export interface SlotStatus {
+  readonly slot: number;
+  readonly epoch: number;
+  readonly state: 'opening' | 'serving' | 'releasing';
+  /** Last seq of the log. */
+  readonly logEnd: number;
+  /** Last seq that the state tables hold. */
+  readonly checkpoint: number;
+  readonly tenants: number;
+}
+
+export interface Routes {
+  /** What this shard serves: slot → epoch. */
+  readonly epochs: ReadonlyMap<number, number>;
+}
+
+export interface ShardWelcome {
+  readonly incarnation: string;
+  readonly shardName: string;
+  readonly slots: number;
+  readonly deadlineMs: number;
+  readonly leaseMs: number;
+}
+
+/** Every method throws (or rejects with) ShardFailure or GrantdError. */
+export interface ShardConnection {
+  authenticate(claim: { tenantId: string; keyId: string; hash: string }): Promise<HandleGrant>;
+  authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant>;
+  /** Resolves where a request under this handle would be served now. */
+  confirm(handle: number): Promise<void>;
+  /** Answers at once where memory decides. `relation` is a wire number. */
+  check(handle: number, subject: string, relation: number, object: string): boolean | Promise<boolean>;
+  /** All at one moment of the tenant's history, in order. At most 100. */
+  checkBulk(handle: number, checks: readonly Tuple[]): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }>;
+  /** At most 1,000. Each is decided in order, each is its own operation; resolves once all are durable. */
+  writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
+  listObjects(
+    handle: number,
+    query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
+  ): Promise<Page<string>>;
+  listNamespaces(handle: number): Promise<readonly Namespace[]>;
+  createNamespace(handle: number, attempt: Attempt, name: string): Promise<{ created: boolean; namespace: Namespace }>;
+  createKey(
+    handle: number,
+    attempt: Attempt,
+    key: { keyId: string; name: string; scopes: ScopeMask; expiresAtMs: number | undefined; hash: string },
+  ): Promise<ListedKey>;
+  listKeys(handle: number, query: PageQuery): Promise<Page<ListedKey>>;
+  revokeKey(handle: number, attempt: Attempt, keyId: string): Promise<void>;
+
+  // The operator's calls. `not-found` reaches the console as `tenant-not-found`.
+  createTenant(
+    attempt: Attempt,
+    tenant: { tenantId: string; name: string; plan: string; operator: string },
+  ): Promise<Tenant>;
+  updateTenant(
+    attempt: Attempt,
+    change: {
+      tenantId: string;
+      name: string | undefined;
+      plan: string | undefined;
+      state: 'active' | 'suspended' | 'deleting' | undefined;
+      operator: string;
+    },
+  ): Promise<Tenant>;
+  readTenant(tenantId: string): Promise<Tenant>;
+  /** Of the tenants this shard serves (deleted ones not), ascending by id, after `after`. */
+  listTenants(query: { after: string | undefined; limit: number }): Promise<readonly Tenant[]>;
+  /** Subjects that ever had a grant, ascending by bytes. */
+  listSubjects(handle: number, query: PageQuery): Promise<Page<string>>;
+  /** The live grants of one subject, ascending by (relation, object). */
+  listSubjectGrants(handle: number, query: PageQuery & { subject: string }): Promise<Page<Grant>>;
+  /** Newest month last, ascending by (seq, index). */
+  listTrail(handle: number, query: PageQuery): Promise<Page<TrailRow>>;
+  /** Every live grant, ascending by (subject, relation, object) in bytes. */
+  exportGrants(handle: number, query: PageQuery): Promise<Page<Grant>>;
+  listSlots(): Promise<readonly SlotStatus[]>;
+  listMembers(): Promise<readonly MemberRow[]>;
+
+  /** The peer is gone: its handles end. */
+  close(): void;
+}
+
+export interface Shard {
+  welcome(): ShardWelcome;
+  /** Milliseconds on the clock that attempts expire by. */
+  monotonicMs(): number;
+  connect(peer: { readonly kind: 'front' | 'console'; readonly name: string }): ShardConnection;
+  routes(): Routes;
+  /** Calls back at every change of `routes()`, until the returned function is called. */
+  watchRoutes(onChange: () => void): () => void;
+}

@@ -1,0 +1,346 @@
+// The store port: what grantd asks of a durable store. Two kinds of tables never share rows.
+//   - log, slots, members: changed only by conditional writes (lightweight transactions), read at the serial level.
+//     They order everything and fence a former owner.
+//   - state and checkpoints: derived from the log, written plainly and stamped. A write with a smaller stamp than the
+//     row's never changes it, so applying is idempotent and commutative, whoever does it, however often.
+// An adapter translates its library's errors to GrantdError `unavailable`; for a conditional write that means that its
+// outcome is unknown: read back. One contract suite (test/contract/store) holds for every adapter.
+
+import type { ApiKeyRecord } from '../core/api-keys.ts';
+import type { KeyId, TenantId } from '../core/ids.ts';
+import type { Tenant } from '../core/tenants.ts';
+import type { Relation } from '../core/tuples.ts';
+
+/** When to give up, on the monotonic clock of this process, in ms. The call then fails as `unavailable`. */
+export type DeadlineMs = number;
+
+/** Microseconds since the Unix epoch, a safe integer. Orders the writes to one row of state; unique per row. */
+export type Stamp = number;
+
+// ---- meta -------------------------------------------------------------------------------------------------------
+
+/** What is fixed for the cluster. Made once; a process configured differently refuses to start. */
+export interface Meta {
+  readonly schemaVersion: number;
+  readonly slots: number;
+  /** Log entries per segment (K). */
+  readonly segmentSize: number;
+  readonly serialLevel: 'SERIAL' | 'LOCAL_SERIAL';
+  readonly leaseMs: number;
+  readonly deadlineMs: number;
+  /** The format that writers of the log use; readers refuse a higher one. */
+  readonly logFormat: number;
+  /** Base64url, 32 bytes each; the current one first, then those still accepted. */
+  readonly cursorSecrets: readonly string[];
+}
+
+export interface MetaStore {
+  readMeta(deadline: DeadlineMs): Promise<Meta | undefined>;
+  /** Writes `meta` unless there is one, and returns the one that stands. */
+  initializeMeta(meta: Meta, deadline: DeadlineMs): Promise<Meta>;
+}
+
+// ---- log --------------------------------------------------------------------------------------------------------
+
+/** One group commit. At most one record ever stands at a (slot, seq). */
+export interface LogRecord {
+  readonly slot: number;
+  /** 1 and up, without gaps. */
+  readonly seq: number;
+  readonly epoch: number;
+  /** `ent_…`: tells the writer its own record from another's. */
+  readonly entryId: string;
+  /** JSON text, at most 1 MiB of UTF-8. The store does not look into it. */
+  readonly body: string;
+}
+
+export type AppendOutcome =
+  | { readonly kind: 'appended' }
+  /** Another record (or this very one, from an earlier attempt) stands there. Nothing was changed. */
+  | { readonly kind: 'occupied'; readonly record: LogRecord };
+
+export interface LogStore {
+  /** Conditional and durable: the record stands at its seq when this resolves to `appended`. */
+  append(record: LogRecord, deadline: DeadlineMs): Promise<AppendOutcome>;
+  /** Serial. */
+  readRecord(slot: number, seq: number, deadline: DeadlineMs): Promise<LogRecord | undefined>;
+  /**
+   * Serial, ascending from `fromSeq`, records of one segment only (that of `fromSeq`), at most `limit`. An empty answer
+   * says that nothing stands from `fromSeq` to the end of its segment.
+   */
+  readRecords(slot: number, fromSeq: number, limit: number, deadline: DeadlineMs): Promise<readonly LogRecord[]>;
+  /** Removes the whole segment. Idempotent. */
+  removeSegment(slot: number, segment: number, deadline: DeadlineMs): Promise<void>;
+}
+
+// ---- slots ------------------------------------------------------------------------------------------------------
+
+export interface SlotRow {
+  readonly slot: number;
+  /** The incarnation that may serve; undefined after a release. */
+  readonly owner: string | undefined;
+  /** +1 at every claim; the first is 1. */
+  readonly epoch: number;
+  /** The seq of the last *open* entry whose owner recorded it; undefined before the first. */
+  readonly opened: number | undefined;
+  /** The log holds every seq from here on; smaller ones may have been trimmed. */
+  readonly first: number;
+  /** After a release: the incarnation expected to claim next, a hint. */
+  readonly successor: string | undefined;
+}
+
+/** Of a conditional write: whether it was applied, and the row that stands after it (undefined: none). */
+export interface ConditionalOutcome<Row> {
+  readonly applied: boolean;
+  readonly row: Row | undefined;
+}
+
+export interface SlotStore {
+  /** Serial. */
+  readSlot(slot: number, deadline: DeadlineMs): Promise<SlotRow | undefined>;
+  /** A hint: every row, not necessarily the latest. */
+  listSlots(deadline: DeadlineMs): Promise<readonly SlotRow[]>;
+  /** Makes `owner` the owner at epoch + 1 if owner and epoch are as expected (`expected` undefined: if there is no row). */
+  claimSlot(
+    claim: {
+      readonly slot: number;
+      readonly expected: { readonly owner: string | undefined; readonly epoch: number } | undefined;
+      readonly owner: string;
+    },
+    deadline: DeadlineMs,
+  ): Promise<ConditionalOutcome<SlotRow>>;
+  /** Sets `opened` if owner and epoch are as given. */
+  recordOpened(
+    opened: { readonly slot: number; readonly owner: string; readonly epoch: number; readonly opened: number },
+    deadline: DeadlineMs,
+  ): Promise<ConditionalOutcome<SlotRow>>;
+  /** Sets `first` if owner and epoch are as given and the stored one is smaller. */
+  recordFirst(
+    first: { readonly slot: number; readonly owner: string; readonly epoch: number; readonly first: number },
+    deadline: DeadlineMs,
+  ): Promise<ConditionalOutcome<SlotRow>>;
+  /** Takes the owner away if owner and epoch are as given. The epoch stays. */
+  releaseSlot(
+    release: {
+      readonly slot: number;
+      readonly owner: string;
+      readonly epoch: number;
+      readonly successor: string | undefined;
+    },
+    deadline: DeadlineMs,
+  ): Promise<ConditionalOutcome<SlotRow>>;
+}
+
+// ---- members ----------------------------------------------------------------------------------------------------
+
+export interface MemberRow {
+  /** `inc_…`: one run of a shard process. Inserted once, never reused. */
+  readonly incarnation: string;
+  /** The stable name of the shard. */
+  readonly shardName: string;
+  /** host:port of its gRPC server. */
+  readonly address: string;
+  /** `draining`: alive, hands its slots over and gets no new ones. `dead` is final. */
+  readonly state: 'alive' | 'draining' | 'dead';
+  /** A new number at every attempt to beat. */
+  readonly beat: number;
+  /** Wall clock of the insertion, ms. */
+  readonly startedAtMs: number;
+}
+
+export interface MemberStore {
+  /** Inserts if there is no row of that incarnation. */
+  insertMember(member: MemberRow, deadline: DeadlineMs): Promise<ConditionalOutcome<MemberRow>>;
+  /** Sets beat (and `alive` or `draining`) if the member is not dead and its beat is `expectedBeat`. */
+  beatMember(
+    beat: {
+      readonly incarnation: string;
+      readonly expectedBeat: number;
+      readonly beat: number;
+      readonly state: 'alive' | 'draining';
+    },
+    deadline: DeadlineMs,
+  ): Promise<ConditionalOutcome<MemberRow>>;
+  /** Sets `dead` if the member is not dead and its beat is `beat`. */
+  declareDead(
+    declaration: { readonly incarnation: string; readonly beat: number },
+    deadline: DeadlineMs,
+  ): Promise<ConditionalOutcome<MemberRow>>;
+  /** Serial. */
+  readMember(incarnation: string, deadline: DeadlineMs): Promise<MemberRow | undefined>;
+  /** A hint: every row, not necessarily the latest. */
+  listMembers(deadline: DeadlineMs): Promise<readonly MemberRow[]>;
+  /** Removes a row that is dead. Idempotent; an alive one stays. */
+  removeMember(incarnation: string, deadline: DeadlineMs): Promise<void>;
+}
+
+// ---- state ------------------------------------------------------------------------------------------------------
+
+/** A row is live where `gone` is false. A revocation writes `gone: true`: the row stays, so that a late or lost write cannot bring it back. */
+export interface GrantWrite {
+  readonly kind: 'grant';
+  readonly tenantId: TenantId;
+  readonly subject: string;
+  readonly relation: Relation;
+  readonly object: string;
+  readonly grantId: string;
+  readonly createdAtMs: number;
+  readonly gone: boolean;
+  readonly stamp: Stamp;
+}
+
+export interface SubjectWrite {
+  readonly kind: 'subject';
+  readonly tenantId: TenantId;
+  readonly subject: string;
+  readonly stamp: Stamp;
+}
+
+export interface NamespaceWrite {
+  readonly kind: 'namespace';
+  readonly tenantId: TenantId;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly stamp: Stamp;
+}
+
+export interface KeyWrite {
+  readonly kind: 'key';
+  readonly tenantId: TenantId;
+  readonly key: ApiKeyRecord;
+  readonly gone: boolean;
+  readonly stamp: Stamp;
+}
+
+export interface TenantWrite {
+  readonly kind: 'tenant';
+  readonly slot: number;
+  readonly tenant: Tenant;
+  readonly stamp: Stamp;
+}
+
+/** What happened to a tenant, when and by whom. */
+export interface TrailRow {
+  readonly seq: number;
+  /** The position of the change within its entry. */
+  readonly index: number;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly atMs: number;
+  /** A key id, or `operator:<name>`. */
+  readonly actor: string;
+  /** `req_…` */
+  readonly requestId: string;
+  /** What changed, as JSON text of at most 8 KiB: `{"action": "grant.created", …}`. */
+  readonly change: string;
+}
+
+export interface TrailWrite {
+  readonly kind: 'trail';
+  readonly tenantId: TenantId;
+  /** `2026-11`, in UTC, of the entry's time. */
+  readonly month: string;
+  readonly row: TrailRow;
+  readonly stamp: Stamp;
+}
+
+export type StateWrite = GrantWrite | SubjectWrite | NamespaceWrite | KeyWrite | TenantWrite | TrailWrite;
+
+export interface GrantRow {
+  readonly relation: Relation;
+  readonly object: string;
+  readonly grantId: string;
+  readonly createdAtMs: number;
+}
+
+export interface Checkpoint {
+  /** State holds every entry up to and including this seq. */
+  readonly seq: number;
+  readonly stamp: Stamp;
+}
+
+export interface StateStore {
+  /** Applies all, in any order. Resolves when all are confirmed; after a failure any of them may have been applied. */
+  writeState(writes: readonly StateWrite[], deadline: DeadlineMs): Promise<void>;
+  /** Must be called only after the state up to its seq was confirmed. */
+  writeCheckpoint(slot: number, checkpoint: Checkpoint, deadline: DeadlineMs): Promise<void>;
+  readCheckpoint(slot: number, deadline: DeadlineMs): Promise<Checkpoint | undefined>;
+
+  /** One live grant, or undefined. */
+  readGrant(
+    tenantId: TenantId,
+    subject: string,
+    relation: Relation,
+    object: string,
+    deadline: DeadlineMs,
+  ): Promise<GrantRow | undefined>;
+  /**
+   * The live grants of a subject, ascending by (relation, object) in bytes, after `after`, looking at no more than
+   * `limit` rows (live and gone). `next` is where to go on, undefined at the end.
+   */
+  listGrants(
+    query: {
+      readonly tenantId: TenantId;
+      readonly subject: string;
+      /** Only this relation. */
+      readonly relation?: Relation;
+      readonly after?: { readonly relation: Relation; readonly object: string };
+      readonly limit: number;
+    },
+    deadline: DeadlineMs,
+  ): Promise<{
+    readonly grants: readonly GrantRow[];
+    readonly next: { readonly relation: Relation; readonly object: string } | undefined;
+  }>;
+  /** Subjects of one bucket that ever had a grant, ascending by bytes, after `after`. */
+  listSubjects(
+    query: { readonly tenantId: TenantId; readonly bucket: number; readonly after?: string; readonly limit: number },
+    deadline: DeadlineMs,
+  ): Promise<readonly string[]>;
+  /** All of a tenant, ascending by name. Bounded by the plan when they were made. */
+  listNamespaces(
+    tenantId: TenantId,
+    deadline: DeadlineMs,
+  ): Promise<readonly { readonly name: string; readonly createdAtMs: number }[]>;
+  /** All live keys of a tenant, ascending by id. Bounded by the plan when they were made. */
+  listKeys(tenantId: TenantId, deadline: DeadlineMs): Promise<readonly ApiKeyRecord[]>;
+  /** Tenants of a slot, deleted ones included, ascending by id, after `after`. */
+  listTenants(
+    query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
+    deadline: DeadlineMs,
+  ): Promise<readonly Tenant[]>;
+  /** The trail of a tenant in one month, ascending by (seq, index), after `after`. */
+  listTrail(
+    query: {
+      readonly tenantId: TenantId;
+      readonly month: string;
+      readonly after?: { readonly seq: number; readonly index: number };
+      readonly limit: number;
+    },
+    deadline: DeadlineMs,
+  ): Promise<readonly TrailRow[]>;
+  /** When each key was last used, wall clock in ms. Kept outside the log; may be lost. */
+  listKeyUses(tenantId: TenantId, deadline: DeadlineMs): Promise<ReadonlyMap<KeyId, number>>;
+  writeKeyUse(tenantId: TenantId, keyId: KeyId, usedAtMs: number, deadline: DeadlineMs): Promise<void>;
+
+  /** Really removes grants that are gone and no newer than their stamps. Called before the log that holds them is trimmed. */
+  removeGone(
+    grants: readonly {
+      readonly tenantId: TenantId;
+      readonly subject: string;
+      readonly relation: Relation;
+      readonly object: string;
+      readonly stamp: Stamp;
+    }[],
+    deadline: DeadlineMs,
+  ): Promise<void>;
+  /**
+   * Removes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses (not the tenant's own row, not the
+   * trail). Does a bounded part per call; true when nothing is left. Idempotent.
+   */
+  purgeTenant(tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<boolean>;
+}
+
+export interface Store extends MetaStore, LogStore, SlotStore, MemberStore, StateStore {
+  /** Ends the calls under way and lets go of files and connections. */
+  close(): Promise<void>;
+}
