@@ -1,0 +1,12 @@
+// Addresses from configuration; they never change.
+
+import type { Discovery } from './discovery.ts';
+
+export function createStaticDiscovery(addresses: readonly string[]): Discovery {
+  return {
+    watch(onChange) {
+      onChange(addresses);
+      return () => {};
+    },
+  };
+}

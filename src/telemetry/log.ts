@@ -1,0 +1,41 @@
+// The log: pino, JSON lines on standard error, readable ones on a terminal. Secrets are redacted by field name; one line
+// per request only at debug level.
+
+import { type Logger, pino } from 'pino';
+import { build as createPretty } from 'pino-pretty';
+
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'> & {
+  child(bindings: Record<string, unknown>): Log;
+};
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const REDACTED = [
+  'key',
+  'text',
+  'token',
+  'password',
+  'authorization',
+  'hash',
+  '*.key',
+  '*.token',
+  '*.password',
+  '*.authorization',
+  '*.hash',
+];
+
+export function createLog(options: { readonly level: LogLevel; readonly pretty: boolean }): Log {
+  const stream = options.pretty
+    ? createPretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' })
+    : pino.destination({ dest: 2, sync: false });
+  return pino(
+    {
+      level: options.level,
+      redact: { paths: REDACTED, censor: '[redacted]' },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    stream,
+  );
+}

@@ -1,0 +1,150 @@
+// Every metric the program serves, in one place, so that dashboards and docs can be held against it. Labels are bounded
+// sets: operations, statuses, outcomes. Never a tenant, a key or a path.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** From 100 µs to 10 s, the deadline of a request. */
+const SECONDS_BUCKETS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
+const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+export interface Metrics {
+  readonly registry: Registry;
+  readonly httpRequestSeconds: Histogram<'operation' | 'status'>;
+  readonly checks: Counter<'outcome'>;
+  readonly rateLimited: Counter<'bucket'>;
+  readonly authenticationFailures: Counter;
+  readonly frontQueueLength: Gauge;
+  readonly frontRetries: Counter<'reason'>;
+  readonly frontShardConnections: Gauge<'state'>;
+  readonly streamBatchChecks: Histogram;
+  readonly shardSlots: Gauge<'state'>;
+  readonly shardQueueLength: Gauge;
+  readonly pageLookups: Counter<'result'>;
+  readonly pageCacheBytes: Gauge;
+  readonly pageCacheEvictions: Counter;
+  readonly appendSeconds: Histogram;
+  readonly appendBatchOperations: Histogram;
+  readonly appends: Counter<'outcome'>;
+  readonly checkpointLagEntries: Gauge;
+  readonly stateWrites: Counter;
+  readonly stateWriteFailures: Counter;
+}
+
+/** A registry of its own per process; shards of one process share it. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    httpRequestSeconds: new Histogram({
+      name: 'grantd_http_request_seconds',
+      help: 'Duration of HTTP requests, from the header read to the answer handed over, by operation and status.',
+      labelNames: ['operation', 'status'],
+      buckets: SECONDS_BUCKETS,
+      registers,
+    }),
+    checks: new Counter({
+      name: 'grantd_checks_total',
+      help: 'Checks answered, by outcome: authorized, denied or failed. A bulk call counts each of its checks.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    rateLimited: new Counter({
+      name: 'grantd_rate_limited_total',
+      help: 'Requests refused by a limit, by bucket: plan, keys or authentication.',
+      labelNames: ['bucket'],
+      registers,
+    }),
+    authenticationFailures: new Counter({
+      name: 'grantd_authentication_failures_total',
+      help: 'Requests refused with 401.',
+      registers,
+    }),
+    frontQueueLength: new Gauge({
+      name: 'grantd_front_queue_length',
+      help: 'Requests that a front has sent or holds and that no shard has answered yet.',
+      registers,
+    }),
+    frontRetries: new Counter({
+      name: 'grantd_front_retries_total',
+      help: 'Requests tried again by a front, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    frontShardConnections: new Gauge({
+      name: 'grantd_front_shard_connections',
+      help: 'Streams to shards, by state: ready or connecting.',
+      labelNames: ['state'],
+      registers,
+    }),
+    streamBatchChecks: new Histogram({
+      name: 'grantd_stream_batch_checks',
+      help: 'Checks in one message from a front to a shard.',
+      buckets: SIZE_BUCKETS,
+      registers,
+    }),
+    shardSlots: new Gauge({
+      name: 'grantd_shard_slots',
+      help: 'Slots that this process owns, by state: opening, serving or releasing.',
+      labelNames: ['state'],
+      registers,
+    }),
+    shardQueueLength: new Gauge({
+      name: 'grantd_shard_queue_length',
+      help: 'Writes that wait for an append.',
+      registers,
+    }),
+    pageLookups: new Counter({
+      name: 'grantd_page_lookups_total',
+      help: 'Look-ups of a subject in memory, by result: hit or miss.',
+      labelNames: ['result'],
+      registers,
+    }),
+    pageCacheBytes: new Gauge({
+      name: 'grantd_page_cache_bytes',
+      help: 'Estimated bytes of the subject pages held in memory.',
+      registers,
+    }),
+    pageCacheEvictions: new Counter({
+      name: 'grantd_page_cache_evictions_total',
+      help: 'Subject pages dropped to keep the bound.',
+      registers,
+    }),
+    appendSeconds: new Histogram({
+      name: 'grantd_append_seconds',
+      help: 'Duration of one append to the log, until it is known to be durable.',
+      buckets: SECONDS_BUCKETS,
+      registers,
+    }),
+    appendBatchOperations: new Histogram({
+      name: 'grantd_append_batch_operations',
+      help: 'Operations in one log entry.',
+      buckets: SIZE_BUCKETS,
+      registers,
+    }),
+    appends: new Counter({
+      name: 'grantd_appends_total',
+      help: 'Appends, by outcome: committed, lost (another owner) or unknown (had to be read back).',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    checkpointLagEntries: new Gauge({
+      name: 'grantd_checkpoint_lag_entries',
+      help: 'Log entries not yet written to the state tables, summed over slots.',
+      registers,
+    }),
+    stateWrites: new Counter({
+      name: 'grantd_state_writes_total',
+      help: 'Rows written to the state tables.',
+      registers,
+    }),
+    stateWriteFailures: new Counter({
+      name: 'grantd_state_write_failures_total',
+      help: 'Batches of state writes that failed and were tried again.',
+      registers,
+    }),
+  };
+}
