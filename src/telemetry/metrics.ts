@@ -11,6 +11,13 @@ const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 export interface Metrics {
   readonly registry: Registry;
+  /**
+   * Whoever holds something that is counted only when it is read (slots, bytes, queues) adds it here to the gauges, which
+   * are zero before, so that the shards of one process sum up. Until the returned function is called.
+   */
+  onRender(report: () => void): () => void;
+  /** The text exposition format, as of now. */
+  render(): Promise<string>;
   readonly httpRequestSeconds: Histogram<'operation' | 'status'>;
   readonly checks: Counter<'outcome'>;
   readonly rateLimited: Counter<'bucket'>;
@@ -37,8 +44,20 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  const reports = new Set<() => void>();
+  const summed = createSummedGauges(registers);
   return {
+    ...summed,
     registry,
+    onRender(report) {
+      reports.add(report);
+      return () => reports.delete(report);
+    },
+    render() {
+      for (const gauge of Object.values(summed)) gauge.reset();
+      for (const report of reports) report();
+      return registry.metrics();
+    },
     httpRequestSeconds: new Histogram({
       name: 'grantd_http_request_seconds',
       help: 'Duration of HTTP requests, from the header read to the answer handed over, by operation and status.',
@@ -86,26 +105,10 @@ export function createMetrics(): Metrics {
       buckets: SIZE_BUCKETS,
       registers,
     }),
-    shardSlots: new Gauge({
-      name: 'grantd_shard_slots',
-      help: 'Slots that this process owns, by state: opening, serving or releasing.',
-      labelNames: ['state'],
-      registers,
-    }),
-    shardQueueLength: new Gauge({
-      name: 'grantd_shard_queue_length',
-      help: 'Writes that wait for an append.',
-      registers,
-    }),
     pageLookups: new Counter({
       name: 'grantd_page_lookups_total',
       help: 'Look-ups of a subject in memory, by result: hit or miss.',
       labelNames: ['result'],
-      registers,
-    }),
-    pageCacheBytes: new Gauge({
-      name: 'grantd_page_cache_bytes',
-      help: 'Estimated bytes of the subject pages held in memory.',
       registers,
     }),
     pageCacheEvictions: new Counter({
@@ -131,11 +134,6 @@ export function createMetrics(): Metrics {
       labelNames: ['outcome'],
       registers,
     }),
-    checkpointLagEntries: new Gauge({
-      name: 'grantd_checkpoint_lag_entries',
-      help: 'Log entries not yet written to the state tables, summed over slots.',
-      registers,
-    }),
     stateWrites: new Counter({
       name: 'grantd_state_writes_total',
       help: 'Rows written to the state tables.',
@@ -144,6 +142,33 @@ export function createMetrics(): Metrics {
     stateWriteFailures: new Counter({
       name: 'grantd_state_write_failures_total',
       help: 'Batches of state writes that failed and were tried again.',
+      registers,
+    }),
+  };
+}
+
+/** Gauges that are the sum over the shards of this process. */
+function createSummedGauges(registers: Registry[]) {
+  return {
+    shardSlots: new Gauge({
+      name: 'grantd_shard_slots',
+      help: 'Slots that this process owns, by state: opening, serving or releasing.',
+      labelNames: ['state'],
+      registers,
+    }),
+    shardQueueLength: new Gauge({
+      name: 'grantd_shard_queue_length',
+      help: 'Writes that wait for an append.',
+      registers,
+    }),
+    pageCacheBytes: new Gauge({
+      name: 'grantd_page_cache_bytes',
+      help: 'Estimated bytes of the subject pages held in memory.',
+      registers,
+    }),
+    checkpointLagEntries: new Gauge({
+      name: 'grantd_checkpoint_lag_entries',
+      help: 'Log entries not yet written to the state tables, summed over slots.',
       registers,
     }),
   };

@@ -1,0 +1,332 @@
+// The appender of one tenure: group commit. While one append is under way further writes gather, round-robin over
+// tenants; the next append carries them all. One append is in flight at a time, and its outcome is decided before the next
+// begins: a time-out is resolved by reading the seq back, and "nothing there" repeats the very same record, since it never
+// means "will never be". An operation is answered only after the batch it was decided in stands in the log.
+//
+//          submit                 append: appended            applied to memory, in order
+//   queue ────────▶ batch ───────────────────────────▶ commit ──────────────────────────▶ answers
+//                     ▲   unknown ▶ read back ▶ repeat    │
+//                     │   occupied, lower epoch ▶ next seq│
+//                     └──  occupied, higher epoch ▶ lost: the tenure ends, nobody is told a result
+
+import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import { GrantdError } from '../core/errors.ts';
+import type { IdFactory, TenantId } from '../core/ids.ts';
+import type { AppendOutcome, LogRecord, LogStore, Stamp } from '../store/store.ts';
+import type { Change } from './changes.ts';
+import {
+  ENTRY_BYTES_MAX,
+  type Entry,
+  type EntryOperation,
+  encodeEntry,
+  encodeOperation,
+  followingBase,
+} from './entries.ts';
+import type { OperationMemory } from './operation-memory.ts';
+import { type Decide, Draft, type OperationResult } from './operations.ts';
+import { ShardFailure } from './shard.ts';
+import { delay, storeDeadline } from './store-calls.ts';
+
+/** Operations decided in one batch; some 300 KiB of log. */
+const BATCH_OPERATIONS_MAX = 1024;
+/** Operations that wait, of one tenant and of the slot. Beyond: `overloaded`. */
+const QUEUE_OPERATIONS_MAX = 50_000;
+const TENANT_OPERATIONS_MAX = 10_000;
+/** Left free in an entry for its head. */
+const ENTRY_HEAD_BYTES = 1024;
+const RETRY_MS_FIRST = 20;
+const RETRY_MS_MAX = 1000;
+
+export interface Operation {
+  readonly tenantId: TenantId;
+  readonly actor: string;
+  readonly requestId: string;
+  readonly index: number;
+  /** On the monotonic clock of the shard; not decided later than this. */
+  readonly expiresAtMs: number;
+  /** No less than the UTF-8 bytes of its encoding. */
+  readonly bytesMax: number;
+  readonly decide: Decide;
+}
+
+interface Waiting extends Operation {
+  readonly resolve: (result: OperationResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Answer {
+  readonly waiting: Waiting;
+  readonly result?: OperationResult;
+  readonly error?: unknown;
+}
+
+interface Batch {
+  readonly base: Stamp;
+  readonly operations: readonly EntryOperation[];
+  readonly encoded: readonly string[];
+  readonly answers: readonly Answer[];
+}
+
+export interface CommittedEntry extends Entry {
+  readonly seq: number;
+}
+
+export interface AppenderPorts {
+  readonly log: LogStore;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly operations: OperationMemory;
+  /** Takes a committed entry into memory, synchronously. */
+  readonly commit: (entry: CommittedEntry) => void;
+  /** Resolves when write-behind is within its bound. */
+  readonly room: () => Promise<void>;
+  /** Another owner's entry stands in the log: the tenure is over. */
+  readonly lost: (reason: string) => void;
+  readonly observe: (append: {
+    readonly outcome: 'committed' | 'lost' | 'unknown';
+    readonly seconds: number;
+    readonly operations: number;
+  }) => void;
+}
+
+/** Where the log ends once the tenure's first entry stands in it. */
+export interface LogEnd {
+  readonly slot: number;
+  readonly epoch: number;
+  readonly lastSeq: number;
+  /** The least base of the next entry. */
+  readonly nextBase: Stamp;
+}
+
+export const operationId = (requestId: string, index: number): string => `${requestId}/${index}`;
+
+export class Appender {
+  readonly #ports: AppenderPorts;
+  readonly #slot: number;
+  readonly #epoch: number;
+  #lastSeq: number;
+  #nextBase: Stamp;
+  readonly #queues = new Map<TenantId, Waiting[]>();
+  #queueLength = 0;
+  readonly #inFlight = new Map<string, Promise<OperationResult>>();
+  #running = false;
+  #closed: ShardFailure | undefined;
+  #idle: (() => void)[] = [];
+
+  constructor(ports: AppenderPorts, end: LogEnd) {
+    this.#ports = ports;
+    this.#slot = end.slot;
+    this.#epoch = end.epoch;
+    this.#lastSeq = end.lastSeq;
+    this.#nextBase = end.nextBase;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  get queueLength(): number {
+    return this.#queueLength;
+  }
+
+  /** Whether the same operation has been decided, or is being decided now. */
+  known(id: string): Promise<OperationResult> | OperationResult | undefined {
+    return this.#inFlight.get(id) ?? this.#ports.operations.recall(id);
+  }
+
+  /** Resolves with the result once it is durable. The same operation again gets the first one's result. */
+  submit(operation: Operation): Promise<OperationResult> {
+    const id = operationId(operation.requestId, operation.index);
+    const known = this.known(id);
+    if (known !== undefined) return Promise.resolve(known);
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const queue = this.#queues.get(operation.tenantId) ?? [];
+    if (this.#queueLength >= QUEUE_OPERATIONS_MAX || queue.length >= TENANT_OPERATIONS_MAX) {
+      return Promise.reject(
+        new GrantdError('overloaded', 'More writes wait than this tenant may queue. Nothing was changed.'),
+      );
+    }
+    this.#queues.set(operation.tenantId, queue);
+    const result = new Promise<OperationResult>((resolve, reject) => {
+      queue.push({ ...operation, resolve, reject });
+    });
+    this.#queueLength += 1;
+    this.#inFlight.set(id, result);
+    const forget = () => this.#inFlight.delete(id);
+    result.then(forget, forget);
+    if (!this.#running) {
+      this.#running = true;
+      // What arrives in this turn gathers into one batch.
+      this.#ports.clock.setImmediate(() => void this.#run());
+    }
+    return result;
+  }
+
+  /** Resolves when nothing waits and nothing is in flight. */
+  async drained(): Promise<void> {
+    if (!this.#running) return;
+    await new Promise<void>((resolve) => {
+      this.#idle.push(resolve);
+    });
+  }
+
+  /** Ends the tenure here: nothing is appended any more, what waits is refused. What is in flight stays undecided. */
+  close(failure: ShardFailure): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = failure;
+    for (const queue of this.#queues.values()) for (const waiting of queue) waiting.reject(failure);
+    this.#queues.clear();
+    this.#queueLength = 0;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queueLength > 0 && this.#closed === undefined) {
+      await this.#ports.room();
+      if (this.#closed !== undefined) break;
+      const batch = this.#takeBatch();
+      // A batch without a change is decided by what is committed: there is nothing to make durable.
+      const stands = batch.operations.length === 0 || (await this.#append(batch));
+      for (const { waiting, result, error } of batch.answers) {
+        if (!stands) waiting.reject(this.#closed);
+        else if (result === undefined) waiting.reject(error);
+        else waiting.resolve(result);
+      }
+    }
+    this.#running = false;
+    const idle = this.#idle;
+    this.#idle = [];
+    for (const resolve of idle) resolve();
+  }
+
+  #base(): Stamp {
+    return Math.max(this.#nextBase, this.#ports.clock.wallMs() * 1000);
+  }
+
+  /** The oldest operation of each tenant in turn, until the entry is full or nothing waits. */
+  #takeBatch(): Batch {
+    const draft = new Draft();
+    const operations: EntryOperation[] = [];
+    const encoded: string[] = [];
+    const answers: Answer[] = [];
+    const nowMs = this.#ports.clock.monotonicMs();
+    const atMs = this.#ports.clock.wallMs();
+    let bytesFree = ENTRY_BYTES_MAX - ENTRY_HEAD_BYTES;
+    let full = false;
+    while (!full && this.#queueLength > 0) {
+      for (const [tenantId, queue] of this.#queues) {
+        const next = queue[0];
+        if (next === undefined) {
+          this.#queues.delete(tenantId);
+          continue;
+        }
+        if (answers.length >= BATCH_OPERATIONS_MAX || next.bytesMax > bytesFree) {
+          // The tenant that found it full is the first of the next batch.
+          full = true;
+          this.#queues.delete(tenantId);
+          const rest = [...this.#queues];
+          this.#queues.clear();
+          this.#queues.set(tenantId, queue);
+          for (const [id, waiting] of rest) this.#queues.set(id, waiting);
+          break;
+        }
+        queue.shift();
+        this.#queueLength -= 1;
+        const decided = decideOne(next, draft, nowMs);
+        answers.push(decided.answer);
+        if (decided.changes.length === 0) continue;
+        const { actor, requestId, index } = next;
+        const operation = { tenantId, actor, requestId, index, atMs, changes: decided.changes };
+        const text = encodeOperation(operation);
+        bytesFree -= Buffer.byteLength(text) + 1;
+        operations.push(operation);
+        encoded.push(text);
+      }
+    }
+    return { base: this.#base(), operations, encoded, answers };
+  }
+
+  /** Resolves to whether the batch stands in the log and in memory; false: the tenure is over. */
+  async #append(batch: Batch): Promise<boolean> {
+    const { clock, log, ids } = this.#ports;
+    const startedMs = clock.monotonicMs();
+    const body = encodeEntry(batch.base, batch.encoded);
+    const entryId = ids.create('ent');
+    let retryMs = RETRY_MS_FIRST;
+    while (this.#closed === undefined) {
+      const record: LogRecord = { slot: this.#slot, seq: this.#lastSeq + 1, epoch: this.#epoch, entryId, body };
+      let outcome: AppendOutcome | undefined;
+      try {
+        outcome = await log.append(record, storeDeadline(clock));
+      } catch {
+        this.#observe('unknown', startedMs, batch);
+        outcome = await this.#readBack(record);
+      }
+      if (this.#closed !== undefined) return false;
+      if (outcome === undefined) {
+        await delay(clock, retryMs);
+        retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
+        continue;
+      }
+      const standing = outcome.kind === 'appended' ? record : outcome.record;
+      if (standing.entryId === entryId) {
+        this.#commit(batch, record.seq);
+        this.#observe('committed', startedMs, batch);
+        return true;
+      }
+      if (standing.epoch >= this.#epoch) {
+        this.#observe('lost', startedMs, batch);
+        const reason = `epoch ${standing.epoch} stands in the log at seq ${standing.seq}`;
+        this.#ports.lost(reason);
+        this.close(new ShardFailure('not-serving', 'Another shard owns the slot now.'));
+        return false;
+      }
+      // A late write of an earlier epoch, void for every reader since it follows this epoch's first entry.
+      this.#lastSeq = standing.seq;
+    }
+    return false;
+  }
+
+  async #readBack(record: LogRecord): Promise<AppendOutcome | undefined> {
+    try {
+      const standing = await this.#ports.log.readRecord(record.slot, record.seq, storeDeadline(this.#ports.clock));
+      return standing === undefined ? undefined : { kind: 'occupied', record: standing };
+    } catch {
+      return undefined;
+    }
+  }
+
+  #commit(batch: Batch, seq: number): void {
+    assert(seq === this.#lastSeq + 1, 'entries are committed in the order of the log');
+    this.#lastSeq = seq;
+    const entry = { seq, base: batch.base, operations: batch.operations };
+    this.#nextBase = followingBase(entry);
+    this.#ports.commit(entry);
+    for (const { waiting, result } of batch.answers) {
+      if (result !== undefined) this.#ports.operations.remember(operationId(waiting.requestId, waiting.index), result);
+    }
+  }
+
+  #observe(outcome: 'committed' | 'lost' | 'unknown', startedMs: number, batch: Batch): void {
+    const seconds = (this.#ports.clock.monotonicMs() - startedMs) / 1000;
+    this.#ports.observe({ outcome, seconds, operations: batch.operations.length });
+  }
+}
+
+function decideOne(
+  waiting: Waiting,
+  draft: Draft,
+  nowMs: number,
+): { readonly answer: Answer; readonly changes: readonly Change[] } {
+  if (waiting.expiresAtMs <= nowMs) {
+    const error = new ShardFailure('expired', 'The write reached its turn after its expiry.');
+    return { answer: { waiting, error }, changes: [] };
+  }
+  try {
+    const { result, changes } = waiting.decide(draft);
+    draft.add(waiting.tenantId, changes);
+    return { answer: { waiting, result }, changes };
+  } catch (error) {
+    return { answer: { waiting, error }, changes: [] };
+  }
+}

@@ -1,0 +1,216 @@
+// The applier of one tenure: write-behind. It writes committed entries to the state tables in log order, tells memory
+// what is confirmed, and moves the checkpoint, never past what is confirmed. A failed batch is written again until it
+// stands: state writes are stamped, so a repeat changes nothing. It is bounded: when it lags, writes wait.
+
+import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Checkpoint, StateStore, StateWrite } from '../store/store.ts';
+import type { CommittedEntry } from './appender.ts';
+import { deriveState } from './changes.ts';
+import { checkpointStamp } from './entries.ts';
+import { delay, storeDeadline } from './store-calls.ts';
+
+/** Rows in one call to the store. */
+const WRITES_PER_CALL = 4000;
+/** Rows that wait before writes to the slot wait too: some 20 MiB of memory. */
+const LAG_WRITES_MAX = 40_000;
+/** How long entries gather before they are written: rows of one moment share a transaction. */
+const GATHER_MS = 10;
+/** A restart replays at most about so much. */
+const CHECKPOINT_ENTRIES = 256;
+const CHECKPOINT_MS = 1000;
+const RETRY_MS_FIRST = 50;
+const RETRY_MS_MAX = 2000;
+
+export interface ApplierPorts {
+  readonly store: StateStore;
+  readonly clock: Clock;
+  /** State now holds these rows, committed at `seq`. */
+  readonly confirm: (writes: readonly StateWrite[], seq: number) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+interface Pending {
+  readonly seq: number;
+  readonly checkpoint: Checkpoint;
+  readonly writes: readonly StateWrite[];
+}
+
+export class Applier {
+  readonly #ports: ApplierPorts;
+  readonly #slot: number;
+  readonly #pending: Pending[] = [];
+  #pendingWrites = 0;
+  #running = false;
+  #closed = false;
+  #applied: Checkpoint;
+  #checkpoint: Checkpoint;
+  #checkpointedAtMs: number;
+  #checkpointTimer = false;
+  #waiters: { readonly seq: number; readonly resolve: () => void }[] = [];
+  #roomWaiters: (() => void)[] = [];
+
+  constructor(ports: ApplierPorts, slot: number, checkpoint: Checkpoint) {
+    this.#ports = ports;
+    this.#slot = slot;
+    this.#applied = checkpoint;
+    this.#checkpoint = checkpoint;
+    this.#checkpointedAtMs = ports.clock.monotonicMs();
+  }
+
+  /** State holds every entry up to here. */
+  get appliedSeq(): number {
+    return this.#applied.seq;
+  }
+
+  /** The store knows that state holds every entry up to here. */
+  get checkpointSeq(): number {
+    return this.#checkpoint.seq;
+  }
+
+  get lagWrites(): number {
+    return this.#pendingWrites;
+  }
+
+  get hasRoom(): boolean {
+    return this.#pendingWrites < LAG_WRITES_MAX;
+  }
+
+  /** Resolves when the lag is within its bound, or the tenure over. */
+  async room(): Promise<void> {
+    while (!this.hasRoom && !this.#closed) {
+      await new Promise<void>((resolve) => {
+        this.#roomWaiters.push(resolve);
+      });
+    }
+  }
+
+  /** Entries come in log order. */
+  add(entry: CommittedEntry): void {
+    if (this.#closed) return;
+    let index = 0;
+    const writes: StateWrite[] = [];
+    for (const operation of entry.operations) {
+      for (const change of operation.changes) {
+        const position = { slot: this.#slot, seq: entry.seq, index, stamp: entry.base + index };
+        writes.push(...deriveState(change, operation, position));
+        index += 1;
+      }
+    }
+    const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry) };
+    this.#pending.push({ seq: entry.seq, checkpoint, writes });
+    this.#pendingWrites += writes.length;
+    if (this.#running) return;
+    this.#running = true;
+    this.#ports.clock.setTimer(() => void this.#run(), GATHER_MS);
+  }
+
+  /** Resolves when state holds every entry up to `seq`; at once where it does. Never, where the tenure ends before. */
+  applied(seq: number): Promise<void> {
+    if (this.#applied.seq >= seq) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiters.push({ seq, resolve });
+    });
+  }
+
+  /** Resolves when everything added is applied and checkpointed, or the tenure over. */
+  async flush(): Promise<void> {
+    while (!this.#closed) {
+      const last = this.#pending.at(-1);
+      if (last !== undefined) await this.applied(last.seq);
+      await this.#writeCheckpoint();
+      if (this.#pending.length === 0 && this.#checkpoint.seq === this.#applied.seq) return;
+      if (this.#checkpoint.seq < this.#applied.seq) await delay(this.#ports.clock, RETRY_MS_FIRST);
+    }
+  }
+
+  /** The tenure is over: nothing is written any more. What was not applied stands in the log. */
+  close(): void {
+    this.#closed = true;
+    const waiters = [...this.#roomWaiters, ...this.#waiters.map(({ resolve }) => resolve)];
+    this.#roomWaiters = [];
+    this.#waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#pending.length > 0 && !this.#closed) {
+      const { taken, writes } = this.#take();
+      if (!(await this.#write(writes))) break;
+      const last = this.#pending[taken - 1];
+      assert(last !== undefined, 'at least one entry was taken');
+      for (const { seq, writes: confirmed } of this.#pending.splice(0, taken)) this.#ports.confirm(confirmed, seq);
+      this.#pendingWrites -= writes.length;
+      this.#applied = last.checkpoint;
+      this.#wake();
+      await this.#checkpointIfDue();
+    }
+    this.#running = false;
+    this.#scheduleCheckpoint();
+  }
+
+  #take(): { taken: number; writes: StateWrite[] } {
+    const writes: StateWrite[] = [];
+    let taken = 0;
+    for (const pending of this.#pending) {
+      if (taken > 0 && writes.length + pending.writes.length > WRITES_PER_CALL) break;
+      writes.push(...pending.writes);
+      taken += 1;
+    }
+    return { taken, writes };
+  }
+
+  async #write(writes: readonly StateWrite[]): Promise<boolean> {
+    let retryMs = RETRY_MS_FIRST;
+    while (!this.#closed) {
+      try {
+        if (writes.length > 0) await this.#ports.store.writeState(writes, storeDeadline(this.#ports.clock));
+        return !this.#closed;
+      } catch (error) {
+        this.#ports.failed(error);
+        await delay(this.#ports.clock, retryMs);
+        retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
+      }
+    }
+    return false;
+  }
+
+  #wake(): void {
+    const { seq } = this.#applied;
+    const ready = this.#waiters.filter((waiter) => waiter.seq <= seq);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq);
+    for (const { resolve } of ready) resolve();
+    if (!this.hasRoom) return;
+    const waiting = this.#roomWaiters;
+    this.#roomWaiters = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  async #checkpointIfDue(): Promise<void> {
+    const entries = this.#applied.seq - this.#checkpoint.seq;
+    const elapsedMs = this.#ports.clock.monotonicMs() - this.#checkpointedAtMs;
+    if (entries >= CHECKPOINT_ENTRIES || (entries > 0 && elapsedMs >= CHECKPOINT_MS)) await this.#writeCheckpoint();
+  }
+
+  /** An applier that has come to rest leaves a checkpoint at its end a little later. */
+  #scheduleCheckpoint(): void {
+    if (this.#checkpointTimer || this.#closed || this.#checkpoint.seq === this.#applied.seq) return;
+    this.#checkpointTimer = true;
+    this.#ports.clock.setTimer(() => {
+      this.#checkpointTimer = false;
+      if (!this.#running) void this.#writeCheckpoint().then(() => this.#scheduleCheckpoint());
+    }, CHECKPOINT_MS);
+  }
+
+  async #writeCheckpoint(): Promise<void> {
+    const applied = this.#applied;
+    if (this.#closed || applied.seq === this.#checkpoint.seq) return;
+    try {
+      await this.#ports.store.writeCheckpoint(this.#slot, applied, storeDeadline(this.#ports.clock));
+      if (applied.seq > this.#checkpoint.seq) this.#checkpoint = applied;
+      this.#checkpointedAtMs = this.#ports.clock.monotonicMs();
+    } catch (error) {
+      this.#ports.failed(error);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// Log entries: the format in which a group commit stands in the log. JSON, so that an operator can read it and a later
+// version can add to it. A reader refuses a format it does not know, it never skips one.
+
+import { z } from 'zod';
+import { assert } from '../core/assert.ts';
+import { parseKeyId, parseTenantId } from '../core/ids.ts';
+import { RELATIONS } from '../core/tuples.ts';
+import type { LogRecord, Stamp } from '../store/store.ts';
+import type { Change, ChangeOrigin } from './changes.ts';
+
+/** The newest format this program reads and writes. */
+export const LOG_FORMAT = 1;
+
+/** UTF-8 bytes of a body. Well below what a store takes in one mutation (8 MiB). */
+export const ENTRY_BYTES_MAX = 1024 * 1024;
+
+export interface EntryOperation extends ChangeOrigin {
+  /** Position of the operation in its request; (requestId, index) is the operation's id. */
+  readonly index: number;
+  readonly changes: readonly Change[];
+}
+
+export interface Entry {
+  /** Change i of the entry, counted over its operations, has the stamp base + i. */
+  readonly base: Stamp;
+  readonly operations: readonly EntryOperation[];
+}
+
+/** The first entry of an epoch has no operations; from it on, appends of earlier epochs collide or are void. */
+export function countChanges(entry: Entry): number {
+  return entry.operations.reduce((count, operation) => count + operation.changes.length, 0);
+}
+
+/** The first base that may follow `entry`: every entry takes at least one stamp, its checkpoint's. */
+export function followingBase(entry: Entry): Stamp {
+  return entry.base + Math.max(countChanges(entry), 1);
+}
+
+/** The stamp of a checkpoint at this entry. Grows from entry to entry. */
+export function checkpointStamp(entry: Entry): Stamp {
+  return followingBase(entry) - 1;
+}
+
+/** JSON of one operation, to be joined by `encodeEntry`. */
+export function encodeOperation(operation: EntryOperation): string {
+  return JSON.stringify(operation);
+}
+
+export function encodeEntry(base: Stamp, encodedOperations: readonly string[]): string {
+  const body = `{"format":${LOG_FORMAT},"base":${base},"operations":[${encodedOperations.join(',')}]}`;
+  assert(Buffer.byteLength(body) <= ENTRY_BYTES_MAX, 'an entry is at most 1 MiB');
+  return body;
+}
+
+const tenantIdSchema = z.string().transform((text, context) => {
+  const id = parseTenantId(text);
+  if (id === undefined) {
+    context.addIssue({ code: 'custom', message: 'not a tenant id' });
+    return z.NEVER;
+  }
+  return id;
+});
+
+const keyIdSchema = z.string().transform((text, context) => {
+  const id = parseKeyId(text);
+  if (id === undefined) {
+    context.addIssue({ code: 'custom', message: 'not a key id' });
+    return z.NEVER;
+  }
+  return id;
+});
+
+const grantSchema = z.object({
+  subject: z.string(),
+  relation: z.enum(RELATIONS),
+  object: z.string(),
+  grantId: z.string(),
+  createdAtMs: z.int(),
+});
+
+const keySchema = z.object({
+  keyId: keyIdSchema,
+  name: z.string(),
+  scopes: z.int(),
+  createdAtMs: z.int(),
+  expiresAtMs: z
+    .int()
+    .optional()
+    .transform((value) => value),
+  hash: z.string(),
+});
+
+const tenantSchema = z.object({
+  tenantId: tenantIdSchema,
+  name: z.string(),
+  plan: z.string(),
+  state: z.enum(['active', 'suspended', 'deleting', 'deleted']),
+  createdAtMs: z.int(),
+});
+
+const changeSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('grant-created'), grant: grantSchema, newSubject: z.boolean() }),
+  z.object({ kind: z.literal('grant-revoked'), grant: grantSchema }),
+  z.object({ kind: z.literal('namespace-created'), name: z.string(), createdAtMs: z.int() }),
+  z.object({ kind: z.literal('key-created'), key: keySchema }),
+  z.object({ kind: z.literal('key-revoked'), key: keySchema }),
+  z.object({ kind: z.literal('tenant-created'), tenant: tenantSchema }),
+  z.object({ kind: z.literal('tenant-updated'), tenant: tenantSchema }),
+]);
+
+const entrySchema = z.object({
+  format: z.int(),
+  base: z.int().positive(),
+  operations: z.array(
+    z.object({
+      tenantId: tenantIdSchema,
+      actor: z.string(),
+      requestId: z.string(),
+      index: z.int().nonnegative(),
+      atMs: z.int(),
+      changes: z.array(changeSchema),
+    }),
+  ),
+});
+
+/** Thrown by a reader of the log: the slot must not be served on a guess. */
+export class LogUnreadableError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'LogUnreadableError';
+  }
+}
+
+/** Throws LogUnreadableError for an unknown format or a body that is not an entry. */
+export function decodeEntry(record: LogRecord): Entry {
+  const where = `log entry ${record.seq} of slot ${record.slot}`;
+  let json: unknown;
+  try {
+    json = JSON.parse(record.body);
+  } catch (error) {
+    throw new LogUnreadableError(`The ${where} is not JSON.`, error);
+  }
+  const format = z.object({ format: z.int() }).safeParse(json);
+  if (format.success && format.data.format > LOG_FORMAT) {
+    throw new LogUnreadableError(
+      `The ${where} has format ${format.data.format}; this version reads up to ${LOG_FORMAT}. Start a newer version.`,
+    );
+  }
+  const entry = entrySchema.safeParse(json);
+  if (!entry.success) throw new LogUnreadableError(`The ${where} is not well-formed.`, entry.error);
+  return {
+    base: entry.data.base,
+    operations: entry.data.operations.map((operation) => ({
+      ...operation,
+      changes: operation.changes.map((change) =>
+        change.kind === 'key-created' || change.kind === 'key-revoked'
+          ? { ...change, key: { ...change.key, expiresAtMs: change.key.expiresAtMs } }
+          : change,
+      ),
+    })),
+  };
+}

@@ -1,0 +1,111 @@
+// A small table of a tenant (its namespaces, its API keys), bounded by its plan, read whole at its first use and kept
+// current by every commit. The same overlay and delta rule as for pages holds: what was committed wins over what was read.
+
+import { assert } from '../core/assert.ts';
+import { Evictable, type MemoryBudget } from './memory-budget.ts';
+import { ShardFailure } from './shard.ts';
+
+const ROW_BYTES = 400;
+
+const ended = (): ShardFailure => new ShardFailure('not-serving', 'The tenure has ended.');
+
+interface Loading<Row> {
+  /** The overlay at the start of the read and every commit since. */
+  readonly delta: Map<string, Row | null>;
+  readonly done: Promise<void>;
+  pins: number;
+}
+
+export class LazyTable<Row> extends Evictable {
+  readonly #read: () => Promise<ReadonlyMap<string, Row>>;
+  readonly #budget: MemoryBudget;
+  #rows: Map<string, Row> | undefined;
+  /** Committed and not yet confirmed in state. `null`: gone. */
+  readonly #overlay = new Map<string, { readonly row: Row | null; readonly seq: number }>();
+  #dropped = false;
+  #loading: Loading<Row> | undefined;
+
+  constructor(budget: MemoryBudget, read: () => Promise<ReadonlyMap<string, Row>>) {
+    super();
+    this.#budget = budget;
+    this.#read = read;
+  }
+
+  /** The rows stay in memory, current, until the matching `unpin`. One read however many wait. */
+  async pin(): Promise<void> {
+    this.referenced = true;
+    if (this.#dropped) throw ended();
+    if (this.#rows !== undefined) {
+      this.pins += 1;
+      return;
+    }
+    this.#loading ??= this.#startLoading();
+    this.#loading.pins += 1;
+    await this.#loading.done;
+  }
+
+  unpin(): void {
+    this.pins -= 1;
+    assert(this.pins >= 0, 'every unpin has its pin');
+  }
+
+  /** The rows, where they are in memory. */
+  get loaded(): ReadonlyMap<string, Row> | undefined {
+    this.referenced = true;
+    return this.#rows;
+  }
+
+  /** The rows; only between `pin` and `unpin`. */
+  get rows(): ReadonlyMap<string, Row> {
+    assert(this.#rows !== undefined, 'a pinned table is loaded');
+    return this.#rows;
+  }
+
+  commit(id: string, row: Row | null, seq: number): void {
+    this.#overlay.set(id, { row, seq });
+    this.#loading?.delta.set(id, row);
+    if (this.#rows === undefined) return;
+    if (row === null) this.#rows.delete(id);
+    else this.#rows.set(id, row);
+    this.#budget.resize(this, this.#rows.size * ROW_BYTES);
+  }
+
+  confirm(id: string, seq: number): void {
+    const entry = this.#overlay.get(id);
+    if (entry !== undefined && entry.seq <= seq) this.#overlay.delete(id);
+  }
+
+  override evict(): void {
+    this.#rows = undefined;
+  }
+
+  /** The tenure has ended: nothing is kept, and nothing that is still being read lands. */
+  drop(): void {
+    this.#dropped = true;
+    this.#budget.remove(this);
+  }
+
+  #startLoading(): Loading<Row> {
+    const delta = new Map<string, Row | null>();
+    for (const [id, { row }] of this.#overlay) delta.set(id, row);
+    const done = this.#read().then(
+      (read) => {
+        const rows = new Map(read);
+        for (const [id, row] of delta) {
+          if (row === null) rows.delete(id);
+          else rows.set(id, row);
+        }
+        this.pins += this.#loading?.pins ?? 0;
+        this.#loading = undefined;
+        if (this.#dropped) throw ended();
+        this.#rows = rows;
+        this.#budget.add(this, rows.size * ROW_BYTES);
+      },
+      (error: unknown) => {
+        this.#loading = undefined;
+        throw error;
+      },
+    );
+    return { delta, done, pins: 0 };
+  }
+}

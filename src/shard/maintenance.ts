@@ -1,0 +1,108 @@
+// Maintenance of a tenure, between requests: trimming the log, removing the data of deleted tenants, keeping when keys
+// were last used. Each does a bounded part at a time and can be interrupted anywhere: what it did not finish it finds again.
+
+import type { Clock } from '../core/clock.ts';
+import { segmentOf } from '../core/slots.ts';
+import type { Store } from '../store/store.ts';
+import { decodeEntry } from './entries.ts';
+import { decideTenantUpdate } from './operations.ts';
+import { storeDeadline, yieldTurn } from './store-calls.ts';
+import type { TenantMemory } from './tenant-memory.ts';
+import type { Tenure } from './tenure.ts';
+
+/** `last_used_at` of a key is written at most this often. */
+export const KEY_USE_WRITE_MS = 5 * 60_000;
+const REQUEST_MS = 10_000;
+
+export interface MaintenancePorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly segmentSize: number;
+  /** Entries younger than this are kept, by the log's own time; at least an hour. */
+  readonly logRetentionMs: number;
+  readonly createRequestId: () => string;
+}
+
+type Revocation = Parameters<Store['removeGone']>[0][number];
+
+/**
+ * Removes whole segments from the front of the log: those that state holds, that are older than the retention and not
+ * the last one. Revoked grants in them are really removed first. Resolves with the number of segments removed.
+ */
+export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<number> {
+  const { store, clock, segmentSize } = ports;
+  const { slot, owner, epoch } = tenure;
+  let removed = 0;
+  while (tenure.serving) {
+    const segment = segmentOf(tenure.first, segmentSize);
+    const next = (segment + 1) * segmentSize;
+    if (next > tenure.checkpointSeq || segmentOf(tenure.lastSeq, segmentSize) <= segment) return removed;
+    const records = await store.readRecords(slot, tenure.first, segmentSize, storeDeadline(clock));
+    const last = records.at(-1);
+    if (last === undefined) return removed;
+    const youngestMs = decodeEntry(last).base / 1000;
+    if (youngestMs + ports.logRetentionMs > clock.wallMs()) return removed;
+    const revocations: Revocation[] = [];
+    for (const record of records) {
+      const entry = decodeEntry(record);
+      let stamp = entry.base;
+      for (const { tenantId, changes } of entry.operations) {
+        for (const change of changes) {
+          if (change.kind === 'grant-revoked') revocations.push({ tenantId, ...change.grant, stamp });
+          stamp += 1;
+        }
+      }
+    }
+    if (revocations.length > 0) await store.removeGone(revocations, storeDeadline(clock));
+    const outcome = await store.recordFirst({ slot, owner, epoch, first: next }, storeDeadline(clock));
+    if (!outcome.applied && outcome.row?.first !== next) return removed;
+    tenure.first = next;
+    await store.removeSegment(slot, segment, storeDeadline(clock));
+    // Left behind where an earlier round was cut off between the two.
+    if (segment > 0) await store.removeSegment(slot, segment - 1, storeDeadline(clock));
+    removed += 1;
+    await yieldTurn(clock);
+  }
+  return removed;
+}
+
+/** Removes the data of tenants that are being deleted, then records that they are. */
+export async function purgeTenants(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
+  for (const memory of [...tenure.tenants.values()]) {
+    if (memory.tenant.state !== 'deleting' || !tenure.serving) continue;
+    // Whatever was committed for the tenant stands in state before its rows are removed, so nothing comes after.
+    await tenure.applied();
+    await purgeTenant(ports, tenure, memory);
+  }
+}
+
+async function purgeTenant(ports: MaintenancePorts, tenure: Tenure, memory: TenantMemory): Promise<void> {
+  const { store, clock } = ports;
+  const stamp = clock.wallMs() * 1000;
+  while (!(await store.purgeTenant(memory.tenantId, stamp, storeDeadline(clock)))) {
+    if (!tenure.serving) return;
+    await yieldTurn(clock);
+  }
+  await tenure.submit({
+    tenantId: memory.tenantId,
+    actor: 'system',
+    requestId: ports.createRequestId(),
+    index: 0,
+    expiresAtMs: clock.monotonicMs() + REQUEST_MS,
+    bytesMax: 8192,
+    decide: decideTenantUpdate(memory, { name: undefined, plan: undefined, state: 'deleted' }),
+  });
+}
+
+/** Writes the last uses of keys that have not been written for five minutes. */
+export async function writeKeyUses(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
+  const { store, clock } = ports;
+  for (const memory of tenure.tenants.values()) {
+    for (const [keyId, use] of memory.keyUses) {
+      if (use.usedAtMs <= use.writtenAtMs || clock.wallMs() - use.writtenAtMs < KEY_USE_WRITE_MS) continue;
+      const { usedAtMs } = use;
+      await store.writeKeyUse(memory.tenantId, keyId, usedAtMs, storeDeadline(clock));
+      use.writtenAtMs = usedAtMs;
+    }
+  }
+}

@@ -1,0 +1,202 @@
+// Recovery: how a new owner takes a slot over. It bumps the epoch, reads the checkpoint, the tenants and the log from
+// there to its end, and appends the first entry of its epoch, from which on no earlier epoch can commit:
+//
+//   claim ▶ read checkpoint, tenants ▶ replay to the end ▶ append *open* ─▶ appended: record `opened`, serve
+//                                           ▲                  │
+//                                           └──────────────────┘ occupied by an earlier epoch: that entry counts
+//
+// It replays only contiguous seqs, refuses a log that ends before `opened` of the row, and reads back behind the
+// checkpoint as far as operation ids have to be known.
+
+import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import type { IdFactory, TenantId } from '../core/ids.ts';
+import { segmentOf } from '../core/slots.ts';
+import type { Checkpoint, LogRecord, SlotRow, Stamp, Store } from '../store/store.ts';
+import type { CommittedEntry, LogEnd } from './appender.ts';
+import { decodeEntry, type Entry, encodeEntry, followingBase, LogUnreadableError } from './entries.ts';
+import { ShardFailure } from './shard.ts';
+import { delay, storeDeadline, yieldTurn } from './store-calls.ts';
+
+const RECORDS_PER_READ = 64;
+const TENANTS_PER_READ = 1000;
+/** Replay gives way after this long. */
+const SLICE_MS = 10;
+const RETRY_MS = 50;
+
+export interface RecoveryPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly segmentSize: number;
+  /** Operation ids of entries younger than this (by the log's own time) have to be known. */
+  readonly operationsKeptMs: number;
+  /** A valid entry at or before the checkpoint: state holds it, its operation ids have to be known. */
+  readonly recall: (entry: Entry) => void;
+  /** A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is room for the next. */
+  readonly replay: (entry: CommittedEntry) => Promise<void>;
+}
+
+export interface RecoveredLog extends LogEnd {
+  readonly first: number;
+}
+
+/** Claims the slot if it has no owner or one of `claimable`. Undefined: another one owns it. */
+export async function claimSlot(
+  ports: Pick<RecoveryPorts, 'store' | 'clock'>,
+  slot: number,
+  owner: string,
+  claimable: (owner: string) => boolean,
+): Promise<SlotRow | undefined> {
+  const { store, clock } = ports;
+  const row = await store.readSlot(slot, storeDeadline(clock));
+  if (row?.owner !== undefined && row.owner !== owner && !claimable(row.owner)) return undefined;
+  const expected = row === undefined ? undefined : { owner: row.owner, epoch: row.epoch };
+  const outcome = await store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
+  return outcome.applied ? outcome.row : undefined;
+}
+
+export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Checkpoint> {
+  const checkpoint = await ports.store.readCheckpoint(slot, storeDeadline(ports.clock));
+  return checkpoint ?? { seq: 0, stamp: 0 };
+}
+
+/** The log from a seq on, record by record, to where it ends. Throws LogUnreadableError at a gap. */
+async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): AsyncGenerator<LogRecord> {
+  let seq = fromSeq;
+  while (true) {
+    const records = await ports.store.readRecords(slot, seq, RECORDS_PER_READ, storeDeadline(ports.clock));
+    if (records.length === 0) return;
+    for (const record of records) {
+      if (record.seq !== seq) {
+        throw new LogUnreadableError(`The log of slot ${slot} has a gap: seq ${seq} is missing, ${record.seq} stands.`);
+      }
+      yield record;
+      seq += 1;
+    }
+  }
+}
+
+/**
+ * Brings memory up to the end of the log and makes this epoch the only one that can append. `row` is this owner's claim.
+ * Throws LogUnreadableError where the log cannot be trusted, ShardFailure where another owner was first.
+ */
+export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint: Checkpoint): Promise<RecoveredLog> {
+  const { slot, epoch, first } = row;
+  let highestEpoch = 0;
+  let nextBase: Stamp = checkpoint.stamp + 1;
+  let lastSeq = checkpoint.seq;
+  if (checkpoint.seq + 1 < first) {
+    throw new LogUnreadableError(
+      `The log of slot ${slot} begins at seq ${first}, but the state tables hold it only up to ${checkpoint.seq}.`,
+    );
+  }
+  const tail = await recallTail(ports, slot, Math.max(first, 1), checkpoint.seq);
+  highestEpoch = tail.highestEpoch;
+  nextBase = Math.max(nextBase, tail.nextBase);
+  let sliceStartMs = ports.clock.monotonicMs();
+  while (true) {
+    for await (const record of readLog(ports, slot, lastSeq + 1)) {
+      if (record.epoch > epoch)
+        throw new ShardFailure('not-serving', `Epoch ${record.epoch} has begun at slot ${slot}.`);
+      const entry = decodeEntry(record);
+      const isVoid = record.epoch < highestEpoch;
+      highestEpoch = Math.max(highestEpoch, record.epoch);
+      lastSeq = record.seq;
+      if (!isVoid) {
+        nextBase = Math.max(nextBase, followingBase(entry));
+        await ports.replay({ ...entry, seq: record.seq });
+      }
+      if (ports.clock.monotonicMs() - sliceStartMs >= SLICE_MS) {
+        await yieldTurn(ports.clock);
+        sliceStartMs = ports.clock.monotonicMs();
+      }
+    }
+    if (row.opened !== undefined && lastSeq < row.opened) {
+      throw new LogUnreadableError(
+        `The log of slot ${slot} ends at seq ${lastSeq}, but its owner has recorded seq ${row.opened} in it.`,
+      );
+    }
+    const base = Math.max(nextBase, ports.clock.wallMs() * 1000);
+    const record = {
+      slot,
+      seq: lastSeq + 1,
+      epoch,
+      entryId: ports.ids.create('ent'),
+      body: encodeEntry(base, []),
+    };
+    if (!(await appendOnce(ports, record))) continue;
+    const open = { base, operations: [], seq: record.seq };
+    await ports.replay(open);
+    await recordOpened(ports, row, record.seq);
+    return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open) };
+  }
+}
+
+/** Whether this very record stands at its seq; false: another one does. Decided, however often it takes. */
+async function appendOnce(ports: RecoveryPorts, record: LogRecord): Promise<boolean> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const outcome = await ports.store.append(record, storeDeadline(ports.clock));
+      return outcome.kind === 'appended' || outcome.record.entryId === record.entryId;
+    } catch (error) {
+      // The same record again settles what became of the first: it finds itself, another one, or stands.
+      if (tries >= 5) throw error;
+      await delay(ports.clock, RETRY_MS);
+    }
+  }
+}
+
+async function recordOpened(ports: RecoveryPorts, row: SlotRow, opened: number): Promise<void> {
+  const { slot, epoch, owner } = row;
+  assert(owner !== undefined, 'a claimed row has an owner');
+  const outcome = await ports.store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(ports.clock));
+  if (!outcome.applied) throw new ShardFailure('not-serving', `Slot ${slot} has another owner by now.`);
+}
+
+/** Reads backwards from the checkpoint until entries are old enough that nobody repeats their operations. */
+async function recallTail(
+  ports: RecoveryPorts,
+  slot: number,
+  first: number,
+  checkpointSeq: number,
+): Promise<{ highestEpoch: number; nextBase: Stamp }> {
+  const { store, clock, segmentSize } = ports;
+  const entries: { readonly entry: Entry; readonly epoch: number }[] = [];
+  let end = checkpointSeq;
+  let newest: Stamp | undefined;
+  let highestEpoch = 0;
+  let nextBase: Stamp = 0;
+  while (end >= first) {
+    const segmentStart = segmentOf(end, segmentSize) * segmentSize;
+    const start = Math.max(first, segmentStart, end - RECORDS_PER_READ + 1);
+    const records = await store.readRecords(slot, start, end - start + 1, storeDeadline(clock));
+    if (records.length !== end - start + 1) {
+      throw new LogUnreadableError(`The log of slot ${slot} lacks entries between seq ${start} and ${end}.`);
+    }
+    for (const record of records.toReversed()) entries.push({ entry: decodeEntry(record), epoch: record.epoch });
+    const oldest = entries.at(-1)?.entry.base ?? 0;
+    newest ??= entries[0]?.entry.base ?? 0;
+    if (newest - oldest > ports.operationsKeptMs * 1000) break;
+    end = start - 1;
+  }
+  for (const { entry, epoch } of entries.toReversed()) {
+    nextBase = Math.max(nextBase, followingBase(entry));
+    if (epoch < highestEpoch) continue;
+    highestEpoch = epoch;
+    ports.recall(entry);
+  }
+  return { highestEpoch, nextBase };
+}
+
+/** Every tenant of a slot that is not wholly deleted, by the state tables. */
+export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) {
+  let after: TenantId | undefined;
+  while (true) {
+    const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
+    const tenants = await ports.store.listTenants(query, storeDeadline(ports.clock));
+    for (const tenant of tenants) if (tenant.state !== 'deleted') yield tenant;
+    after = tenants.at(-1)?.tenantId;
+    if (tenants.length < TENANTS_PER_READ) return;
+  }
+}

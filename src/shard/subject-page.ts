@@ -1,0 +1,136 @@
+// Subject pages: the grants of one subject in memory, the form in which checks are answered. A *whole* page holds every
+// live grant, so what it does not hold does not exist. A *sparse* page, for a subject with more than subjectRowsMax
+// rows, holds the tuples that were asked for, present or absent; about any other it knows nothing.
+
+import { assert } from '../core/assert.ts';
+import { compareUtf8, RELATIONS, relationNumber } from '../core/tuples.ts';
+import type { GrantRow } from '../store/store.ts';
+import { Evictable } from './memory-budget.ts';
+
+/** What a grant is besides its tuple. */
+export interface GrantFacts {
+  readonly grantId: string;
+  readonly createdAtMs: number;
+}
+
+/** Live and gone rows of a subject up to which its page is held whole: about 2 MiB, read in some 20 ms. */
+export const SUBJECT_ROWS_MAX_DEFAULT = 10_000;
+
+/**
+ * Estimated bytes: of a page with its maps, and of a grant besides the characters of its object (map entry, facts, id).
+ * Held against resident memory by the benchmark `memory`.
+ */
+const PAGE_BYTES = 700;
+const GRANT_BYTES = 190;
+
+export class SubjectPage extends Evictable {
+  readonly subject: string;
+  readonly whole: boolean;
+  readonly #onEvict: (page: SubjectPage) => void;
+  /** By wire number of the relation. `null`, on sparse pages only: known to be absent. */
+  readonly #relations: (Map<string, GrantFacts | null> | undefined)[] = [];
+  /** Objects of a relation in the order of their bytes, made when first listed and dropped by the next change. */
+  #sorted: (readonly string[] | undefined)[] = [];
+  #tuples = 0;
+  #estimate: number;
+
+  constructor(subject: string, whole: boolean, onEvict: (page: SubjectPage) => void) {
+    super();
+    this.subject = subject;
+    this.whole = whole;
+    this.#onEvict = onEvict;
+    this.#estimate = PAGE_BYTES + subject.length;
+  }
+
+  override evict(): void {
+    this.#onEvict(this);
+  }
+
+  /** Bytes by the present content. */
+  get estimate(): number {
+    return this.#estimate;
+  }
+
+  /** Live grants of a whole page; of a sparse one, tuples known. */
+  get tuples(): number {
+    return this.#tuples;
+  }
+
+  /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
+  find(relation: number, object: string): GrantFacts | null | undefined {
+    const facts = this.#relations[relation]?.get(object);
+    return facts === undefined && this.whole ? null : facts;
+  }
+
+  /** Sets what holds for a tuple from now on. */
+  set(relation: number, object: string, facts: GrantFacts | null): void {
+    let objects = this.#relations[relation];
+    if (objects === undefined) {
+      objects = new Map();
+      this.#relations[relation] = objects;
+    }
+    this.#sorted[relation] = undefined;
+    const known = objects.has(object);
+    if (facts === null && this.whole) {
+      if (known) {
+        objects.delete(object);
+        this.#count(-1, object);
+      }
+      return;
+    }
+    objects.set(object, facts);
+    if (!known) this.#count(1, object);
+  }
+
+  #count(change: 1 | -1, object: string): void {
+    this.#tuples += change;
+    this.#estimate += change * (GRANT_BYTES + object.length);
+  }
+
+  /** Forgets tuples of a sparse page until it holds no more than `tuplesMax`. To be called while it is not pinned. */
+  trim(tuplesMax: number): void {
+    assert(!this.whole && this.pins === 0, 'only a sparse page that nobody relies on forgets');
+    for (const objects of this.#relations) {
+      if (this.#tuples <= tuplesMax) return;
+      for (const object of objects?.keys() ?? []) {
+        if (this.#tuples <= tuplesMax) return;
+        objects?.delete(object);
+        this.#count(-1, object);
+      }
+    }
+  }
+
+  /** Objects of a whole page under a relation, ascending by bytes. */
+  objects(relation: number): readonly string[] {
+    assert(this.whole, 'only a whole page can be listed');
+    let sorted = this.#sorted[relation];
+    if (sorted === undefined) {
+      sorted = [...(this.#relations[relation]?.keys() ?? [])].sort(compareUtf8);
+      this.#sorted[relation] = sorted;
+    }
+    return sorted;
+  }
+
+  /** Every live grant of a whole page, ascending by the bytes of (relation, object). */
+  grants(): GrantRow[] {
+    return [...RELATIONS].sort().flatMap((relation) => {
+      const number = relationNumber(relation) ?? 0;
+      return this.objects(number).flatMap((object) => {
+        const facts = this.find(number, object);
+        return facts ? [{ relation, object, ...facts }] : [];
+      });
+    });
+  }
+}
+
+/** The position of the first object greater than `after` in an ascending list. */
+export function firstAfter(sorted: readonly string[], after: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareUtf8(sorted[middle] ?? '', after) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

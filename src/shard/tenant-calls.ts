@@ -1,0 +1,338 @@
+// The calls of a tenant on one connection: checks, grants, listing, namespaces, keys. Whether a call may be served is asked
+// when it arrives and again after its last await, so that nothing is answered from a tenure that has ended meanwhile.
+
+import type { ApiKeyRecord } from '../core/api-keys.ts';
+import { assert } from '../core/assert.ts';
+import { type KeyId, parseKeyId, parseTenantId } from '../core/ids.ts';
+import type { ScopeMask } from '../core/scopes.ts';
+import { slotOfTenant } from '../core/slots.ts';
+import { type Namespace, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
+import { type Handle, HandleTable, sameHash, unauthorized } from './handles.ts';
+import { type ListingContext, listObjects, pageOf } from './listings.ts';
+import {
+  type Decide,
+  type DecideContext,
+  decideGrant,
+  decideKey,
+  decideKeyRevocation,
+  decideNamespace,
+  type OperationResult,
+} from './operations.ts';
+import type { Attempt, GrantRequest, GrantResult, HandleGrant, ListedKey, Page, PageQuery } from './shard.ts';
+import { readFromStore, storeDeadline } from './store-calls.ts';
+import type { SubjectPage } from './subject-page.ts';
+import type { TenantMemory } from './tenant-memory.ts';
+import type { Tenure } from './tenure.ts';
+
+const BULK_CHECKS_MAX = 100;
+const WRITES_MAX = 1000;
+/** UTF-8 bytes of an encoded operation besides the strings of the request; a character takes at most 6 (an escape). */
+const OPERATION_BYTES = 1024;
+const BYTES_PER_CHARACTER = 6;
+
+export interface TenantCallsDependencies extends ListingContext, DecideContext {
+  readonly slots: number;
+  /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
+  readonly tenureOf: (slot: number) => Tenure;
+  readonly lookups: { hits: number; misses: number };
+}
+
+export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCallsDependencies> {
+  protected readonly dependencies: Dependencies;
+  protected readonly handles: HandleTable;
+
+  constructor(dependencies: Dependencies) {
+    this.dependencies = dependencies;
+    this.handles = new HandleTable(dependencies.clock);
+  }
+
+  protected tenureOf(tenantId: string): Tenure {
+    return this.dependencies.tenureOf(slotOfTenant(tenantId, this.dependencies.slots));
+  }
+
+  async authenticate(claim: { tenantId: string; keyId: string; hash: string }): Promise<HandleGrant> {
+    const tenantId = parseTenantId(claim.tenantId);
+    const keyId = parseKeyId(claim.keyId);
+    if (tenantId === undefined || keyId === undefined) throw unauthorized();
+    const tenure = this.tenureOf(tenantId);
+    const memory = tenure.tenants.get(tenantId);
+    if (memory === undefined || memory.tenant.state === 'deleting') throw unauthorized();
+    await memory.keys.pin();
+    memory.keys.unpin();
+    tenure.assertServing();
+    const key = memory.keys.rows.get(keyId);
+    const nowMs = this.dependencies.clock.wallMs();
+    if (key === undefined || !sameHash(key.hash, claim.hash)) throw unauthorized();
+    if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized();
+    let use = memory.keyUses.get(keyId);
+    if (use === undefined) {
+      use = { usedAtMs: nowMs, writtenAtMs: 0 };
+      memory.keyUses.set(keyId, use);
+    }
+    use.usedAtMs = nowMs;
+    const { scopes, expiresAtMs } = key;
+    return this.handles.grant({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
+  }
+
+  async confirm(handle: number): Promise<void> {
+    this.handles.use(handle);
+  }
+
+  // ---- checks ----
+
+  check(number: number, subject: string, relation: number, object: string): boolean | Promise<boolean> {
+    const handle = this.handles.use(number);
+    const page = handle.memory.pages.get(subject);
+    if (page !== undefined) {
+      const facts = page.find(relation, object);
+      if (facts !== undefined) {
+        page.referenced = true;
+        this.dependencies.lookups.hits += 1;
+        return facts !== null;
+      }
+    }
+    return this.#checkSlowly(handle, subject, relation, object);
+  }
+
+  async #checkSlowly(handle: Handle, subject: string, relation: number, object: string): Promise<boolean> {
+    this.dependencies.lookups.misses += 1;
+    const { memory } = handle;
+    const page = await memory.pinPage(subject);
+    try {
+      await memory.learn(page, relation, object);
+      this.handles.assertGood(handle);
+      const facts = page.find(relation, object);
+      assert(facts !== undefined, 'a learnt tuple is known');
+      return facts !== null;
+    } finally {
+      memory.unpinPage(page);
+    }
+  }
+
+  async checkBulk(
+    number: number,
+    checks: readonly Tuple[],
+  ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
+    assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
+    const handle = this.handles.use(number);
+    const pinned = await this.#pinTuples(handle.memory, checks);
+    try {
+      this.handles.assertGood(handle);
+      // From here to the answer nothing awaits: one moment of the tenant's history.
+      const authorized = checks.map(({ subject, relation, object }) => {
+        const facts = pinned.get(subject)?.find(relationNumber(relation) ?? 0, object);
+        assert(facts !== undefined, 'a pinned tuple is known');
+        return facts !== null;
+      });
+      return { authorized, checkedAtMs: this.dependencies.clock.wallMs() };
+    } finally {
+      for (const page of pinned.values()) handle.memory.unpinPage(page);
+    }
+  }
+
+  /** Pages by subject, pinned, that know each of the tuples. */
+  async #pinTuples(memory: TenantMemory, tuples: readonly Tuple[]): Promise<Map<string, SubjectPage>> {
+    const { lookups } = this.dependencies;
+    const pinned = new Map<string, SubjectPage>();
+    const missing = new Set<string>();
+    for (const { subject } of tuples) {
+      if (pinned.has(subject) || missing.has(subject)) continue;
+      const page = memory.pinLoaded(subject);
+      if (page === undefined) missing.add(subject);
+      else pinned.set(subject, page);
+    }
+    lookups.hits += pinned.size;
+    lookups.misses += missing.size;
+    // All are settled before a failure is passed on, so that no pin is left behind.
+    const loads = await Promise.allSettled([...missing].map((subject) => memory.pinPage(subject)));
+    for (const load of loads) if (load.status === 'fulfilled') pinned.set(load.value.subject, load.value);
+    const unknown = tuples.filter(({ subject, relation, object }) => {
+      return pinned.get(subject)?.find(relationNumber(relation) ?? 0, object) === undefined && pinned.has(subject);
+    });
+    const reads = await Promise.allSettled(
+      unknown.map(async ({ subject, relation, object }) => {
+        const page = pinned.get(subject);
+        if (page !== undefined) await memory.learn(page, relationNumber(relation) ?? 0, object);
+      }),
+    );
+    const failure = [...loads, ...reads].find((each) => each.status === 'rejected');
+    if (failure === undefined) return pinned;
+    for (const page of pinned.values()) memory.unpinPage(page);
+    throw failure.reason;
+  }
+
+  // ---- grants ----
+
+  async writeGrants(
+    number: number,
+    attempt: Attempt,
+    writes: readonly GrantRequest[],
+  ): Promise<readonly GrantResult[]> {
+    assert(writes.length <= WRITES_MAX, 'a call carries at most 1,000 writes');
+    const handle = this.handles.use(number);
+    const { memory } = handle;
+    const pinned = await this.#pinTuples(memory, writes);
+    try {
+      await memory.namespaces.pin();
+      try {
+        this.handles.assertGood(handle);
+        const results = await settleAll(
+          writes.map((write, index) => {
+            const page = pinned.get(write.subject);
+            assert(page !== undefined, 'the page of every write is pinned');
+            const length = write.subject.length + write.object.length;
+            return this.submit(handle, attempt, index, length, decideGrant(this.dependencies, memory, page, write));
+          }),
+        );
+        return results.map((result) => {
+          assert(result.kind === 'grant', 'a grant operation has a grant result');
+          return result.grant;
+        });
+      } finally {
+        memory.namespaces.unpin();
+      }
+    } finally {
+      for (const page of pinned.values()) memory.unpinPage(page);
+    }
+  }
+
+  protected submit(
+    of: {
+      readonly tenure: Tenure;
+      readonly memory: { readonly tenantId: TenantMemory['tenantId'] };
+      readonly actor: string;
+    },
+    attempt: Attempt,
+    index: number,
+    characters: number,
+    decide: Decide,
+  ): Promise<OperationResult> {
+    return of.tenure.submit({
+      tenantId: of.memory.tenantId,
+      actor: of.actor,
+      requestId: attempt.requestId,
+      index,
+      expiresAtMs: attempt.expiresAtMs,
+      bytesMax: OPERATION_BYTES + BYTES_PER_CHARACTER * characters,
+      decide,
+    });
+  }
+
+  async listObjects(
+    number: number,
+    query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
+  ): Promise<Page<string>> {
+    return this.read(number, (handle) => listObjects(this.dependencies, handle.memory, query));
+  }
+
+  /** A read under a handle: good when it starts and when it is answered. */
+  protected async read<Answer>(number: number, read: (handle: Handle) => Promise<Answer>): Promise<Answer> {
+    const handle = this.handles.use(number);
+    const answer = await read(handle);
+    this.handles.assertGood(handle);
+    return answer;
+  }
+
+  // ---- namespaces and keys ----
+
+  async listNamespaces(number: number): Promise<readonly Namespace[]> {
+    return this.read(number, async ({ memory }) => {
+      await memory.namespaces.pin();
+      memory.namespaces.unpin();
+      const names = [...memory.namespaces.rows].map(([name, { createdAtMs }]) => ({ name, createdAtMs }));
+      return names.sort((left, right) => (left.name < right.name ? -1 : 1));
+    });
+  }
+
+  async createNamespace(
+    number: number,
+    attempt: Attempt,
+    name: string,
+  ): Promise<{ created: boolean; namespace: Namespace }> {
+    const handle = this.handles.use(number);
+    const { memory } = handle;
+    await memory.namespaces.pin();
+    try {
+      this.handles.assertGood(handle);
+      const decide = decideNamespace(this.dependencies, memory, name);
+      const result = await this.submit(handle, attempt, 0, name.length, decide);
+      assert(result.kind === 'namespace', 'a namespace operation has a namespace result');
+      return { created: result.created, namespace: result.namespace };
+    } finally {
+      memory.namespaces.unpin();
+    }
+  }
+
+  async createKey(
+    number: number,
+    attempt: Attempt,
+    key: { keyId: string; name: string; scopes: ScopeMask; expiresAtMs: number | undefined; hash: string },
+  ): Promise<ListedKey> {
+    const keyId = parseKeyId(key.keyId);
+    assert(keyId !== undefined, 'a front makes well-formed key ids');
+    const result = await this.#writeKeys(number, attempt, key.name.length, (memory) =>
+      decideKey(this.dependencies, memory, { ...key, keyId }),
+    );
+    assert(result.kind === 'key', 'a key operation has a key result');
+    return listedKey(result.key, undefined);
+  }
+
+  async revokeKey(number: number, attempt: Attempt, keyId: string): Promise<void> {
+    // The name of the revoked key goes into the log again: up to 256 code points, two characters each.
+    await this.#writeKeys(number, attempt, 512, (memory) => decideKeyRevocation(memory, keyId));
+  }
+
+  async #writeKeys(
+    number: number,
+    attempt: Attempt,
+    characters: number,
+    decide: (memory: TenantMemory) => Decide,
+  ): Promise<OperationResult> {
+    const handle = this.handles.use(number);
+    const { memory } = handle;
+    await memory.keys.pin();
+    try {
+      this.handles.assertGood(handle);
+      return await this.submit(handle, attempt, 0, characters, decide(memory));
+    } finally {
+      memory.keys.unpin();
+    }
+  }
+
+  async listKeys(number: number, query: PageQuery): Promise<Page<ListedKey>> {
+    return this.read(number, async ({ memory }) => {
+      await memory.keys.pin();
+      try {
+        const stored = await this.#keyUses(memory);
+        const keys = [...memory.keys.rows.values()].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
+        const page = pageOf(this.dependencies, ['keys', memory.tenantId], query, keys, ({ keyId }) => keyId);
+        const items = page.items.map((key) => {
+          const usedAtMs = memory.keyUses.get(key.keyId)?.usedAtMs ?? stored.get(key.keyId);
+          return listedKey(key, usedAtMs);
+        });
+        return { ...page, items };
+      } finally {
+        memory.keys.unpin();
+      }
+    });
+  }
+
+  async #keyUses(memory: TenantMemory): Promise<ReadonlyMap<KeyId, number>> {
+    const { store, clock } = this.dependencies;
+    return readFromStore(store.listKeyUses(memory.tenantId, storeDeadline(clock)));
+  }
+}
+
+/** All results; the first failure once every one is settled, so that nothing is decided behind an answer. */
+async function settleAll<Result>(promises: readonly Promise<Result>[]): Promise<Result[]> {
+  const settled = await Promise.allSettled(promises);
+  return settled.map((each) => {
+    if (each.status === 'rejected') throw each.reason;
+    return each.value;
+  });
+}
+
+function listedKey(key: ApiKeyRecord, lastUsedAtMs: number | undefined): ListedKey {
+  const { keyId, name, scopes, createdAtMs, expiresAtMs } = key;
+  return { keyId, name, scopes, createdAtMs, expiresAtMs, lastUsedAtMs };
+}

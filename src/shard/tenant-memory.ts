@@ -1,0 +1,272 @@
+// Tenant memory: what a tenure holds in memory of one tenant: its record, the pages of its subjects, its namespaces and
+// keys, the handles given out. Every commit passes through `commit` here, in log order, in one synchronous step, and
+// from that step on every answer shows it.
+
+import type { ApiKeyRecord } from '../core/api-keys.ts';
+import { assert, assertNever } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import type { KeyId, TenantId } from '../core/ids.ts';
+import type { Tenant } from '../core/tenants.ts';
+import { relationNumber, relationOf } from '../core/tuples.ts';
+import type { StateStore, StateWrite } from '../store/store.ts';
+import type { Change } from './changes.ts';
+import { LazyTable } from './lazy-table.ts';
+import type { MemoryBudget } from './memory-budget.ts';
+import { readFromStore, storeDeadline } from './store-calls.ts';
+import { type SubjectDelta, SubjectDeltas } from './subject-deltas.ts';
+import { type GrantFacts, SubjectPage } from './subject-page.ts';
+
+export interface TenantMemoryDependencies {
+  readonly store: StateStore;
+  readonly clock: Clock;
+  readonly budget: MemoryBudget;
+  /** Rows of a subject up to which its page is held whole. */
+  readonly subjectRowsMax: number;
+}
+
+/** A handle as its owner keeps it. Dead ones are refused at their next use. */
+export interface HandleState {
+  readonly keyId: string;
+  dead: boolean;
+}
+
+/** When a key was last used and when that was last written; wall clock, ms. */
+export interface KeyUse {
+  usedAtMs: number;
+  writtenAtMs: number;
+}
+
+interface PageLoad {
+  readonly done: Promise<SubjectPage>;
+  pins: number;
+}
+
+export class TenantMemory {
+  readonly tenantId: TenantId;
+  tenant: Tenant;
+  readonly pages = new Map<string, SubjectPage>();
+  readonly namespaces: LazyTable<{ readonly createdAtMs: number }>;
+  readonly keys: LazyTable<ApiKeyRecord>;
+  readonly keyUses = new Map<KeyId, KeyUse>();
+  readonly #deltas = new SubjectDeltas();
+  readonly #loads = new Map<string, PageLoad>();
+  readonly #tupleReads = new Map<string, Promise<void>>();
+  readonly #handles = new Set<HandleState>();
+  readonly #dependencies: TenantMemoryDependencies;
+  #dropped = false;
+
+  constructor(tenant: Tenant, dependencies: TenantMemoryDependencies) {
+    const { store, clock, budget } = dependencies;
+    this.tenantId = tenant.tenantId;
+    this.tenant = tenant;
+    this.#dependencies = dependencies;
+    this.namespaces = new LazyTable(budget, async () => {
+      const rows = await readFromStore(store.listNamespaces(tenant.tenantId, storeDeadline(clock)));
+      return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
+    });
+    this.keys = new LazyTable(budget, async () => {
+      const rows = await readFromStore(store.listKeys(tenant.tenantId, storeDeadline(clock)));
+      return new Map(rows.map((key) => [key.keyId, key]));
+    });
+  }
+
+  // ---- pages ----
+
+  /** The page of a subject, pinned, where it is in memory. */
+  pinLoaded(subject: string): SubjectPage | undefined {
+    const page = this.pages.get(subject);
+    if (page !== undefined) {
+      page.pins += 1;
+      page.referenced = true;
+    }
+    return page;
+  }
+
+  /** The page of a subject, pinned; read once however many wait for it. */
+  async pinPage(subject: string): Promise<SubjectPage> {
+    const loaded = this.pinLoaded(subject);
+    if (loaded !== undefined) return loaded;
+    let load = this.#loads.get(subject);
+    if (load === undefined) {
+      load = { done: this.#loadPage(subject), pins: 0 };
+      this.#loads.set(subject, load);
+    }
+    load.pins += 1;
+    return load.done;
+  }
+
+  unpinPage(page: SubjectPage): void {
+    page.pins -= 1;
+    assert(page.pins >= 0, 'every unpin has its pin');
+    if (page.pins > 0) return;
+    const { budget, subjectRowsMax } = this.#dependencies;
+    if (!page.whole) {
+      page.trim(subjectRowsMax);
+      budget.resize(page, page.estimate);
+    } else if (page.tuples > subjectRowsMax) {
+      this.#dropPage(page);
+    }
+  }
+
+  /** Makes a pinned page know the tuple. */
+  async learn(page: SubjectPage, relation: number, object: string): Promise<void> {
+    while (page.find(relation, object) === undefined) {
+      const key = `${page.subject} ${relation} ${object}`;
+      let read = this.#tupleReads.get(key);
+      if (read === undefined) {
+        read = this.#readTuple(page, relation, object, key);
+        this.#tupleReads.set(key, read);
+      }
+      await read;
+    }
+  }
+
+  openDelta(subject: string): SubjectDelta {
+    return this.#deltas.open(subject);
+  }
+
+  closeDelta(delta: SubjectDelta): void {
+    this.#deltas.close(delta);
+  }
+
+  async #loadPage(subject: string): Promise<SubjectPage> {
+    const { store, clock, budget, subjectRowsMax } = this.#dependencies;
+    const delta = this.#deltas.open(subject);
+    try {
+      const { grants, next } = await readFromStore(
+        store.listGrants({ tenantId: this.tenantId, subject, limit: subjectRowsMax }, storeDeadline(clock)),
+      );
+      const page = new SubjectPage(subject, next === undefined, (evicted) => this.pages.delete(evicted.subject));
+      if (page.whole) {
+        for (const { relation, object, grantId, createdAtMs } of grants) {
+          page.set(relationNumber(relation) ?? 0, object, { grantId, createdAtMs });
+        }
+      }
+      for (const { relation, object, facts } of delta.changes()) page.set(relation, object, facts);
+      page.pins = this.#loads.get(subject)?.pins ?? 0;
+      if (!this.#dropped) {
+        this.pages.set(subject, page);
+        budget.add(page, page.estimate);
+      }
+      return page;
+    } finally {
+      this.#loads.delete(subject);
+      this.#deltas.close(delta);
+    }
+  }
+
+  async #readTuple(page: SubjectPage, relation: number, object: string, key: string): Promise<void> {
+    const { store, clock, budget } = this.#dependencies;
+    const delta = this.#deltas.open(page.subject);
+    try {
+      const name = relationOf(relation);
+      assert(name !== undefined, 'a relation has a wire number');
+      const row = await readFromStore(store.readGrant(this.tenantId, page.subject, name, object, storeDeadline(clock)));
+      const change = delta.find(relation, object);
+      const facts = row === undefined ? null : { grantId: row.grantId, createdAtMs: row.createdAtMs };
+      page.set(relation, object, change === undefined ? facts : change.facts);
+      budget.resize(page, page.estimate);
+    } finally {
+      this.#tupleReads.delete(key);
+      this.#deltas.close(delta);
+    }
+  }
+
+  // ---- commits ----
+
+  /** Takes in a committed change. Synchronous: no answer is given between its parts. */
+  commit(change: Change, seq: number): void {
+    switch (change.kind) {
+      case 'grant-created':
+      case 'grant-revoked': {
+        const { subject, relation, object, grantId, createdAtMs } = change.grant;
+        this.#commitGrant(
+          subject,
+          relationNumber(relation) ?? 0,
+          object,
+          change.kind === 'grant-created' ? { grantId, createdAtMs } : null,
+          seq,
+        );
+        return;
+      }
+      case 'namespace-created':
+        this.namespaces.commit(change.name, { createdAtMs: change.createdAtMs }, seq);
+        return;
+      case 'key-created':
+        this.keys.commit(change.key.keyId, change.key, seq);
+        return;
+      case 'key-revoked':
+        this.keys.commit(change.key.keyId, null, seq);
+        this.#killHandles((handle) => handle.keyId === change.key.keyId);
+        return;
+      case 'tenant-created':
+      case 'tenant-updated':
+        this.tenant = change.tenant;
+        this.#killHandles(() => true);
+        return;
+      default:
+        assertNever(change);
+    }
+  }
+
+  #commitGrant(subject: string, relation: number, object: string, facts: GrantFacts | null, seq: number): void {
+    this.#deltas.commit(subject, { relation, object, facts }, seq);
+    const page = this.pages.get(subject);
+    if (page === undefined) return;
+    page.set(relation, object, facts);
+    this.#dependencies.budget.resize(page, page.estimate);
+  }
+
+  /** Grown beyond what is held whole: it is read again, sparse, when it is asked for. */
+  #dropPage(page: SubjectPage): void {
+    if (this.pages.get(page.subject) !== page) return;
+    this.pages.delete(page.subject);
+    this.#dependencies.budget.remove(page);
+  }
+
+  /** The state tables now hold this write, committed at `seq`. */
+  confirm(write: StateWrite, seq: number): void {
+    switch (write.kind) {
+      case 'grant':
+        this.#deltas.confirm(write.subject, relationNumber(write.relation) ?? 0, write.object, seq);
+        return;
+      case 'namespace':
+        this.namespaces.confirm(write.name, seq);
+        return;
+      case 'key':
+        this.keys.confirm(write.key.keyId, seq);
+        return;
+      case 'tenant':
+      case 'subject':
+      case 'trail':
+        return;
+      default:
+        assertNever(write);
+    }
+  }
+
+  // ---- handles ----
+
+  addHandle(handle: HandleState): void {
+    this.#handles.add(handle);
+  }
+
+  removeHandle(handle: HandleState): void {
+    handle.dead = true;
+    this.#handles.delete(handle);
+  }
+
+  #killHandles(which: (handle: HandleState) => boolean): void {
+    for (const handle of this.#handles) if (which(handle)) this.removeHandle(handle);
+  }
+
+  /** The tenure has ended: nothing of it is used again, and nothing that is still being read lands. */
+  drop(): void {
+    this.#dropped = true;
+    this.#killHandles(() => true);
+    for (const page of this.pages.values()) this.#dependencies.budget.remove(page);
+    this.pages.clear();
+    this.namespaces.drop();
+    this.keys.drop();
+  }
+}

@@ -1,0 +1,246 @@
+// A tenure: one (slot, epoch) at its owner. Everything that is true only while this shard owns the slot hangs off this
+// object: tenants with their pages and handles, the queue of writes, the overlay, the operation ids. It is dropped as a whole,
+// and nothing of an earlier tenure can land in a later one.
+//
+//   opening ──recovered──▶ serving ──release──▶ releasing ──flushed──▶ ended
+//      └───── another owner, unreadable log ──────────┴──────────────▶ ended
+
+import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
+import type { IdFactory, TenantId } from '../core/ids.ts';
+import type { Tenant } from '../core/tenants.ts';
+import type { SlotRow, StateWrite, Store } from '../store/store.ts';
+import { Appender, type AppenderPorts, type CommittedEntry, type Operation, operationId } from './appender.ts';
+import { Applier } from './applier.ts';
+import type { Entry } from './entries.ts';
+import type { MemoryBudget } from './memory-budget.ts';
+import { OperationMemory } from './operation-memory.ts';
+import { type OperationResult, recallResult } from './operations.ts';
+import { type RecoveryPorts, readCheckpoint, readTenants, recoverLog } from './recovery.ts';
+import { ShardFailure, type SlotStatus } from './shard.ts';
+import { TenantMemory } from './tenant-memory.ts';
+
+export interface TenureDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly budget: MemoryBudget;
+  readonly subjectRowsMax: number;
+  readonly segmentSize: number;
+  /** How long operation ids are kept: twice the deadline. */
+  readonly operationsKeptMs: number;
+  readonly observeAppend: AppenderPorts['observe'];
+  readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
+  /** The tenure has ended without being asked to. */
+  readonly onLost: (tenure: Tenure, reason: string) => void;
+}
+
+export class Tenure {
+  readonly slot: number;
+  readonly epoch: number;
+  readonly owner: string;
+  readonly tenants = new Map<TenantId, TenantMemory>();
+  readonly #dependencies: TenureDependencies;
+  readonly #row: SlotRow;
+  readonly #operations: OperationMemory;
+  #state: SlotStatus['state'] | 'ended' = 'opening';
+  #appender: Appender | undefined;
+  #applier: Applier | undefined;
+  #first: number;
+
+  /** `row` is the claim that made `owner` the owner. */
+  constructor(row: SlotRow, owner: string, dependencies: TenureDependencies) {
+    this.slot = row.slot;
+    this.epoch = row.epoch;
+    this.owner = owner;
+    this.#row = row;
+    this.#first = row.first;
+    this.#dependencies = dependencies;
+    this.#operations = new OperationMemory(dependencies.clock, dependencies.operationsKeptMs);
+  }
+
+  get state(): SlotStatus['state'] | 'ended' {
+    return this.#state;
+  }
+
+  /** Whether answers may be given now. */
+  get serving(): boolean {
+    return this.#state === 'serving';
+  }
+
+  get first(): number {
+    return this.#first;
+  }
+
+  set first(first: number) {
+    this.#first = first;
+  }
+
+  get lastSeq(): number {
+    return this.#appender?.lastSeq ?? 0;
+  }
+
+  get queueLength(): number {
+    return this.#appender?.queueLength ?? 0;
+  }
+
+  get checkpointSeq(): number {
+    return this.#applier?.checkpointSeq ?? 0;
+  }
+
+  /** Log entries that the state tables do not hold yet. */
+  get lagEntries(): number {
+    return this.#appender === undefined || this.#applier === undefined ? 0 : this.lastSeq - this.#applier.appliedSeq;
+  }
+
+  status(): SlotStatus | undefined {
+    if (this.#state === 'ended') return undefined;
+    const { slot, epoch, lastSeq: logEnd, checkpointSeq: checkpoint } = this;
+    return { slot, epoch, state: this.#state, logEnd, checkpoint, tenants: this.tenants.size };
+  }
+
+  /** Recovers the slot and serves it. Throws where it cannot; the tenure has then ended. */
+  async open(): Promise<void> {
+    const { store, clock, ids, segmentSize, operationsKeptMs } = this.#dependencies;
+    const ports: RecoveryPorts = {
+      store,
+      clock,
+      ids,
+      segmentSize,
+      operationsKeptMs,
+      recall: (entry) => this.#recall(entry),
+      replay: (entry) => this.#replay(entry),
+    };
+    try {
+      const checkpoint = await readCheckpoint(ports, this.slot);
+      this.#applier = this.#createApplier(checkpoint);
+      for await (const tenant of readTenants(ports, this.slot)) this.#addTenant(tenant);
+      const end = await recoverLog(ports, this.#row, checkpoint);
+      this.#appender = new Appender(
+        {
+          log: store,
+          clock,
+          ids,
+          operations: this.#operations,
+          commit: (entry) => this.#commit(entry),
+          room: () => this.#applier?.room() ?? Promise.resolve(),
+          lost: (reason) => this.#lose(reason),
+          observe: this.#dependencies.observeAppend,
+        },
+        end,
+      );
+      assert(this.#state === 'opening', 'a tenure is opened once');
+      this.#state = 'serving';
+    } catch (error) {
+      this.end('It could not be opened.');
+      throw error;
+    }
+  }
+
+  /** Resolves with the result once it is durable. */
+  submit(operation: Operation): Promise<OperationResult> {
+    if (this.#appender === undefined || this.#state !== 'serving') return Promise.reject(this.#notServing());
+    return this.#appender.submit(operation);
+  }
+
+  /** The result of the same operation, where it was decided or is being decided. */
+  known(requestId: string, index: number): Promise<OperationResult> | OperationResult | undefined {
+    return this.#appender?.known(operationId(requestId, index));
+  }
+
+  /** Resolves when the state tables hold every commit until now. */
+  async applied(): Promise<void> {
+    await this.#applier?.applied(this.lastSeq);
+    if (!this.serving) throw this.#notServing();
+  }
+
+  /** Throws `not-serving` unless answers may be given now. To be asked again after the last await of an answer. */
+  assertServing(): void {
+    if (this.#state !== 'serving') throw this.#notServing();
+  }
+
+  /** Finishes what is in flight, applies and checkpoints it, and ends. Afterwards the slot may be released. */
+  async release(): Promise<void> {
+    if (this.#state !== 'serving') return;
+    this.#state = 'releasing';
+    await this.#appender?.drained();
+    await this.#applier?.flush();
+    this.end('It was released.');
+  }
+
+  /** Drops everything. What was acknowledged stands in the log. */
+  end(reason: string): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#appender?.close(new ShardFailure('not-serving', reason));
+    this.#applier?.close();
+    for (const memory of this.tenants.values()) memory.drop();
+    this.tenants.clear();
+  }
+
+  #notServing(): ShardFailure {
+    return new ShardFailure('not-serving', `Slot ${this.slot} is ${this.#state}.`);
+  }
+
+  #lose(reason: string): void {
+    if (this.#state === 'ended') return;
+    this.end(reason);
+    this.#dependencies.onLost(this, reason);
+  }
+
+  #createApplier(checkpoint: ConstructorParameters<typeof Applier>[2]): Applier {
+    const { store, clock, observeState } = this.#dependencies;
+    return new Applier(
+      {
+        store,
+        clock,
+        confirm: (writes, seq) => {
+          observeState({ rows: writes.length });
+          this.#confirm(writes, seq);
+        },
+        failed: (error) => observeState({ error }),
+      },
+      this.slot,
+      checkpoint,
+    );
+  }
+
+  #recall(entry: Entry): void {
+    for (const operation of entry.operations) {
+      const result = recallResult(operation);
+      if (result !== undefined) this.#operations.remember(operationId(operation.requestId, operation.index), result);
+    }
+  }
+
+  async #replay(entry: CommittedEntry): Promise<void> {
+    this.#recall(entry);
+    this.#commit(entry);
+    await this.#applier?.room();
+  }
+
+  #commit(entry: CommittedEntry): void {
+    for (const { tenantId, changes } of entry.operations) {
+      for (const change of changes) {
+        if (change.kind === 'tenant-created' && !this.tenants.has(tenantId)) this.#addTenant(change.tenant);
+        const memory = this.tenants.get(tenantId);
+        memory?.commit(change, entry.seq);
+        if (change.kind === 'tenant-updated' && change.tenant.state === 'deleted') {
+          memory?.drop();
+          this.tenants.delete(tenantId);
+        }
+      }
+    }
+    this.#applier?.add(entry);
+  }
+
+  #confirm(writes: readonly StateWrite[], seq: number): void {
+    for (const write of writes) {
+      const tenantId = write.kind === 'tenant' ? write.tenant.tenantId : write.tenantId;
+      this.tenants.get(tenantId)?.confirm(write, seq);
+    }
+  }
+
+  #addTenant(tenant: Tenant): void {
+    this.tenants.set(tenant.tenantId, new TenantMemory(tenant, this.#dependencies));
+  }
+}

@@ -1,0 +1,39 @@
+// The clock of one simulated process: real time, until the process is killed. From then on none of its timers fires, so
+// nothing of it runs on, as after a `kill -9`.
+
+import type { Clock, Timer } from '../../src/core/clock.ts';
+
+export interface ProcessClock extends Clock {
+  kill(): void;
+}
+
+export function createProcessClock(): ProcessClock {
+  let alive = true;
+  const timers = new Set<NodeJS.Timeout>();
+  return {
+    monotonicMs: () => performance.now(),
+    wallMs: () => Date.now(),
+    setTimer(run, delayMs): Timer {
+      const timeout = setTimeout(() => {
+        timers.delete(timeout);
+        if (alive) run();
+      }, delayMs);
+      timers.add(timeout);
+      return {
+        cancel() {
+          timers.delete(timeout);
+          clearTimeout(timeout);
+        },
+      };
+    },
+    setImmediate(run) {
+      setImmediate(() => {
+        if (alive) run();
+      });
+    },
+    kill() {
+      alive = false;
+      for (const timeout of timers) clearTimeout(timeout);
+    },
+  };
+}

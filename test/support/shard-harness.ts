@@ -1,0 +1,118 @@
+// One shard over a store in memory, which can be stopped, killed and started again on the same store, with switches for
+// the store's faults. For tests of what a shard decides, below gRPC.
+
+import { randomBytes } from 'node:crypto';
+import { createApiKey, hashApiKey } from '../../src/core/api-keys.ts';
+import type { Random } from '../../src/core/clock.ts';
+import { IdFactory, type TenantId } from '../../src/core/ids.ts';
+import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
+import type { Tuple } from '../../src/core/tuples.ts';
+import { createShardNode, retireMembers, type ShardNode, type ShardNodeOptions } from '../../src/shard/node.ts';
+import type { GrantResult, HandleGrant, ShardConnection } from '../../src/shard/shard.ts';
+import type { Meta } from '../../src/store/store.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { delayedStore, type FaultControls } from './faulty-store.ts';
+import { MemoryStore } from './memory-store.ts';
+import { createProcessClock, type ProcessClock } from './process-clock.ts';
+
+const random: Random = { bytes: (length) => randomBytes(length) };
+
+export const META: Meta = {
+  schemaVersion: 1,
+  slots: 4,
+  segmentSize: 8,
+  serialLevel: 'LOCAL_SERIAL',
+  leaseMs: 3000,
+  deadlineMs: 10_000,
+  logFormat: 1,
+  cursorSecrets: [randomBytes(32).toString('base64url')],
+};
+
+export interface RunningShard {
+  readonly node: ShardNode;
+  readonly clock: ProcessClock;
+  readonly faults: FaultControls;
+  /** A console's connection: it may do everything. */
+  readonly connection: ShardConnection;
+}
+
+export class ShardHarness {
+  readonly store: MemoryStore;
+  readonly ids: IdFactory;
+  readonly #options: Partial<ShardNodeOptions>;
+  readonly #running = new Set<RunningShard>();
+
+  constructor(options: Partial<ShardNodeOptions> = {}) {
+    const clock = createProcessClock();
+    this.store = new MemoryStore({ clock });
+    this.ids = new IdFactory(clock, random);
+    this.#options = options;
+  }
+
+  async start(shardName = 'shard-1'): Promise<RunningShard> {
+    const clock = createProcessClock();
+    const { store, faults } = delayedStore(this.store, clock);
+    const log = createLog({ level: 'silent', pretty: false });
+    const node = createShardNode(
+      { store, clock, random, log, metrics: createMetrics() },
+      { shardName, address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, ...this.#options },
+    );
+    await store.initializeMeta(META, clock.monotonicMs() + 1000);
+    await retireMembers(store, clock);
+    await node.join();
+    await node.start();
+    const running = { node, clock, faults, connection: node.connect({ kind: 'console', name: 'test' }) };
+    this.#running.add(running);
+    return running;
+  }
+
+  /** As `kill -9`: nothing of it runs on. */
+  kill(running: RunningShard): void {
+    running.clock.kill();
+    this.#running.delete(running);
+  }
+
+  async stop(running: RunningShard): Promise<void> {
+    await running.node.stop();
+    this.kill(running);
+  }
+
+  killAll(): void {
+    for (const running of this.#running) this.kill(running);
+  }
+
+  attempt(expiresInMs = 10_000) {
+    return { requestId: this.ids.create('req'), expiresAtMs: performance.now() + expiresInMs };
+  }
+
+  async createTenant({ connection }: RunningShard, plan = 'unlimited'): Promise<TenantId> {
+    const tenantId = this.ids.create('ten');
+    await connection.createTenant(this.attempt(), { tenantId, name: 'test', plan, operator: 'test' });
+    return tenantId;
+  }
+
+  /** The operator's handle. */
+  async open({ connection }: RunningShard, tenantId: TenantId): Promise<number> {
+    return (await connection.authenticateOperator({ tenantId, operator: 'test' })).handle;
+  }
+
+  /** A new key with its text, made by the operator. */
+  async createKey(running: RunningShard, tenantId: TenantId, scopes = 7, expiresAtMs?: number) {
+    const keyId = this.ids.create('key');
+    const text = createApiKey({ tenantId, keyId }, random);
+    const hash = hashApiKey(text);
+    const handle = await this.open(running, tenantId);
+    const key = { keyId, name: 'test', scopes, expiresAtMs, hash };
+    await running.connection.createKey(handle, this.attempt(), key);
+    const authenticate = (connection: ShardConnection): Promise<HandleGrant> =>
+      connection.authenticate({ tenantId, keyId, hash });
+    return { keyId, hash, authenticate };
+  }
+
+  async write(running: RunningShard, handle: number, tuple: Tuple, revoke = false): Promise<GrantResult> {
+    const [result] = await running.connection.writeGrants(handle, this.attempt(), [{ ...tuple, revoke }]);
+    if (result === undefined) throw new Error('a write has a result');
+    return result;
+  }
+}
