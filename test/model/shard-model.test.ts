@@ -207,14 +207,24 @@ class Run {
           limit: 100,
           cursor: undefined,
         });
+        let answered = false;
+        listing.then(
+          () => {
+            answered = true;
+          },
+          () => {},
+        );
+        await turns(3);
+        const held = !answered;
         const writing = this.run({ kind: 'write', writes: [step.write] });
-        // Where the write, too, has to read the page first, it commits after the listing, or before it is evaluated.
+        // A listing from memory precedes the write. Where the write, too, has to read the page first, it commits after the listing, or before it is evaluated.
         const committedFirst = await Promise.race([writing.then(() => true), turns(50).then(() => false)]);
         faults.restore(['listGrants']);
         const { items } = await listing;
         await writing;
         const after = objects();
-        if (committedFirst || JSON.stringify(items) !== JSON.stringify(before)) assert.deepEqual(items, after);
+        if ((held && committedFirst) || JSON.stringify(items) !== JSON.stringify(before))
+          assert.deepEqual(items, after);
         return;
       }
       case 'stop':
