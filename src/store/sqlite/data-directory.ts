@@ -1,0 +1,78 @@
+// The data directory: made if missing, readable by its owner alone, and held by one process at a time. The hold is an
+// operating system's lock on a database of its own (never on grantd.db, which several connections of this process
+// share), so it ends with the process however that ends, and nothing has to be cleaned up. A second `openSqliteStore`
+// in the same process is refused too: SQLite tells its connections apart where the system's locks would not.
+
+import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openReasonOf, primaryCodeOf } from './sqlite-errors.ts';
+
+const BUSY = 5;
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+export const DATABASE_FILE = 'grantd.db';
+/** Holds the lock. Nothing else may open it: the first close of any handle to it would end the lock. */
+const LOCK_FILE = 'grantd.lock';
+/** Says who holds the lock, for the message only; may name a process that is gone. */
+const PID_FILE = 'grantd.pid';
+
+export interface DirectoryHold {
+  release(): void;
+}
+
+/** An error for the operator: names the directory and what is wrong with it. */
+export function directoryError(directory: string, reason: string, cause?: unknown): Error {
+  return new Error(`The data directory ${directory} cannot be used: ${reason}.`, { cause });
+}
+
+function readHolder(directory: string): string {
+  try {
+    const pid = readFileSync(join(directory, PID_FILE), 'utf8').trim();
+    if (pid === String(process.pid)) return 'this process';
+    return /^\d{1,10}$/.test(pid) ? `another process (pid ${pid})` : 'another process';
+  } catch {
+    return 'another process';
+  }
+}
+
+function takeLock(directory: string): DatabaseSync {
+  const path = join(directory, LOCK_FILE);
+  closeSync(openSync(path, 'a', FILE_MODE));
+  const lock = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // Without a journal file there is nothing that a killed process could leave behind.
+    lock.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** Makes and locks the directory. Throws an Error for the operator where that cannot be. */
+export function holdDirectory(directory: string): DirectoryHold {
+  let lock: DatabaseSync | undefined;
+  try {
+    mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+    lock = takeLock(directory);
+    const pidPath = join(directory, PID_FILE);
+    writeFileSync(pidPath, `${process.pid}\n`, { mode: FILE_MODE });
+    // Made here for its mode: SQLite would make it readable by all, and gives its -wal and -shm files the same mode.
+    closeSync(openSync(join(directory, DATABASE_FILE), 'a', FILE_MODE));
+    const held = lock;
+    return {
+      release: () => {
+        // The file first: once the lock is gone, a new holder may have written its own.
+        rmSync(pidPath, { force: true });
+        held.close();
+      },
+    };
+  } catch (error) {
+    lock?.close();
+    if (primaryCodeOf(error) === BUSY) throw directoryError(directory, `it is held by ${readHolder(directory)}`, error);
+    throw directoryError(directory, openReasonOf(error), error);
+  }
+}

@@ -1,0 +1,77 @@
+// A connection to the database: its settings, and prepared statements whose rows come as arrays of values, read column
+// by column through parsers that know their types. SQL is constant text; values are always bound.
+
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
+import { assert } from '../../core/assert.ts';
+
+/** Only another program (a backup, a shell) can hold a lock of this file; longer than this and the call fails. */
+const BUSY_TIMEOUT_MS = 1000;
+/**
+ * Pages in the write-ahead log (32 MiB) at which the writer's own commit moves what is left of it into the database, so
+ * that the log can start anew. The checkpointer thread does the bulk of it before, beside the writer: on a slow disk
+ * the whole would hold up appends for as long as thousands of random page writes take.
+ */
+const AUTOCHECKPOINT_PAGES = 8000;
+/** The log of a cold start or a long read may outgrow it; it is cut back to this when it starts anew. */
+const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Per connection. What does not fit is in the page cache of the operating system, one system call away. */
+const CACHE_KIB = { writer: 16 * 1024, reader: 8 * 1024, checkpointer: 256 };
+
+export type ConnectionMode = keyof typeof CACHE_KIB;
+
+export function openDatabase(path: string, mode: ConnectionMode): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: mode === 'reader' });
+  try {
+    database.exec(`PRAGMA cache_size = -${CACHE_KIB[mode]}`);
+    if (mode === 'writer') {
+      database.exec('PRAGMA journal_mode = WAL');
+      database.exec('PRAGMA synchronous = FULL');
+      database.exec(`PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES}`);
+    }
+    database.exec(`PRAGMA wal_autocheckpoint = ${mode === 'writer' ? AUTOCHECKPOINT_PAGES : 0}`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+export type Row = readonly SQLOutputValue[];
+
+export interface Statement {
+  all(...values: readonly SQLInputValue[]): readonly Row[];
+  get(...values: readonly SQLInputValue[]): Row | undefined;
+  /** The number of rows changed. */
+  run(...values: readonly SQLInputValue[]): number;
+}
+
+export function prepare(database: DatabaseSync, sql: string): Statement {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays(true);
+  return {
+    // The types of node:sqlite do not know `setReturnArrays`: rows are arrays here.
+    all: (...values) => statement.all(...values) as unknown as readonly Row[],
+    get: (...values) => statement.get(...values) as unknown as Row | undefined,
+    run: (...values) => Number(statement.run(...values).changes),
+  };
+}
+
+export function textAt(row: Row, column: number): string {
+  const value = row[column];
+  assert(typeof value === 'string', 'a text column holds text');
+  return value;
+}
+
+export function integerAt(row: Row, column: number): number {
+  const value = row[column];
+  assert(typeof value === 'number' && Number.isSafeInteger(value), 'an integer column holds a safe integer');
+  return value;
+}
+
+export function optionalTextAt(row: Row, column: number): string | undefined {
+  return row[column] === null ? undefined : textAt(row, column);
+}
+
+export function optionalIntegerAt(row: Row, column: number): number | undefined {
+  return row[column] === null ? undefined : integerAt(row, column);
+}

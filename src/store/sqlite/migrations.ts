@@ -1,0 +1,136 @@
+// The schema's history: numbered steps, only ever appended to, never edited once released. The tables are clustered like
+// those of the Cassandra adapter: a row lies in the order of its primary key, so a subject's grants, a slot's log and a
+// tenant's trail are each one contiguous range. Text is compared by its bytes (BINARY, UTF-8).
+
+export interface Migration {
+  /** 1 and up, without gaps. */
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'tables of the log, of ownership and of state',
+    sql: `
+CREATE TABLE meta (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  schema_version INTEGER NOT NULL,
+  slots INTEGER NOT NULL,
+  segment_size INTEGER NOT NULL,
+  serial_level TEXT NOT NULL,
+  lease_ms INTEGER NOT NULL,
+  deadline_ms INTEGER NOT NULL,
+  log_format INTEGER NOT NULL,
+  cursor_secrets TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE log (
+  slot INTEGER NOT NULL,
+  segment INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  entry_id TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (slot, segment, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE slots (
+  slot INTEGER NOT NULL PRIMARY KEY,
+  owner TEXT,
+  epoch INTEGER NOT NULL,
+  opened INTEGER,
+  first INTEGER NOT NULL,
+  successor TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE members (
+  incarnation TEXT NOT NULL PRIMARY KEY,
+  shard_name TEXT NOT NULL,
+  address TEXT NOT NULL,
+  state TEXT NOT NULL,
+  beat INTEGER NOT NULL,
+  started_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE checkpoints (
+  slot INTEGER NOT NULL PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  stamp INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE grants (
+  tenant TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  relation TEXT NOT NULL,
+  object TEXT NOT NULL,
+  grant_id TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  gone INTEGER NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, subject, relation, object)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE subjects (
+  tenant TEXT NOT NULL,
+  bucket INTEGER NOT NULL,
+  subject TEXT NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, bucket, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE namespaces (
+  tenant TEXT NOT NULL,
+  name TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE keys (
+  tenant TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  scopes INTEGER NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER,
+  hash TEXT NOT NULL,
+  gone INTEGER NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, key_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tenants (
+  slot INTEGER NOT NULL,
+  tenant TEXT NOT NULL,
+  name TEXT NOT NULL,
+  plan TEXT NOT NULL,
+  state TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (slot, tenant)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE changes (
+  tenant TEXT NOT NULL,
+  month TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  change TEXT NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, month, seq, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE key_uses (
+  tenant TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  used_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (tenant, key_id)
+) STRICT, WITHOUT ROWID;
+`,
+  },
+];

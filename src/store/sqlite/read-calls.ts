@@ -1,0 +1,143 @@
+// The calls that only read. Each statement is a read transaction of its own, so it sees every commit that was answered
+// before it began: that is what makes the serial reads serial in one database.
+
+import type { DatabaseSync } from 'node:sqlite';
+import { integerAt, prepare, type Row, textAt } from './database.ts';
+import type { FlatGrants, Handlers, ReadCalls, Value } from './messages.ts';
+import {
+  GRANT_COLUMNS,
+  grantRowOf,
+  KEY_COLUMNS,
+  keyIdAt,
+  keyRecordOf,
+  LOG_COLUMNS,
+  logRecordOf,
+  MEMBER_COLUMNS,
+  META_COLUMNS,
+  memberRowOf,
+  metaOf,
+  parseRelation,
+  SLOT_COLUMNS,
+  slotRowOf,
+  TENANT_COLUMNS,
+  TRAIL_COLUMNS,
+  tenantOf,
+  trailRowOf,
+} from './rows.ts';
+
+/** The live rows flat, and where to go on when as many rows as allowed were looked at. */
+function flatGrantsOf(rows: readonly Row[], limit: number): FlatGrants {
+  const values: Value[] = [];
+  for (const row of rows) {
+    if (integerAt(row, 4) === 0) values.push(textAt(row, 0), textAt(row, 1), textAt(row, 2), integerAt(row, 3));
+  }
+  const last = rows.length < limit ? undefined : rows[rows.length - 1];
+  return {
+    values,
+    next: last === undefined ? undefined : { relation: parseRelation(textAt(last, 0)), object: textAt(last, 1) },
+  };
+}
+
+function createTruthReads(
+  database: DatabaseSync,
+): Pick<
+  Handlers<ReadCalls>,
+  'readMeta' | 'readRecord' | 'readRecords' | 'readSlot' | 'listSlots' | 'readMember' | 'listMembers'
+> {
+  const meta = prepare(database, `SELECT ${META_COLUMNS} FROM meta`);
+  const record = prepare(database, `SELECT ${LOG_COLUMNS} FROM log WHERE slot = ? AND segment = ? AND seq = ?`);
+  const records = prepare(
+    database,
+    `SELECT ${LOG_COLUMNS} FROM log WHERE slot = ? AND segment = ? AND seq >= ? ORDER BY seq LIMIT ?`,
+  );
+  const slot = prepare(database, `SELECT ${SLOT_COLUMNS} FROM slots WHERE slot = ?`);
+  const slots = prepare(database, `SELECT ${SLOT_COLUMNS} FROM slots ORDER BY slot`);
+  const member = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members WHERE incarnation = ?`);
+  const members = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members ORDER BY incarnation`);
+  return {
+    readMeta: () => meta.all().map(metaOf)[0],
+    readRecord: (slotNumber, segment, seq) => record.all(slotNumber, segment, seq).map(logRecordOf)[0],
+    readRecords: (slotNumber, segment, fromSeq, limit) =>
+      records.all(slotNumber, segment, fromSeq, limit).map(logRecordOf),
+    readSlot: (slotNumber) => slot.all(slotNumber).map(slotRowOf)[0],
+    listSlots: () => slots.all().map(slotRowOf),
+    readMember: (incarnation) => member.all(incarnation).map(memberRowOf)[0],
+    listMembers: () => members.all().map(memberRowOf),
+  };
+}
+
+function createGrantReads(
+  database: DatabaseSync,
+): Pick<Handlers<ReadCalls>, 'readGrant' | 'listGrants' | 'listSubjects'> {
+  const grant = prepare(
+    database,
+    `SELECT ${GRANT_COLUMNS} FROM grants
+     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 0`,
+  );
+  const grants = prepare(
+    database,
+    `SELECT ${GRANT_COLUMNS}, gone FROM grants
+     WHERE tenant = ? AND subject = ? AND (relation, object) > (?, ?) ORDER BY relation, object LIMIT ?`,
+  );
+  const grantsOfRelation = prepare(
+    database,
+    `SELECT ${GRANT_COLUMNS}, gone FROM grants
+     WHERE tenant = ? AND subject = ? AND relation = ? AND object > ? ORDER BY object LIMIT ?`,
+  );
+  const subjects = prepare(
+    database,
+    'SELECT subject FROM subjects WHERE tenant = ? AND bucket = ? AND subject > ? ORDER BY subject LIMIT ?',
+  );
+  return {
+    readGrant: (tenantId, subject, relation, object) =>
+      grant.all(tenantId, subject, relation, object).map(grantRowOf)[0],
+    // No relation and no object is the empty text, so the empty text stands for the beginning.
+    listGrants: ({ tenantId, subject, relation, after, limit }) => {
+      if (relation === undefined) {
+        const rows = grants.all(tenantId, subject, after?.relation ?? '', after?.object ?? '', limit);
+        return flatGrantsOf(rows, limit);
+      }
+      if (after !== undefined && after.relation > relation) return { values: [], next: undefined };
+      const object = after?.relation === relation ? after.object : '';
+      return flatGrantsOf(grantsOfRelation.all(tenantId, subject, relation, object, limit), limit);
+    },
+    listSubjects: ({ tenantId, bucket, after, limit }) =>
+      subjects.all(tenantId, bucket, after ?? '', limit).map((row) => textAt(row, 0)),
+  };
+}
+
+function createTenantReads(
+  database: DatabaseSync,
+): Pick<
+  Handlers<ReadCalls>,
+  'readCheckpoint' | 'listNamespaces' | 'listKeys' | 'listTenants' | 'listTrail' | 'listKeyUses'
+> {
+  const checkpoint = prepare(database, 'SELECT seq, stamp FROM checkpoints WHERE slot = ?');
+  const namespaces = prepare(database, 'SELECT name, created_at_ms FROM namespaces WHERE tenant = ? ORDER BY name');
+  const keys = prepare(database, `SELECT ${KEY_COLUMNS} FROM keys WHERE tenant = ? AND gone = 0 ORDER BY key_id`);
+  const tenants = prepare(
+    database,
+    `SELECT ${TENANT_COLUMNS} FROM tenants WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
+  );
+  const trail = prepare(
+    database,
+    `SELECT ${TRAIL_COLUMNS} FROM changes
+     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) ORDER BY seq, position LIMIT ?`,
+  );
+  const keyUses = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ?');
+  return {
+    readCheckpoint: (slot) =>
+      checkpoint.all(slot).map((row) => ({ seq: integerAt(row, 0), stamp: integerAt(row, 1) }))[0],
+    listNamespaces: (tenantId) =>
+      namespaces.all(tenantId).map((row) => ({ name: textAt(row, 0), createdAtMs: integerAt(row, 1) })),
+    listKeys: (tenantId) => keys.all(tenantId).map(keyRecordOf),
+    listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
+    listTrail: ({ tenantId, month, after, limit }) =>
+      trail.all(tenantId, month, after?.seq ?? -1, after?.index ?? -1, limit).map(trailRowOf),
+    listKeyUses: (tenantId) => new Map(keyUses.all(tenantId).map((row) => [keyIdAt(row, 0), integerAt(row, 1)])),
+  };
+}
+
+export function createReadHandlers(database: DatabaseSync): Handlers<ReadCalls> {
+  return { ...createTruthReads(database), ...createGrantReads(database), ...createTenantReads(database) };
+}

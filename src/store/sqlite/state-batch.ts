@@ -1,0 +1,42 @@
+// A batch of state writes in the flat form in which it travels to the writer. The bucket of a subject is worked out
+// here, as part of its row's key.
+
+import { assertNever } from '../../core/assert.ts';
+import { bucketOfSubject } from '../../core/slots.ts';
+import type { StateWrite } from '../store.ts';
+import type { StateBatch } from './messages.ts';
+
+function addWrite(batch: StateBatch, write: StateWrite): void {
+  switch (write.kind) {
+    case 'grant':
+      batch.grants.push(write.tenantId, write.subject, write.relation, write.object);
+      batch.grants.push(write.grantId, write.createdAtMs, write.gone ? 1 : 0, write.stamp);
+      return;
+    case 'subject':
+      batch.subjects.push(write.tenantId, bucketOfSubject(write.subject), write.subject, write.stamp);
+      return;
+    case 'namespace':
+      batch.namespaces.push(write.tenantId, write.name, write.createdAtMs, write.stamp);
+      return;
+    case 'key':
+      batch.keys.push(write.tenantId, write.key.keyId, write.key.name, write.key.scopes, write.key.createdAtMs);
+      batch.keys.push(write.key.expiresAtMs ?? null, write.key.hash, write.gone ? 1 : 0, write.stamp);
+      return;
+    case 'tenant':
+      batch.tenants.push(write.slot, write.tenant.tenantId, write.tenant.name, write.tenant.plan);
+      batch.tenants.push(write.tenant.state, write.tenant.createdAtMs, write.stamp);
+      return;
+    case 'trail':
+      batch.trail.push(write.tenantId, write.month, write.row.seq, write.row.index, write.row.atMs);
+      batch.trail.push(write.row.actor, write.row.requestId, write.row.change, write.stamp);
+      return;
+    default:
+      assertNever(write);
+  }
+}
+
+export function toStateBatch(writes: readonly StateWrite[]): StateBatch {
+  const batch: StateBatch = { subjects: [], grants: [], namespaces: [], keys: [], tenants: [], trail: [] };
+  for (const write of writes) addWrite(batch, write);
+  return batch;
+}

@@ -1,0 +1,142 @@
+// The calls that write state: upserts by which the greater stamp wins, whatever their order, and the removals of what is
+// no longer needed. Each is a generator that does a bounded part per step, so that the writer can put a durable
+// transaction between any two of them.
+
+import type { DatabaseSync } from 'node:sqlite';
+import { prepare, type Statement } from './database.ts';
+import {
+  STATE_BATCH_WIDTHS,
+  type StateBatchTable,
+  type StateCalls,
+  type SteppedHandlers,
+  type Value,
+} from './messages.ts';
+
+/** Rows written per step: well below a millisecond. */
+const ROWS_PER_STEP = 64;
+/** Log records removed per step: each may have 256 pages to free. */
+const RECORDS_PER_STEP = 16;
+/** Rows of a deleted tenant that one call removes. */
+const PURGE_ROWS_MAX = 1000;
+
+/** Subjects first: a subject is enumerable before its first grant can be found. */
+const UPSERTS: readonly (readonly [StateBatchTable, string])[] = [
+  [
+    'subjects',
+    `INSERT INTO subjects (tenant, bucket, subject, stamp) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'grants',
+    `INSERT INTO grants (tenant, subject, relation, object, grant_id, created_at_ms, gone, stamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET grant_id = excluded.grant_id, created_at_ms = excluded.created_at_ms,
+       gone = excluded.gone, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'namespaces',
+    `INSERT INTO namespaces (tenant, name, created_at_ms, stamp) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET created_at_ms = excluded.created_at_ms, stamp = excluded.stamp
+     WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'keys',
+    `INSERT INTO keys (tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone, stamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET name = excluded.name, scopes = excluded.scopes,
+       created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms, hash = excluded.hash,
+       gone = excluded.gone, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'tenants',
+    `INSERT INTO tenants (slot, tenant, name, plan, state, created_at_ms, stamp) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET name = excluded.name, plan = excluded.plan, state = excluded.state,
+       created_at_ms = excluded.created_at_ms, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'trail',
+    `INSERT INTO changes (tenant, month, seq, position, at_ms, actor, request_id, change, stamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, actor = excluded.actor, request_id = excluded.request_id,
+       change = excluded.change, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+];
+
+/** In the order of removal. A key use has no stamp; the moment of the use stands for it. */
+const PURGES: readonly string[] = [
+  `DELETE FROM grants WHERE (tenant, subject, relation, object) IN
+     (SELECT tenant, subject, relation, object FROM grants WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM subjects WHERE (tenant, bucket, subject) IN
+     (SELECT tenant, bucket, subject FROM subjects WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM namespaces WHERE (tenant, name) IN
+     (SELECT tenant, name FROM namespaces WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM keys WHERE (tenant, key_id) IN
+     (SELECT tenant, key_id FROM keys WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM key_uses WHERE (tenant, key_id) IN
+     (SELECT tenant, key_id FROM key_uses WHERE tenant = ? AND used_at_ms * 1000 <= ? LIMIT ?)`,
+];
+
+// biome-ignore lint/correctness/useYield: one row is one step.
+function* runAtOnce(statement: Statement, ...values: readonly Value[]): Generator<undefined, void, undefined> {
+  statement.run(...values);
+}
+
+export function createStateHandlers(database: DatabaseSync): SteppedHandlers<StateCalls> {
+  const upserts: (readonly [StateBatchTable, Statement])[] = UPSERTS.map(([table, sql]) => [
+    table,
+    prepare(database, sql),
+  ]);
+  const purges = PURGES.map((sql) => prepare(database, sql));
+  const upsertCheckpoint = prepare(
+    database,
+    `INSERT INTO checkpoints (slot, seq, stamp) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  );
+  const upsertKeyUse = prepare(
+    database,
+    `INSERT INTO key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET used_at_ms = excluded.used_at_ms WHERE excluded.used_at_ms > used_at_ms`,
+  );
+  const removeGrant = prepare(
+    database,
+    `DELETE FROM grants
+     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 1 AND stamp <= ?`,
+  );
+  const removeRecords = prepare(
+    database,
+    `DELETE FROM log WHERE slot = ?1 AND segment = ?2 AND seq IN
+       (SELECT seq FROM log WHERE slot = ?1 AND segment = ?2 ORDER BY seq LIMIT ?3)`,
+  );
+  return {
+    *writeState(batch) {
+      for (const [table, upsert] of upserts) {
+        const values = batch[table];
+        const width = STATE_BATCH_WIDTHS[table];
+        for (let at = 0; at < values.length; at += width) {
+          upsert.run(...values.slice(at, at + width));
+          if ((at / width) % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+        }
+      }
+    },
+    writeCheckpoint: (slot, { seq, stamp }) => runAtOnce(upsertCheckpoint, slot, seq, stamp),
+    writeKeyUse: (tenantId, keyId, usedAtMs) => runAtOnce(upsertKeyUse, tenantId, keyId, usedAtMs),
+    *removeGone(grants) {
+      for (const [index, grant] of grants.entries()) {
+        removeGrant.run(grant.tenantId, grant.subject, grant.relation, grant.object, grant.stamp);
+        if (index % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+      }
+    },
+    *removeSegment(slot, segment) {
+      while (removeRecords.run(slot, segment, RECORDS_PER_STEP) === RECORDS_PER_STEP) yield;
+    },
+    *purgeTenant(tenantId, stamp) {
+      let left = PURGE_ROWS_MAX;
+      for (const purge of purges) {
+        left -= purge.run(tenantId, stamp, left);
+        if (left === 0) return false;
+        yield;
+      }
+      return true;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// The life of a member: inserted once, kept alive beat by beat, declared dead for good.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createMember, newIncarnation, soon } from '../../support/store-fixtures.ts';
+import type { StoreContext } from './store-contract.ts';
+
+export function defineMemberContract(context: StoreContext): void {
+  describe('members', () => {
+    it('inserts an incarnation once', async () => {
+      const member = createMember();
+      assert.equal(await context.store().readMember(member.incarnation, soon()), undefined);
+      assert.deepEqual(await context.store().insertMember(member, soon()), { applied: true, row: member });
+      const again = createMember({ incarnation: member.incarnation, address: '127.0.0.1:9', beat: 5 });
+      assert.deepEqual(await context.store().insertMember(again, soon()), { applied: false, row: member });
+      assert.deepEqual(await context.store().readMember(member.incarnation, soon()), member);
+    });
+
+    it('beats from the expected number to the next, alive or draining', async () => {
+      const member = createMember();
+      await context.store().insertMember(member, soon());
+      const beat = (expectedBeat: number, next: number, state: 'alive' | 'draining') =>
+        context.store().beatMember({ incarnation: member.incarnation, expectedBeat, beat: next, state }, soon());
+      assert.deepEqual(await beat(2, 3, 'alive'), { applied: false, row: member });
+      assert.deepEqual(await beat(1, 2, 'alive'), { applied: true, row: { ...member, beat: 2 } });
+      assert.deepEqual(await beat(1, 3, 'alive'), { applied: false, row: { ...member, beat: 2 } });
+      const draining = { ...member, beat: 3, state: 'draining' };
+      assert.deepEqual(await beat(2, 3, 'draining'), { applied: true, row: draining });
+      assert.deepEqual(await beat(3, 4, 'draining'), { applied: true, row: { ...draining, beat: 4 } });
+      const back = { ...member, beat: 5 };
+      assert.deepEqual(await beat(4, 5, 'alive'), { applied: true, row: back });
+    });
+
+    it('answers a beat or a declaration without a row with no row', async () => {
+      const incarnation = newIncarnation();
+      const none = { applied: false, row: undefined };
+      const beat = { incarnation, expectedBeat: 1, beat: 2, state: 'alive' } as const;
+      assert.deepEqual(await context.store().beatMember(beat, soon()), none);
+      assert.deepEqual(await context.store().declareDead({ incarnation, beat: 1 }, soon()), none);
+      assert.equal(await context.store().readMember(incarnation, soon()), undefined);
+    });
+
+    it('declares a member dead only at the beat that was seen', async () => {
+      for (const state of ['alive', 'draining'] as const) {
+        const member = createMember({ beat: 7, state });
+        const { incarnation } = member;
+        await context.store().insertMember(member, soon());
+        const early = await context.store().declareDead({ incarnation, beat: 6 }, soon());
+        assert.deepEqual(early, { applied: false, row: member });
+        const dead = { ...member, state: 'dead' };
+        const declared = await context.store().declareDead({ incarnation, beat: 7 }, soon());
+        assert.deepEqual(declared, { applied: true, row: dead });
+      }
+    });
+
+    it('makes death final: no beat, no second declaration, no insertion brings it back', async () => {
+      const member = createMember();
+      const { incarnation } = member;
+      await context.store().insertMember(member, soon());
+      await context.store().declareDead({ incarnation, beat: 1 }, soon());
+      const dead = { applied: false, row: { ...member, state: 'dead' } };
+      for (const state of ['alive', 'draining'] as const) {
+        const beat = await context.store().beatMember({ incarnation, expectedBeat: 1, beat: 2, state }, soon());
+        assert.deepEqual(beat, dead);
+      }
+      assert.deepEqual(await context.store().declareDead({ incarnation, beat: 1 }, soon()), dead);
+      assert.deepEqual(await context.store().insertMember(member, soon()), dead);
+    });
+
+    it('lets either a beat or a declaration at the same number win, never both', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const member = createMember();
+        const { incarnation } = member;
+        await context.store().insertMember(member, soon());
+        const beat = () =>
+          context.store().beatMember({ incarnation, expectedBeat: 1, beat: 2, state: 'alive' }, soon());
+        const declare = () => context.store().declareDead({ incarnation, beat: 1 }, soon());
+        const outcomes = await Promise.all(round % 2 === 0 ? [beat(), declare()] : [declare(), beat()]);
+        assert.equal(outcomes.filter((outcome) => outcome.applied).length, 1);
+      }
+    });
+
+    it('removes the dead only, as often as it is told', async () => {
+      const member = createMember();
+      const { incarnation } = member;
+      await context.store().insertMember(member, soon());
+      await context.store().removeMember(incarnation, soon());
+      assert.deepEqual(await context.store().readMember(incarnation, soon()), member);
+      await context.store().declareDead({ incarnation, beat: 1 }, soon());
+      await context.store().removeMember(incarnation, soon());
+      await context.store().removeMember(incarnation, soon());
+      assert.equal(await context.store().readMember(incarnation, soon()), undefined);
+    });
+
+    it('lists every member', async () => {
+      const shardName = `shard-${newIncarnation()}`;
+      const members = [createMember({ shardName }), createMember({ shardName, state: 'draining' })];
+      for (const member of members) await context.store().insertMember(member, soon());
+      const listed = (await context.store().listMembers(soon())).filter((row) => row.shardName === shardName);
+      const byId = (left: { incarnation: string }, right: { incarnation: string }) =>
+        left.incarnation < right.incarnation ? -1 : 1;
+      assert.deepEqual([...listed].sort(byId), [...members].sort(byId));
+    });
+  });
+}

@@ -1,0 +1,179 @@
+// Stamps: the greatest wins, so that writes of state can come in any order and any number of times.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { KeyId, TenantId } from '../../../src/core/ids.ts';
+import type { GrantWrite, StateWrite, Store } from '../../../src/store/store.ts';
+import {
+  createGrantWrite,
+  createKeyRecord,
+  newKeyId,
+  newSlot,
+  newTenantId,
+  soon,
+} from '../../support/store-fixtures.ts';
+import type { StoreContext } from './store-contract.ts';
+
+/** As large as stamps get: microseconds of the year 2026, and above 2^50. */
+const BASE = 1_780_000_000_000_000;
+
+interface Scene {
+  readonly tenantId: TenantId;
+  readonly keyIds: readonly KeyId[];
+  readonly slot: number;
+}
+
+const createScene = (): Scene => ({
+  tenantId: newTenantId(),
+  keyIds: [newKeyId(), newKeyId()].sort(),
+  slot: newSlot(),
+});
+
+/** One write of few rows; `step` makes its stamp and, by it, everything in the row. */
+const writeArbitrary = fc.record({
+  table: fc.constantFrom('grant', 'namespace', 'key', 'tenant', 'trail'),
+  row: fc.integer({ min: 0, max: 1 }),
+  step: fc.integer({ min: 0, max: 40 }),
+});
+
+function toWrite(scene: Scene, table: string, row: number, step: number): StateWrite {
+  const { tenantId } = scene;
+  const stamp = BASE + step;
+  const gone = step % 3 === 0;
+  switch (table) {
+    case 'grant':
+      return createGrantWrite(tenantId, {
+        object: `doc:${row}`,
+        grantId: `grt_${step}`,
+        createdAtMs: step,
+        gone,
+        stamp,
+      });
+    case 'namespace':
+      return { kind: 'namespace', tenantId, name: `ns${row}`, createdAtMs: step, stamp };
+    case 'key': {
+      const keyId = scene.keyIds[row] ?? newKeyId();
+      const expiresAtMs = step % 2 === 0 ? undefined : step;
+      const key = createKeyRecord({ keyId, name: `key ${step}`, scopes: step % 8, createdAtMs: step, expiresAtMs });
+      return { kind: 'key', tenantId, key, gone, stamp };
+    }
+    case 'tenant': {
+      const state = gone ? 'suspended' : 'active';
+      const tenant = { tenantId, name: `name ${step}`, plan: `plan${step}`, state, createdAtMs: step } as const;
+      return { kind: 'tenant', slot: scene.slot, tenant, stamp };
+    }
+    default: {
+      const row_ = { seq: row + 1, index: 0, atMs: step, actor: 'operator:ann', requestId: 'req_1', change: `${step}` };
+      return { kind: 'trail', tenantId, month: '2026-11', row: row_, stamp };
+    }
+  }
+}
+
+async function readScene(store: Store, { tenantId, slot }: Scene): Promise<unknown> {
+  const named = (value: unknown) =>
+    JSON.parse(JSON.stringify(value, (key, each) => (['tenantId', 'keyId'].includes(key) ? '' : each))) as unknown;
+  return named({
+    grants: await store.listGrants({ tenantId, subject: 'user:ann', limit: 100 }, soon()),
+    namespaces: await store.listNamespaces(tenantId, soon()),
+    keys: await store.listKeys(tenantId, soon()),
+    tenants: await store.listTenants({ slot, limit: 10 }, soon()),
+    trail: await store.listTrail({ tenantId, month: '2026-11', limit: 10 }, soon()),
+  });
+}
+
+export function defineStampContract(context: StoreContext): void {
+  describe('stamps', () => {
+    const write = (change: Partial<GrantWrite> & { tenantId: TenantId }) =>
+      context.store().writeState([createGrantWrite(change.tenantId, change)], soon());
+    const read = (tenantId: TenantId) => context.store().readGrant(tenantId, 'user:ann', 'viewer', 'doc:1', soon());
+
+    it('lets a smaller stamp never change a row', async () => {
+      const tenantId = newTenantId();
+      await write({ tenantId, grantId: 'grt_new', stamp: BASE + 1 });
+      await write({ tenantId, grantId: 'grt_old', stamp: BASE });
+      assert.equal((await read(tenantId))?.grantId, 'grt_new');
+      await write({ tenantId, gone: true, stamp: BASE });
+      assert.equal((await read(tenantId))?.grantId, 'grt_new');
+    });
+
+    it('never brings a revoked grant back by an older write, and brings it back by a newer one', async () => {
+      const tenantId = newTenantId();
+      await write({ tenantId, gone: true, stamp: BASE + 2 });
+      await write({ tenantId, stamp: BASE + 1 });
+      assert.equal(await read(tenantId), undefined);
+      const page = await context.store().listGrants({ tenantId, subject: 'user:ann', limit: 10 }, soon());
+      assert.deepEqual(page.grants, []);
+      await write({ tenantId, grantId: 'grt_again', stamp: BASE + 3 });
+      assert.equal((await read(tenantId))?.grantId, 'grt_again');
+    });
+
+    it('hides a revoked key from the listing, whichever write comes last', async () => {
+      const tenantId = newTenantId();
+      const key = createKeyRecord();
+      const revoked = { kind: 'key', tenantId, key, gone: true, stamp: BASE + 2 } as const;
+      const made = { kind: 'key', tenantId, key, gone: false, stamp: BASE + 1 } as const;
+      await context.store().writeState([made], soon());
+      assert.deepEqual(await context.store().listKeys(tenantId, soon()), [key]);
+      await context.store().writeState([revoked], soon());
+      await context.store().writeState([made], soon());
+      assert.deepEqual(await context.store().listKeys(tenantId, soon()), []);
+    });
+
+    it('does nothing twice: the same write again changes nothing', async () => {
+      const tenantId = newTenantId();
+      await write({ tenantId, grantId: 'grt_1', stamp: BASE });
+      await write({ tenantId, grantId: 'grt_1', stamp: BASE });
+      assert.equal((await read(tenantId))?.grantId, 'grt_1');
+    });
+
+    it('tells stamps apart that differ by one microsecond', async () => {
+      const tenantId = newTenantId();
+      const far = Number.MAX_SAFE_INTEGER - 1;
+      await write({ tenantId, grantId: 'grt_1', stamp: far });
+      await write({ tenantId, grantId: 'grt_2', stamp: far + 1 });
+      await write({ tenantId, grantId: 'grt_3', stamp: far });
+      assert.equal((await read(tenantId))?.grantId, 'grt_2');
+    });
+
+    it('reaches the same state in any order, in any batches, with any repetitions', async () => {
+      const plan = fc.array(writeArbitrary, { minLength: 1, maxLength: 30 }).chain((writes) =>
+        fc.record({
+          writes: fc.constant(writes),
+          shuffled: fc.shuffledSubarray([...writes, ...writes], { minLength: 2 * writes.length }),
+          cut: fc.integer({ min: 1, max: 10 }),
+        }),
+      );
+      await fc.assert(
+        fc.asyncProperty(plan, async ({ writes, shuffled, cut }) => {
+          const ordered = createScene();
+          const scrambled = createScene();
+          const inOrder = writes.toSorted((left, right) => left.step - right.step);
+          for (const { table, row, step } of inOrder) {
+            await context.store().writeState([toWrite(ordered, table, row, step)], soon());
+          }
+          const batches: Promise<void>[] = [];
+          for (let at = 0; at < shuffled.length; at += cut) {
+            const batch = shuffled.slice(at, at + cut);
+            const rows = batch.map(({ table, row, step }) => toWrite(scrambled, table, row, step));
+            batches.push(context.store().writeState(rows, soon()));
+          }
+          await Promise.all(batches);
+          assert.deepEqual(await readScene(context.store(), scrambled), await readScene(context.store(), ordered));
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it('never sets a checkpoint back', async () => {
+      const slot = newSlot();
+      assert.equal(await context.store().readCheckpoint(slot, soon()), undefined);
+      await context.store().writeCheckpoint(slot, { seq: 10, stamp: BASE + 10 }, soon());
+      await context.store().writeCheckpoint(slot, { seq: 4, stamp: BASE + 4 }, soon());
+      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), { seq: 10, stamp: BASE + 10 });
+      await context.store().writeCheckpoint(slot, { seq: 12, stamp: BASE + 12 }, soon());
+      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), { seq: 12, stamp: BASE + 12 });
+      assert.equal(await context.store().readCheckpoint(newSlot(), soon()), undefined);
+    });
+  });
+}

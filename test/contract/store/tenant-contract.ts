@@ -1,0 +1,112 @@
+// What a tenant has besides grants: its record, namespaces, keys and their uses, and its trail.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { TenantId } from '../../../src/core/ids.ts';
+import type { TrailRow } from '../../../src/store/store.ts';
+import { createKeyRecord, newKeyId, newSlot, newTenantId, soon } from '../../support/store-fixtures.ts';
+import type { StoreContext } from './store-contract.ts';
+
+const STAMP = 1_780_000_000_000_000;
+
+const trailRow = (seq: number, index: number): TrailRow => ({
+  seq,
+  index,
+  atMs: 1_780_000_000_000 + seq,
+  actor: 'operator:ann',
+  requestId: 'req_00000000000000000000000000',
+  change: JSON.stringify({ action: 'grant.created', object: `doc:😀${seq}.${index}` }),
+});
+
+export function defineTenantContract(context: StoreContext): void {
+  describe('tenants', () => {
+    it('lists the tenants of a slot by id, deleted ones included, page by page', async () => {
+      const slot = newSlot();
+      const tenants = Array.from({ length: 5 }, (_, index) => ({
+        tenantId: newTenantId(),
+        name: `Tenant é ${index}`,
+        plan: 'free',
+        state: (['active', 'suspended', 'deleting', 'deleted'] as const)[index % 4] ?? 'active',
+        createdAtMs: 1_780_000_000_000 + index,
+      })).sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1));
+      const writes = tenants.map((tenant) => ({ kind: 'tenant', slot, tenant, stamp: STAMP }) as const);
+      await context.store().writeState(writes.toReversed(), soon());
+      assert.deepEqual(await context.store().listTenants({ slot, limit: 100 }, soon()), tenants);
+      assert.deepEqual(await context.store().listTenants({ slot, limit: 2 }, soon()), tenants.slice(0, 2));
+      const after = tenants[1]?.tenantId ?? newTenantId();
+      assert.deepEqual(await context.store().listTenants({ slot, after, limit: 2 }, soon()), tenants.slice(2, 4));
+      assert.deepEqual(await context.store().listTenants({ slot: newSlot(), limit: 2 }, soon()), []);
+    });
+
+    it('lists namespaces by name, of this tenant only', async () => {
+      const tenantId = newTenantId();
+      const write = (tenant: TenantId, name: string) =>
+        ({ kind: 'namespace', tenantId: tenant, name, createdAtMs: name.length, stamp: STAMP }) as const;
+      const names = ['user', 'doc', 'Zed', 'a.b-c_d', 'doc2'];
+      await context
+        .store()
+        .writeState([...names.map((name) => write(tenantId, name)), write(newTenantId(), 'x')], soon());
+      const expected = ['Zed', 'a.b-c_d', 'doc', 'doc2', 'user'].map((name) => ({ name, createdAtMs: name.length }));
+      assert.deepEqual(await context.store().listNamespaces(tenantId, soon()), expected);
+      assert.deepEqual(await context.store().listNamespaces(newTenantId(), soon()), []);
+    });
+
+    it('lists live keys by id with all that was written, of this tenant only', async () => {
+      const tenantId = newTenantId();
+      const keys = [
+        createKeyRecord({ name: '', expiresAtMs: 1_900_000_000_000 }),
+        createKeyRecord({ name: 'ключ 😀', scopes: 7, hash: '0f'.repeat(32) }),
+        createKeyRecord(),
+      ].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
+      const writes = keys.map((key) => ({ kind: 'key', tenantId, key, gone: false, stamp: STAMP }) as const);
+      const gone = { kind: 'key', tenantId, key: createKeyRecord(), gone: true, stamp: STAMP } as const;
+      const foreign = {
+        kind: 'key',
+        tenantId: newTenantId(),
+        key: createKeyRecord(),
+        gone: false,
+        stamp: STAMP,
+      } as const;
+      await context.store().writeState([gone, foreign, ...writes.toReversed()], soon());
+      assert.deepEqual(await context.store().listKeys(tenantId, soon()), keys);
+    });
+
+    it('keeps when each key was last used, and never an earlier moment over a later one', async () => {
+      const tenantId = newTenantId();
+      const keyId = newKeyId();
+      const other = newKeyId();
+      assert.deepEqual(await context.store().listKeyUses(tenantId, soon()), new Map());
+      await context.store().writeKeyUse(tenantId, keyId, 1_780_000_000_000, soon());
+      await context.store().writeKeyUse(tenantId, keyId, 1_770_000_000_000, soon());
+      await context.store().writeKeyUse(tenantId, other, 1_760_000_000_000, soon());
+      await context.store().writeKeyUse(newTenantId(), keyId, 1_790_000_000_000, soon());
+      const uses = await context.store().listKeyUses(tenantId, soon());
+      assert.deepEqual(
+        uses,
+        new Map([
+          [keyId, 1_780_000_000_000],
+          [other, 1_760_000_000_000],
+        ]),
+      );
+    });
+
+    it('lists the trail of a month by seq and index, page by page', async () => {
+      const tenantId = newTenantId();
+      const rows = [1, 2, 10].flatMap((seq) => [0, 1, 10].map((index) => trailRow(seq, index)));
+      const writes = rows.map((row) => ({ kind: 'trail', tenantId, month: '2026-11', row, stamp: STAMP }) as const);
+      const next = { kind: 'trail', tenantId, month: '2026-12', row: trailRow(11, 0), stamp: STAMP } as const;
+      await context.store().writeState([next, ...writes.toReversed()], soon());
+      const list = (month: string, limit: number, after?: { seq: number; index: number }) =>
+        context.store().listTrail({ tenantId, month, limit, ...(after === undefined ? {} : { after }) }, soon());
+      assert.deepEqual(await list('2026-11', 100), rows);
+      assert.deepEqual(await list('2026-11', 4), rows.slice(0, 4));
+      assert.deepEqual(await list('2026-11', 4, { seq: 2, index: 0 }), rows.slice(4, 8));
+      assert.deepEqual(await list('2026-11', 4, { seq: 2, index: 10 }), rows.slice(6, 9));
+      assert.deepEqual(await list('2026-11', 4, { seq: 10, index: 10 }), []);
+      assert.deepEqual(await list('2026-12', 4), [next.row]);
+      assert.deepEqual(await list('2027-01', 4), []);
+      const query = { tenantId: newTenantId(), month: '2026-11', limit: 4 };
+      assert.deepEqual(await context.store().listTrail(query, soon()), []);
+    });
+  });
+}

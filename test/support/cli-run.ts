@@ -1,0 +1,70 @@
+// The operator's commands in this process: a command line in, exit code and output out.
+
+import { PassThrough, Readable } from 'node:stream';
+import { Command } from 'commander';
+import type { CliDependencies } from '../../src/cli/cli-context.ts';
+import { registerCliCommands } from '../../src/cli/commands.ts';
+
+export interface CliRun {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliRunOptions {
+  readonly target: { readonly url: string; readonly token: string };
+  readonly stdin?: string | Readable;
+  /** Whether standard input and standard error are a terminal. */
+  readonly terminal?: boolean;
+  readonly fetch?: typeof fetch;
+  readonly onInterrupt?: CliDependencies['onInterrupt'];
+}
+
+class Exit extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`exit ${code}`);
+    this.code = code;
+  }
+}
+
+function collect(): { readonly stream: PassThrough; text(): string } {
+  const stream = new PassThrough();
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
+}
+
+export async function runCli(args: readonly string[], options: CliRunOptions): Promise<CliRun> {
+  const stdout = collect();
+  const stderr = collect();
+  const stdin = options.stdin instanceof Readable ? options.stdin : Readable.from([Buffer.from(options.stdin ?? '')]);
+  const isTTY = options.terminal === true;
+  let code = 0;
+  const program = new Command('grantd').configureOutput({
+    writeOut: (text) => stdout.stream.write(text),
+    writeErr: (text) => stderr.stream.write(text),
+  });
+  registerCliCommands(program, {
+    resolveTarget: () => options.target,
+    stdin: Object.assign(stdin, { isTTY }),
+    stdout: stdout.stream,
+    stderr: Object.assign(stderr.stream, { isTTY }),
+    setExitCode: (value) => {
+      code = value;
+    },
+    exit: (value) => {
+      throw new Exit(value);
+    },
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...(options.onInterrupt === undefined ? {} : { onInterrupt: options.onInterrupt }),
+  });
+  try {
+    await program.parseAsync(['node', 'grantd', ...args]);
+  } catch (error) {
+    if (!(error instanceof Exit)) throw error;
+    code = error.code;
+  }
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}

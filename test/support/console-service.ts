@@ -1,0 +1,46 @@
+// A console on a free port over an operator's front in memory, for tests.
+
+import { createOperatorTokens, hashOperatorToken } from '../../src/console/operator-tokens.ts';
+import { type ConsoleServer, listenConsole } from '../../src/console/server.ts';
+import type { Clock, Random } from '../../src/core/clock.ts';
+import { IdFactory } from '../../src/core/ids.ts';
+import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
+import type { FailureLimiter } from '../../src/front/rate-limiter.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+import { FakeOperator } from './fake-operator.ts';
+
+export const OPERATOR_NAME = 'alice';
+export const OPERATOR_TOKEN = 'an-operator-token-of-32-characters-or-more';
+export const ERRORS_BASE = 'https://errors.example/errors';
+
+export interface ConsoleService extends ConsoleServer {
+  readonly operator: FakeOperator;
+  readonly metrics: Metrics;
+}
+
+export async function startConsole(overrides: {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly failureLimiter?: FailureLimiter;
+}): Promise<ConsoleService> {
+  const { clock, random, failureLimiter } = overrides;
+  const operator = new FakeOperator(clock, random);
+  const metrics = createMetrics();
+  const server = await listenConsole(
+    {
+      operator,
+      tokens: createOperatorTokens([
+        { name: 'bob', sha256: hashOperatorToken('another-operator-token-of-32-characters') },
+        { name: OPERATOR_NAME, sha256: hashOperatorToken(OPERATOR_TOKEN) },
+      ]),
+      ids: new IdFactory(clock, random),
+      clock,
+      log: createLog({ level: 'silent', pretty: false }),
+      metrics,
+      ...(failureLimiter === undefined ? {} : { failureLimiter }),
+    },
+    { address: '127.0.0.1:0', errorsBase: ERRORS_BASE, plans: BUILT_IN_PLANS },
+  );
+  return { ...server, operator, metrics };
+}

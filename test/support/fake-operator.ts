@@ -1,0 +1,246 @@
+// An operator's front in memory: the OperatorApi port over plain maps, for tests of the console and the CLI. It keeps
+// the port's rules on order, pages and results; faults are set by the test.
+
+import { createApiKey } from '../../src/core/api-keys.ts';
+import type { Clock, Random } from '../../src/core/clock.ts';
+import { GrantdError } from '../../src/core/errors.ts';
+import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
+import { ALL_SCOPES } from '../../src/core/scopes.ts';
+import type { Tenant } from '../../src/core/tenants.ts';
+import { compareUtf8, type Grant, type Namespace, namespaceOf, type Tuple } from '../../src/core/tuples.ts';
+import type { OperatorApi, RequestContext, SlotView, TenantSession } from '../../src/front/front.ts';
+import type { GrantRequest, GrantResult, ListedKey, Page, PageQuery } from '../../src/shard/shard.ts';
+import type { MemberRow, TrailRow } from '../../src/store/store.ts';
+
+interface TenantData {
+  tenant: Tenant;
+  readonly grants: Map<string, Grant>;
+  readonly namespaces: Map<string, Namespace>;
+  readonly keys: Map<string, ListedKey>;
+  readonly trail: TrailRow[];
+}
+
+const grantKey = (tuple: Tuple): string => `${tuple.subject}\t${tuple.relation}\t${tuple.object}`;
+
+export class FakeOperator implements OperatorApi {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #ids: IdFactory;
+  readonly #tenants = new Map<string, TenantData>();
+  /** Thrown, first to last, by the calls that follow; undefined lets one pass. */
+  readonly faults: (Error | undefined)[] = [];
+  /** What each call was given, newest last: its name and its request. */
+  readonly calls: { readonly name: string; readonly context: RequestContext; readonly operator?: string }[] = [];
+  namespacesMax = 1000;
+  /** Every page of an export leads to another one. */
+  endlessExport = false;
+  slots: readonly SlotView[] = [];
+  members: readonly MemberRow[] = [];
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#ids = new IdFactory(clock, random);
+  }
+
+  /** The background work of a deletion. */
+  finishDeletions(): void {
+    for (const [id, { tenant }] of this.#tenants) if (tenant.state === 'deleting') this.#tenants.delete(id);
+  }
+
+  #enter(name: string, context: RequestContext, operator?: string): void {
+    this.calls.push(operator === undefined ? { name, context } : { name, context, operator });
+    const fault = this.faults.shift();
+    if (fault !== undefined) throw fault;
+  }
+
+  #data(tenantId: string): TenantData {
+    const data = this.#tenants.get(tenantId);
+    if (data === undefined) throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+    return data;
+  }
+
+  async createTenant(context: RequestContext, tenant: { name: string; plan: string; operator: string }) {
+    this.#enter('createTenant', context, tenant.operator);
+    const record: Tenant = {
+      tenantId: this.#ids.create('ten'),
+      name: tenant.name,
+      plan: tenant.plan,
+      state: 'active',
+      createdAtMs: this.#clock.wallMs(),
+    };
+    this.#tenants.set(record.tenantId, {
+      tenant: record,
+      grants: new Map(),
+      namespaces: new Map(),
+      keys: new Map(),
+      trail: [],
+    });
+    return record;
+  }
+
+  async updateTenant(context: RequestContext, change: Parameters<OperatorApi['updateTenant']>[1]) {
+    this.#enter('updateTenant', context, change.operator);
+    const data = this.#data(change.tenantId);
+    const { name, plan, state } = data.tenant;
+    data.tenant = {
+      ...data.tenant,
+      name: change.name ?? name,
+      plan: change.plan ?? plan,
+      state: change.state ?? state,
+    };
+    return data.tenant;
+  }
+
+  async readTenant(context: RequestContext, tenantId: TenantId) {
+    this.#enter('readTenant', context);
+    return this.#data(tenantId).tenant;
+  }
+
+  async listTenants(context: RequestContext, query: { after: TenantId | undefined; limit: number }) {
+    this.#enter('listTenants', context);
+    const all = [...this.#tenants.values()]
+      .map(({ tenant }) => tenant)
+      .sort((left, right) => compareUtf8(left.tenantId, right.tenantId))
+      .filter(({ tenantId }) => query.after === undefined || tenantId > query.after);
+    const tenants = all.slice(0, query.limit);
+    return { tenants, next: all.length > tenants.length ? tenants.at(-1)?.tenantId : undefined };
+  }
+
+  async listSlots(context: RequestContext) {
+    this.#enter('listSlots', context);
+    return this.slots;
+  }
+
+  async listMembers(context: RequestContext) {
+    this.#enter('listMembers', context);
+    return this.members;
+  }
+
+  async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<TenantSession> {
+    this.#enter('tenant', context, operator);
+    const data = this.#data(tenantId);
+    if (data.tenant.state === 'deleting') throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+    return this.#session(data, operator);
+  }
+
+  #page<Item>(items: readonly Item[], query: PageQuery): Page<Item> {
+    const start = query.cursor === undefined ? 0 : Number(/^at-([0-9]+)$/.exec(query.cursor)?.[1] ?? Number.NaN);
+    if (Number.isNaN(start)) throw new GrantdError('invalid-cursor', 'The cursor is not one of this listing.');
+    const end = start + query.limit;
+    return { items: items.slice(start, end), nextCursor: end < items.length ? `at-${end}` : undefined };
+  }
+
+  #write(data: TenantData, context: RequestContext, operator: string, write: GrantRequest): GrantResult {
+    const { revoke, ...tuple } = write;
+    const present = data.grants.get(grantKey(tuple));
+    const nowMs = this.#clock.wallMs();
+    if (revoke) {
+      if (present === undefined) return { kind: 'not-found' };
+      data.grants.delete(grantKey(tuple));
+      this.#trail(data, context, operator, { action: 'grant.revoked', ...tuple });
+      return { kind: 'revoked' };
+    }
+    if (present !== undefined) return { kind: 'exists', grantId: present.grantId, createdAtMs: present.createdAtMs };
+    const missing = [...new Set([namespaceOf(tuple.subject), namespaceOf(tuple.object)])].filter(
+      (name) => !data.namespaces.has(name),
+    );
+    if (data.namespaces.size + missing.length > this.namespacesMax) {
+      return { kind: 'refused', code: 'namespace-limit-reached', message: 'The tenant has as many as it may have.' };
+    }
+    for (const name of missing) data.namespaces.set(name, { name, createdAtMs: nowMs });
+    const grant: Grant = { ...tuple, grantId: this.#ids.create('grt'), createdAtMs: nowMs };
+    data.grants.set(grantKey(tuple), grant);
+    this.#trail(data, context, operator, { action: 'grant.created', ...tuple });
+    return { kind: 'created', grantId: grant.grantId, createdAtMs: nowMs };
+  }
+
+  #trail(data: TenantData, context: RequestContext, operator: string, change: object): void {
+    data.trail.push({
+      seq: data.trail.length + 1,
+      index: 0,
+      atMs: this.#clock.wallMs(),
+      actor: `operator:${operator}`,
+      requestId: context.requestId,
+      change: JSON.stringify(change),
+    });
+  }
+
+  #session(data: TenantData, operator: string): TenantSession {
+    const sorted = (): Grant[] => [...data.grants.values()].sort((a, b) => compareUtf8(grantKey(a), grantKey(b)));
+    const checkNow = (tuple: Tuple): boolean => data.grants.has(grantKey(tuple));
+    return {
+      tenantId: data.tenant.tenantId,
+      keyId: `operator:${operator}`,
+      scopes: ALL_SCOPES,
+      plan: data.tenant.plan,
+      suspended: data.tenant.state === 'suspended',
+      confirm: async (context) => this.#enter('confirm', context),
+      check: async (context, tuple) => {
+        this.#enter('check', context);
+        return { authorized: checkNow(tuple), checkedAtMs: this.#clock.wallMs() };
+      },
+      checkBulk: async (context, checks) => {
+        this.#enter('checkBulk', context);
+        return { authorized: checks.map(checkNow), checkedAtMs: this.#clock.wallMs() };
+      },
+      writeGrants: async (context, writes) => {
+        this.#enter('writeGrants', context);
+        return writes.map((write) => this.#write(data, context, operator, write));
+      },
+      listObjects: async (context, query) => {
+        this.#enter('listObjects', context);
+        const objects = sorted()
+          .filter(({ subject, relation }) => subject === query.subject && relation === query.relation)
+          .map(({ object }) => object)
+          .filter((object) => query.namespace === undefined || namespaceOf(object) === query.namespace);
+        return this.#page(objects, query);
+      },
+      listNamespaces: async (context) => {
+        this.#enter('listNamespaces', context);
+        return [...data.namespaces.values()].sort((a, b) => compareUtf8(a.name, b.name));
+      },
+      createNamespace: async (context, name) => {
+        this.#enter('createNamespace', context);
+        const present = data.namespaces.get(name);
+        const namespace = present ?? { name, createdAtMs: this.#clock.wallMs() };
+        data.namespaces.set(name, namespace);
+        return { created: present === undefined, namespace };
+      },
+      createKey: async (context, key) => {
+        this.#enter('createKey', context);
+        const keyId: KeyId = this.#ids.create('key');
+        const record = { keyId, ...key, createdAtMs: this.#clock.wallMs(), lastUsedAtMs: undefined };
+        data.keys.set(keyId, record);
+        return { record, text: createApiKey({ tenantId: data.tenant.tenantId, keyId }, this.#random) };
+      },
+      listKeys: async (context, query) => {
+        this.#enter('listKeys', context);
+        return this.#page([...data.keys.values()], query);
+      },
+      revokeKey: async (context, keyId) => {
+        this.#enter('revokeKey', context);
+        if (!data.keys.delete(keyId)) throw new GrantdError('key-not-found', 'The tenant has no such key.');
+      },
+      listSubjects: async (context, query) => {
+        this.#enter('listSubjects', context);
+        return this.#page([...new Set(sorted().map(({ subject }) => subject))], query);
+      },
+      listSubjectGrants: async (context, query) => {
+        this.#enter('listSubjectGrants', context);
+        return this.#page(
+          sorted().filter(({ subject }) => subject === query.subject),
+          query,
+        );
+      },
+      listTrail: async (context, query) => {
+        this.#enter('listTrail', context);
+        return this.#page(data.trail, query);
+      },
+      exportGrants: async (context, query) => {
+        this.#enter('exportGrants', context);
+        return this.endlessExport ? { items: sorted(), nextCursor: 'at-0' } : this.#page(sorted(), query);
+      },
+    };
+  }
+}

@@ -1,0 +1,461 @@
+// A shard made of maps, for tests of what talks to shards: it owns the slots it is told to, knows the tenants and keys it
+// is given, and fails on demand. Several of them may share one world, as real ones share a store.
+
+import { GrantdError } from '../../src/core/errors.ts';
+import { parseKeyId, type TenantId } from '../../src/core/ids.ts';
+import { ALL_SCOPES, type ScopeMask } from '../../src/core/scopes.ts';
+import { slotOfTenant } from '../../src/core/slots.ts';
+import type { Tenant } from '../../src/core/tenants.ts';
+import { type Grant, isRelation, type Namespace, relationOf } from '../../src/core/tuples.ts';
+import {
+  type Attempt,
+  type GrantRequest,
+  type GrantResult,
+  type HandleGrant,
+  type ListedKey,
+  type Page,
+  type Shard,
+  type ShardConnection,
+  ShardFailure,
+  type SlotOwner,
+} from '../../src/shard/shard.ts';
+
+export interface FakeKey extends ListedKey {
+  readonly hash: string;
+}
+
+export interface FakeTenant {
+  record: Tenant;
+  readonly keys: Map<string, FakeKey>;
+  /** By `subject relation object`. */
+  readonly grants: Map<string, Grant>;
+  readonly namespaces: Map<string, Namespace>;
+}
+
+/** What all shards of a cluster see alike. */
+export class FakeWorld {
+  readonly tenants = new Map<string, FakeTenant>();
+  /** First results by operation id, as the log keeps them. */
+  readonly operations = new Map<string, unknown>();
+  readonly slots: number;
+  /** Who owns a slot now, by slot. */
+  readonly owners = new Map<number, SlotOwner>();
+
+  constructor(slots = 4) {
+    this.slots = slots;
+  }
+
+  addTenant(tenantId: TenantId, plan = 'free'): FakeTenant {
+    const tenant: FakeTenant = {
+      record: { tenantId, name: `Tenant ${tenantId}`, plan, state: 'active', createdAtMs: 1_700_000_000_000 },
+      keys: new Map(),
+      grants: new Map(),
+      namespaces: new Map(),
+    };
+    this.tenants.set(tenantId, tenant);
+    return tenant;
+  }
+}
+
+interface FakeHandle {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly slot: number;
+  readonly epoch: number;
+}
+
+type CallName = Exclude<keyof ShardConnection, 'close' | 'check'>;
+
+export class FakeShard implements Shard {
+  readonly world: FakeWorld;
+  readonly name: string;
+  readonly incarnation: string;
+  readonly epochs = new Map<number, number>();
+  readonly connections = new Set<FakeConnection>();
+  readonly #watchers = new Set<() => void>();
+  clockSkewMs = 0;
+  welcomeSlots: number | undefined;
+  /** How often each method was called. */
+  readonly counts = new Map<string, number>();
+  /** Scripts the next checks: a thrown error fails, a promise is slow, undefined answers from the maps. */
+  onCheck: ((subject: string, object: string) => boolean | Promise<boolean> | undefined) | undefined;
+  /** Runs before every call; what it throws fails the call, before anything is done. */
+  onCall: ((name: CallName) => void | Promise<void>) | undefined;
+  /** Runs after a write was done; what it throws is the answer. */
+  afterWrite: (() => void | Promise<void>) | undefined;
+  lastAttempt: Attempt | undefined;
+
+  constructor(world: FakeWorld, name = 'shard-0') {
+    this.world = world;
+    this.name = name;
+    this.incarnation = `inc_${name}`;
+  }
+
+  count(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  countOne(name: string): void {
+    this.counts.set(name, this.count(name) + 1);
+  }
+
+  /** Takes slots over, one epoch further than before. */
+  own(slots: Iterable<number>, address = ''): void {
+    for (const slot of slots) {
+      const epoch = (this.world.owners.get(slot)?.epoch ?? 0) + 1;
+      this.world.owners.set(slot, { slot, epoch, incarnation: this.incarnation, address });
+      this.epochs.set(slot, epoch);
+    }
+    this.changed();
+  }
+
+  /** Stops serving slots. `silently`: without telling anyone. */
+  release(slots: Iterable<number>, silently = false): void {
+    for (const slot of slots) this.epochs.delete(slot);
+    if (!silently) this.changed();
+  }
+
+  changed(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  /** Ends every handle of a tenant, as a changed key does. */
+  endHandles(tenantId: string): void {
+    for (const connection of this.connections) connection.endHandles(tenantId);
+  }
+
+  welcome() {
+    return {
+      incarnation: this.incarnation,
+      shardName: this.name,
+      slots: this.welcomeSlots ?? this.world.slots,
+      deadlineMs: 10_000,
+      leaseMs: 3000,
+    };
+  }
+
+  monotonicMs(): number {
+    return performance.now() + this.clockSkewMs;
+  }
+
+  connect(): FakeConnection {
+    const connection = new FakeConnection(this);
+    this.connections.add(connection);
+    return connection;
+  }
+
+  routes() {
+    return { epochs: this.epochs };
+  }
+
+  watchRoutes(onChange: () => void): () => void {
+    this.#watchers.add(onChange);
+    return () => this.#watchers.delete(onChange);
+  }
+}
+
+class FakeConnection implements ShardConnection {
+  readonly #shard: FakeShard;
+  readonly #handles = new Map<number, FakeHandle>();
+  #nextHandle = 1;
+
+  constructor(shard: FakeShard) {
+    this.#shard = shard;
+  }
+
+  endHandles(tenantId: string): void {
+    for (const [handle, { tenantId: of }] of this.#handles) if (of === tenantId) this.#handles.delete(handle);
+  }
+
+  #demandOwner(tenantId: string): { slot: number; epoch: number } {
+    const { world, epochs } = this.#shard;
+    const slot = slotOfTenant(tenantId, world.slots);
+    const epoch = epochs.get(slot);
+    if (epoch === undefined) throw new ShardFailure('wrong-owner', 'Not mine.', world.owners.get(slot));
+    return { slot, epoch };
+  }
+
+  #tenantOf(tenantId: string): FakeTenant {
+    this.#demandOwner(tenantId);
+    const tenant = this.#shard.world.tenants.get(tenantId);
+    if (tenant === undefined) throw new GrantdError('tenant-not-found', 'No such tenant.');
+    return tenant;
+  }
+
+  #resolve(handle: number): FakeTenant {
+    const found = this.#handles.get(handle);
+    if (found === undefined) throw new ShardFailure('handle-gone', 'No such handle.');
+    const { epoch } = this.#demandOwner(found.tenantId);
+    if (epoch !== found.epoch) throw new ShardFailure('handle-gone', 'Of an earlier tenure.');
+    return this.#tenantOf(found.tenantId);
+  }
+
+  async #enter(name: CallName): Promise<void> {
+    this.#shard.countOne(name);
+    await this.#shard.onCall?.(name);
+  }
+
+  async #write<Result>(attempt: Attempt, index: number, run: () => Result): Promise<Result> {
+    this.#shard.lastAttempt = attempt;
+    if (attempt.expiresAtMs < this.#shard.monotonicMs()) throw new ShardFailure('expired', 'Too late.');
+    const { operations } = this.#shard.world;
+    const key = `${attempt.requestId} ${index}`;
+    const result = operations.has(key) ? (operations.get(key) as Result) : run();
+    operations.set(key, result);
+    await this.#shard.afterWrite?.();
+    return result;
+  }
+
+  #grant(tenantId: string, keyId: string, key: FakeKey | undefined): HandleGrant {
+    const { slot, epoch } = this.#demandOwner(tenantId);
+    const handle = this.#nextHandle;
+    this.#nextHandle += 1;
+    this.#handles.set(handle, { tenantId, keyId, slot, epoch });
+    const { record } = this.#tenantOf(tenantId);
+    return {
+      handle,
+      tenantId: record.tenantId,
+      keyId,
+      scopes: key?.scopes ?? ALL_SCOPES,
+      expiresAtMs: key?.expiresAtMs,
+      plan: record.plan,
+      suspended: record.state === 'suspended',
+    };
+  }
+
+  async authenticate(claim: { tenantId: string; keyId: string; hash: string }): Promise<HandleGrant> {
+    await this.#enter('authenticate');
+    this.#demandOwner(claim.tenantId);
+    const key = this.#shard.world.tenants.get(claim.tenantId)?.keys.get(claim.keyId);
+    if (key === undefined || key.hash !== claim.hash) throw new GrantdError('unauthorized', 'No such key.');
+    return this.#grant(claim.tenantId, claim.keyId, key);
+  }
+
+  async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant> {
+    await this.#enter('authenticateOperator');
+    this.#tenantOf(claim.tenantId);
+    return this.#grant(claim.tenantId, `operator:${claim.operator}`, undefined);
+  }
+
+  async confirm(handle: number): Promise<void> {
+    await this.#enter('confirm');
+    this.#resolve(handle);
+  }
+
+  check(handle: number, subject: string, relation: number, object: string): boolean | Promise<boolean> {
+    this.#shard.countOne('check');
+    const tenant = this.#resolve(handle);
+    const scripted = this.#shard.onCheck?.(subject, object);
+    return scripted ?? tenant.grants.has(`${subject} ${relationOf(relation)} ${object}`);
+  }
+
+  async checkBulk(handle: number, checks: readonly { subject: string; relation: string; object: string }[]) {
+    await this.#enter('checkBulk');
+    const { grants } = this.#resolve(handle);
+    const authorized = checks.map(({ subject, relation, object }) => grants.has(`${subject} ${relation} ${object}`));
+    return { authorized, checkedAtMs: Date.now() };
+  }
+
+  async writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<GrantResult[]> {
+    await this.#enter('writeGrants');
+    const { grants } = this.#resolve(handle);
+    const results: GrantResult[] = [];
+    for (const [index, write] of writes.entries()) {
+      results.push(
+        await this.#write(attempt, index, (): GrantResult => {
+          const { revoke, ...tuple } = write;
+          const key = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
+          const found = grants.get(key);
+          if (revoke) return { kind: grants.delete(key) ? 'revoked' : 'not-found' };
+          if (tuple.object.startsWith('full:')) {
+            return { kind: 'refused', code: 'namespace-limit-reached', message: 'Full.' };
+          }
+          if (found !== undefined) return { kind: 'exists', grantId: found.grantId, createdAtMs: found.createdAtMs };
+          const grant = { ...tuple, grantId: `grt_${grants.size}`, createdAtMs: 1_700_000_000_000 };
+          grants.set(key, grant);
+          return { kind: 'created', grantId: grant.grantId, createdAtMs: grant.createdAtMs };
+        }),
+      );
+    }
+    return results;
+  }
+
+  #page<Item>(items: readonly Item[], query: { limit: number; cursor: string | undefined }): Page<Item> {
+    const from = Number(query.cursor ?? 0);
+    const end = from + query.limit;
+    return { items: items.slice(from, end), nextCursor: end < items.length ? String(end) : undefined };
+  }
+
+  async listObjects(
+    handle: number,
+    query: { limit: number; cursor: string | undefined; subject: string; relation: string },
+  ): Promise<Page<string>> {
+    await this.#enter('listObjects');
+    const objects = [...this.#resolve(handle).grants.values()]
+      .filter(({ subject, relation }) => subject === query.subject && relation === query.relation)
+      .map(({ object }) => object);
+    return this.#page(objects.sort(), query);
+  }
+
+  async listNamespaces(handle: number): Promise<readonly Namespace[]> {
+    await this.#enter('listNamespaces');
+    return [...this.#resolve(handle).namespaces.values()];
+  }
+
+  async createNamespace(handle: number, attempt: Attempt, name: string) {
+    await this.#enter('createNamespace');
+    const { namespaces } = this.#resolve(handle);
+    return this.#write(attempt, 0, () => {
+      const found = namespaces.get(name);
+      const namespace = found ?? { name, createdAtMs: 1_700_000_000_000 };
+      namespaces.set(name, namespace);
+      return { created: found === undefined, namespace };
+    });
+  }
+
+  async createKey(
+    handle: number,
+    attempt: Attempt,
+    key: { keyId: string; name: string; scopes: ScopeMask; expiresAtMs: number | undefined; hash: string },
+  ): Promise<ListedKey> {
+    await this.#enter('createKey');
+    const { keys } = this.#resolve(handle);
+    return this.#write(attempt, 0, () => {
+      const keyId = parseKeyId(key.keyId);
+      if (keyId === undefined) throw new Error('A key id is ill-formed.');
+      const stored = { ...key, keyId, createdAtMs: 1_700_000_000_000, lastUsedAtMs: undefined };
+      keys.set(keyId, stored);
+      return stored;
+    });
+  }
+
+  async listKeys(handle: number, query: { limit: number; cursor: string | undefined }): Promise<Page<ListedKey>> {
+    await this.#enter('listKeys');
+    return this.#page([...this.#resolve(handle).keys.values()], query);
+  }
+
+  async revokeKey(handle: number, attempt: Attempt, keyId: string): Promise<void> {
+    await this.#enter('revokeKey');
+    const tenant = this.#resolve(handle);
+    await this.#write(attempt, 0, () => {
+      if (!tenant.keys.delete(keyId)) throw new GrantdError('key-not-found', 'No such key.');
+      this.#shard.endHandles(tenant.record.tenantId);
+    });
+  }
+
+  async createTenant(attempt: Attempt, tenant: { tenantId: string; name: string; plan: string }): Promise<Tenant> {
+    await this.#enter('createTenant');
+    this.#demandOwner(tenant.tenantId);
+    return this.#write(attempt, 0, () => {
+      const made = this.#shard.world.addTenant(tenant.tenantId as TenantId, tenant.plan);
+      made.record = { ...made.record, name: tenant.name };
+      return made.record;
+    });
+  }
+
+  async updateTenant(
+    attempt: Attempt,
+    change: {
+      tenantId: string;
+      name: string | undefined;
+      plan: string | undefined;
+      state: 'active' | 'suspended' | 'deleting' | undefined;
+    },
+  ): Promise<Tenant> {
+    await this.#enter('updateTenant');
+    const tenant = this.#tenantOf(change.tenantId);
+    return this.#write(attempt, 0, () => {
+      const { name, plan, state } = tenant.record;
+      tenant.record = {
+        ...tenant.record,
+        name: change.name ?? name,
+        plan: change.plan ?? plan,
+        state: change.state ?? state,
+      };
+      this.#shard.endHandles(change.tenantId);
+      return tenant.record;
+    });
+  }
+
+  async readTenant(tenantId: string): Promise<Tenant> {
+    await this.#enter('readTenant');
+    return this.#tenantOf(tenantId).record;
+  }
+
+  async listTenants(query: { after: string | undefined; limit: number }): Promise<readonly Tenant[]> {
+    await this.#enter('listTenants');
+    const { world, epochs } = this.#shard;
+    return [...world.tenants.values()]
+      .map(({ record }) => record)
+      .filter(({ tenantId }) => epochs.has(slotOfTenant(tenantId, world.slots)) && tenantId > (query.after ?? ''))
+      .sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1))
+      .slice(0, query.limit);
+  }
+
+  async listSubjects(handle: number, query: { limit: number; cursor: string | undefined }): Promise<Page<string>> {
+    await this.#enter('listSubjects');
+    const subjects = new Set([...this.#resolve(handle).grants.values()].map(({ subject }) => subject));
+    return this.#page([...subjects].sort(), query);
+  }
+
+  async listSubjectGrants(handle: number, query: { limit: number; cursor: string | undefined; subject: string }) {
+    await this.#enter('listSubjectGrants');
+    const grants = [...this.#resolve(handle).grants.values()].filter(({ subject }) => subject === query.subject);
+    return this.#page(grants, query);
+  }
+
+  async listTrail(handle: number, query: { limit: number; cursor: string | undefined }) {
+    await this.#enter('listTrail');
+    this.#resolve(handle);
+    const entry = { atMs: 1_700_000_000_000, actor: 'operator:ann', requestId: 'req_1', change: 'x'.repeat(8192) };
+    return this.#page(
+      Array.from({ length: 1000 }, (_, index) => ({ ...entry, seq: index + 1, index: 0 })),
+      query,
+    );
+  }
+
+  async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<Page<Grant>> {
+    await this.#enter('exportGrants');
+    return this.#page([...this.#resolve(handle).grants.values()], query);
+  }
+
+  async listSlots() {
+    await this.#enter('listSlots');
+    return [...this.#shard.epochs].map(([slot, epoch]) => ({
+      slot,
+      epoch,
+      state: 'serving' as const,
+      logEnd: 7,
+      checkpoint: 5,
+      tenants: 1,
+    }));
+  }
+
+  async listMembers() {
+    await this.#enter('listMembers');
+    const { incarnation, name } = this.#shard;
+    return [
+      {
+        incarnation,
+        shardName: name,
+        address: '127.0.0.1:1',
+        state: 'alive' as const,
+        beat: 42,
+        startedAtMs: 1_700_000_000_000,
+      },
+    ];
+  }
+
+  close(): void {
+    this.#shard.countOne('close');
+    this.#shard.connections.delete(this);
+    this.#handles.clear();
+  }
+}
+
+/** `subject relation object`, as a grant of the tenant. */
+export function addGrant(tenant: FakeTenant, text: string): void {
+  const [subject = '', relation = '', object = ''] = text.split(' ');
+  if (!isRelation(relation)) throw new Error(`"${relation}" is not a relation.`);
+  tenant.grants.set(text, { subject, relation, object, grantId: `grt_${tenant.grants.size}`, createdAtMs: 0 });
+}

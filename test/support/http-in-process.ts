@@ -1,0 +1,86 @@
+// The public interface in this process on a free port, over a front in memory, with bounds short enough to test.
+
+import { GrantdError } from '../../src/core/errors.ts';
+import { IdFactory } from '../../src/core/ids.ts';
+import { BUILT_IN_PLANS, KEYS_BUCKET, type Plan } from '../../src/core/plans.ts';
+import type { FailureLimiter, RateDecision, RateLimiter } from '../../src/front/rate-limiter.ts';
+import { type HttpOptions, listenHttp } from '../../src/http/server.ts';
+import { systemClock, systemRandom } from '../../src/roles/system.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+import { FakeFront } from './fake-front.ts';
+
+/** Windows that never end: what a tenant may do is counted from the start of the test. */
+export class FakeRateLimiter implements RateLimiter {
+  readonly #used = new Map<string, number>();
+  /** Set by a test: decisions come as promises, as with a store behind them. */
+  slow = false;
+
+  consume(tenantId: string, plan: Plan, bucket: 'plan' | 'keys') {
+    const limit = bucket === 'keys' ? KEYS_BUCKET.requests : plan.requests;
+    if (limit === undefined) return undefined;
+    const used = (this.#used.get(`${bucket} ${tenantId}`) ?? 0) + 1;
+    this.#used.set(`${bucket} ${tenantId}`, used);
+    const decision: RateDecision = {
+      allowed: used <= limit,
+      limit,
+      remaining: Math.max(0, limit - used),
+      resetSeconds: 7,
+    };
+    return this.slow ? Promise.resolve(decision) : decision;
+  }
+}
+
+export class FakeFailureLimiter implements FailureLimiter {
+  readonly failures = new Map<string, number>();
+  max = Number.POSITIVE_INFINITY;
+
+  blockedSeconds(address: string): number | undefined {
+    return (this.failures.get(address) ?? 0) >= this.max ? 42 : undefined;
+  }
+
+  record(address: string): void {
+    this.failures.set(address, (this.failures.get(address) ?? 0) + 1);
+  }
+}
+
+export interface HttpInProcess {
+  readonly url: string;
+  readonly front: FakeFront;
+  readonly rateLimiter: FakeRateLimiter;
+  readonly failureLimiter: FakeFailureLimiter;
+  readonly metrics: Metrics;
+  close(): Promise<void>;
+}
+
+export async function startHttp(options: Partial<HttpOptions> = {}): Promise<HttpInProcess> {
+  const front = new FakeFront(systemClock, systemRandom);
+  const rateLimiter = new FakeRateLimiter();
+  const failureLimiter = new FakeFailureLimiter();
+  const metrics = createMetrics();
+  const server = await listenHttp(
+    {
+      front,
+      rateLimiter,
+      failureLimiter,
+      ids: new IdFactory(systemClock, systemRandom),
+      clock: systemClock,
+      log: createLog({ level: 'silent', pretty: false }),
+      metrics,
+    },
+    {
+      address: '127.0.0.1:0',
+      baseUrl: undefined,
+      errorsBase: undefined,
+      plans: new Map([...BUILT_IN_PLANS, ['tiny', { ...tiny }]]),
+      trustedProxies: [],
+      ...options,
+    },
+  );
+  return { ...server, front, rateLimiter, failureLimiter, metrics };
+}
+
+const tiny: Plan = { name: 'tiny', requests: 2, windowSeconds: 60, namespacesMax: 1000, keysMax: 1000 };
+
+/** What a store that is away makes of a call. */
+export const unavailable = (): GrantdError => new GrantdError('unavailable', 'The owner cannot be reached.');
