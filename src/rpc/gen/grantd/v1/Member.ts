@@ -8,6 +8,7 @@ export interface Member {
   'address'?: (string);
   'state'?: (string);
   'startedAtMs'?: (number | string | Long);
+  'beat'?: (number | string | Long);
 }
 
 export interface Member__Output {
@@ -16,4 +17,5 @@ export interface Member__Output {
   'address': (string);
   'state': (string);
   'startedAtMs': (number);
+  'beat': (number);
 }

@@ -1,0 +1,140 @@
+// Composes a front: links to the shards that discovery names, the table of who owns what, the sessions of API keys and,
+// for the console, the operator's calls.
+
+import type { ChannelCredentials } from '@grpc/grpc-js';
+import { hashApiKey, parseApiKey } from '../core/api-keys.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { GrantdError } from '../core/errors.ts';
+import { IdFactory } from '../core/ids.ts';
+import { SLOTS_MAX } from '../core/slots.ts';
+import type { Discovery } from '../discovery/discovery.ts';
+import { Peer } from '../rpc/gen/grantd/v1/Peer.ts';
+import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
+import { ShardFailure } from '../shard/shard.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type FlightControl, FlightTable } from './flights.ts';
+import type { Front, OperatorApi, RequestContext, TenantSession } from './front.ts';
+import { FrontOperator } from './operator.ts';
+import { RoutingTable } from './routing-table.ts';
+import { SessionCache } from './session-cache.ts';
+import { expiredError } from './session-flights.ts';
+import { ShardLink, type TryFailure } from './shard-link.ts';
+import { ShardLinks } from './shard-links.ts';
+
+/** Requests under way in one front; more wait only for shards that cannot keep up. */
+const FLIGHTS_MAX_DEFAULT = 10_000;
+/** Some 500 bytes each. */
+const SESSIONS_MAX_DEFAULT = 100_000;
+const OPERATOR_SESSIONS_MAX = 1000;
+
+export interface FrontDependencies {
+  readonly discovery: Discovery;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface FrontOptions {
+  /** Of this process, for the logs of shards. */
+  readonly name: string;
+  /** Only a console may make the operator's calls; shards refuse those of a front. */
+  readonly peer: 'front' | 'console';
+  readonly version?: string;
+  readonly credentials?: ChannelCredentials;
+  readonly flightsMax?: number;
+  readonly sessionsMax?: number;
+}
+
+export function createFront(
+  dependencies: FrontDependencies,
+  options: FrontOptions,
+): Front & { readonly operator: OperatorApi } {
+  const { discovery, clock, random, log, metrics } = dependencies;
+  const { sessionsMax = SESSIONS_MAX_DEFAULT, flightsMax = FLIGHTS_MAX_DEFAULT } = options;
+  const ids = new IdFactory(clock, random);
+  const routing = new RoutingTable(clock);
+  const flights = new FlightTable({ clock, metrics }, flightsMax);
+
+  const hello = () => ({
+    version: options.version ?? '',
+    name: options.name,
+    peer: options.peer === 'console' ? Peer.PEER_CONSOLE : Peer.PEER_FRONT,
+    slots: routing.slots,
+  });
+
+  function onWelcome(link: ShardLink, welcome: Welcome__Output): boolean {
+    const { slots, shardName } = welcome;
+    if (slots < 1 || slots > SLOTS_MAX || (routing.slots !== 0 && routing.slots !== slots)) {
+      log.error(
+        { address: link.address, shardName, slots, expected: routing.slots },
+        'a shard has another number of slots and is not used',
+      );
+      return false;
+    }
+    if (routing.slots === 0) routing.setSlots(slots);
+    return true;
+  }
+
+  // Discovery may name addresses while the links are being composed; what they say comes later.
+  const createLink = (address: string): ShardLink =>
+    new ShardLink(
+      address,
+      {
+        onWelcome,
+        onRoutes: (link, epochs) => routing.replace(link, epochs),
+        onLost: (link) => {
+          routing.drop(link);
+          links.onLost(link);
+        },
+      },
+      { clock, random, log, metrics },
+      { hello, credentials: options.credentials },
+    );
+  const links: ShardLinks = new ShardLinks({ discovery, createLink, clock, log });
+
+  function redirect(link: ShardLink, failure: TryFailure): void {
+    if (!(failure instanceof ShardFailure) || failure.kind !== 'wrong-owner' || failure.owner === undefined) return;
+    const { address } = failure.owner;
+    const ownerLink = address === '' ? undefined : links.named(address);
+    routing.learn(link, failure.owner, ownerLink?.ready === true ? ownerLink : undefined);
+  }
+
+  const control: FlightControl = { clock, random, metrics, flights, routing, redirect };
+  const sessions = new SessionCache({ control, clock, random, ids }, sessionsMax);
+  const operator = new FrontOperator({
+    control,
+    ids,
+    sessions: new SessionCache({ control, clock, random, ids }, OPERATOR_SESSIONS_MAX),
+    readyLinks: () => links.ready(),
+  });
+
+  function authenticate(context: RequestContext, apiKey: string): TenantSession | Promise<TenantSession> {
+    const session = sessions.get(apiKey);
+    if (session !== undefined) {
+      if (!session.expired) return session;
+      sessions.forget(apiKey, session);
+      throw expiredError();
+    }
+    const parts = parseApiKey(apiKey);
+    if (parts === undefined) throw new GrantdError('unauthorized', 'The bearer token is not an API key.');
+    const { tenantId, keyId } = parts;
+    return sessions.open(context, apiKey, () => ({
+      tenantId,
+      keyId,
+      claim: { authenticate: { tenantId, keyId, hash: hashApiKey(apiKey) } },
+      operator: false,
+    }));
+  }
+
+  return {
+    operator,
+    authenticate,
+    ready: () => routing.complete,
+    async close() {
+      flights.close();
+      links.close();
+    },
+  };
+}

@@ -1,0 +1,205 @@
+// What is under way in a front: every request is a flight from its start to its answer, over all its tries. It keeps: a
+// flight ends exactly once, with an answer or an error, not long after its deadline at the latest; there are never more
+// than the bound, and above it the one with the oldest deadline goes first.
+
+import type { Clock, Random, Timer } from '../core/clock.ts';
+import { GrantdError } from '../core/errors.ts';
+import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { RequestContext } from './front.ts';
+import type { RoutingTable } from './routing-table.ts';
+import type { Receiver, ShardLink, TryFailure } from './shard-link.ts';
+
+/** How late after its deadline a flight may end. */
+const SWEEP_MS = 50;
+const RETRY_MS_MIN = 10;
+const RETRY_MS_MAX = 100;
+
+export interface FlightControl {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: Metrics;
+  readonly flights: FlightTable;
+  readonly routing: RoutingTable;
+  /** Acts on what a failed try says about owners. */
+  readonly redirect: (link: ShardLink, failure: TryFailure) => void;
+}
+
+/** The pause before try number `tries` + 1: 10 to 100 ms, growing, half of it random against herds. */
+export function retryDelayMs(random: Random, tries: number): number {
+  const fullMs = Math.min(RETRY_MS_MIN * 2 ** Math.min(tries, 10), RETRY_MS_MAX);
+  const [byte = 0] = random.bytes(1);
+  return fullMs / 2 + (fullMs / 2) * (byte / 255);
+}
+
+export abstract class Flight implements Receiver {
+  /** Neighbours in the table's list. */
+  previous: Flight | undefined;
+  next: Flight | undefined;
+  settled = false;
+  readonly context: RequestContext;
+  protected readonly control: FlightControl;
+  protected tries = 0;
+  /** Where the current try went, and as what. */
+  protected link: ShardLink | undefined;
+  protected id = 0;
+
+  constructor(control: FlightControl, context: RequestContext) {
+    this.control = control;
+    this.context = context;
+  }
+
+  /** Makes one try, unless settled. Called again after a failure that lets another one follow. */
+  abstract attempt(): void;
+  protected abstract reject(error: GrantdError): void;
+  /** A try has failed in a way that is not final: prepares the next one. True: try again at once. */
+  protected abstract recover(failure: Exclude<TryFailure, GrantdError>): boolean;
+
+  /** Whether the caller has to be told that a change may have happened. */
+  protected get changes(): boolean {
+    return false;
+  }
+
+  onCheck(_authorized: boolean, _checkedAtMs: number): void {
+    this.refuse(new GrantdError('internal', 'The shard answered another question than was asked.'));
+  }
+
+  onReply(_reply: Reply__Output): void {
+    this.refuse(new GrantdError('internal', 'The shard answered another question than was asked.'));
+  }
+
+  onFailure(failure: TryFailure): void {
+    if (this.settled) return;
+    this.link = undefined;
+    if (failure instanceof GrantdError) {
+      this.refuse(failure);
+      return;
+    }
+    this.control.metrics.frontRetries.inc({ reason: failure.kind });
+    const atOnce = this.recover(failure) && this.tries === 0;
+    this.tries += 1;
+    if (atOnce) this.attempt();
+    else this.control.clock.setTimer(() => this.attempt(), retryDelayMs(this.control.random, this.tries));
+  }
+
+  /** Ends the flight without an answer. */
+  refuse(error: GrantdError): void {
+    if (this.settled) return;
+    this.land();
+    this.reject(error);
+  }
+
+  /** Ends the flight because its deadline has passed. */
+  expire(): void {
+    this.refuse(
+      new GrantdError(
+        'unavailable',
+        this.changes
+          ? 'The change was not confirmed in time: its outcome is not known. Repeating the call is safe.'
+          : 'The answer could not be given in time. Repeating the call is safe.',
+      ),
+    );
+  }
+
+  /** Takes the flight out of the table. To be called before its promise is resolved. */
+  protected land(): void {
+    this.settled = true;
+    this.control.flights.remove(this);
+    if (this.link !== undefined) {
+      this.link.forget(this.id);
+      this.link = undefined;
+    }
+  }
+}
+
+export class FlightTable {
+  readonly #clock: Clock;
+  readonly #metrics: Metrics;
+  readonly #flightsMax: number;
+  #first: Flight | undefined;
+  #last: Flight | undefined;
+  #size = 0;
+  #reported = 0;
+  #timer: Timer | undefined;
+  #closed = false;
+
+  constructor(dependencies: { readonly clock: Clock; readonly metrics: Metrics }, flightsMax: number) {
+    this.#clock = dependencies.clock;
+    this.#metrics = dependencies.metrics;
+    this.#flightsMax = flightsMax;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Starts the flight, or refuses it or the oldest one. */
+  start(flight: Flight): void {
+    if (this.#closed) {
+      flight.refuse(new GrantdError('unavailable', 'The service is shutting down.'));
+      return;
+    }
+    if (this.#size >= this.#flightsMax) {
+      const oldest = this.#first;
+      const overloaded = new GrantdError('overloaded', 'Too many requests are under way.');
+      if (oldest === undefined || oldest.context.deadlineMs > flight.context.deadlineMs) {
+        flight.refuse(overloaded);
+        return;
+      }
+      oldest.refuse(overloaded);
+    }
+    flight.previous = this.#last;
+    if (this.#last === undefined) this.#first = flight;
+    else this.#last.next = flight;
+    this.#last = flight;
+    this.#size += 1;
+    if (this.#timer === undefined) this.#schedule();
+    flight.attempt();
+  }
+
+  remove(flight: Flight): void {
+    if (flight.previous === undefined && this.#first !== flight) return;
+    if (flight.previous === undefined) this.#first = flight.next;
+    else flight.previous.next = flight.next;
+    if (flight.next === undefined) this.#last = flight.previous;
+    else flight.next.previous = flight.previous;
+    flight.previous = undefined;
+    flight.next = undefined;
+    this.#size -= 1;
+  }
+
+  /** Ends everything and refuses what comes later. */
+  close(): void {
+    this.#closed = true;
+    this.#timer?.cancel();
+    while (this.#first !== undefined) {
+      this.#first.refuse(new GrantdError('unavailable', 'The service is shutting down.'));
+    }
+    this.#report();
+  }
+
+  #schedule(): void {
+    this.#timer = this.#clock.setTimer(() => this.#sweep(), SWEEP_MS);
+  }
+
+  /** One walk over all every 50 ms costs less than a timer for each. */
+  #sweep(): void {
+    this.#timer = undefined;
+    this.#report();
+    const nowMs = this.#clock.monotonicMs();
+    let flight = this.#first;
+    while (flight !== undefined) {
+      const { next } = flight;
+      if (flight.context.deadlineMs <= nowMs) flight.expire();
+      flight = next;
+    }
+    if (this.#size > 0) this.#schedule();
+    else this.#report();
+  }
+
+  /** By difference: fronts of one process share the gauge. */
+  #report(): void {
+    this.#metrics.frontQueueLength.inc(this.#size - this.#reported);
+    this.#reported = this.#size;
+  }
+}

@@ -1,0 +1,159 @@
+// The handle of one key (or of the operator on one tenant) at the owner of its tenant. It acquires a handle once however
+// many flights wait for it, and again after every change of owner, stream or key. It keeps: a handle is used only on the
+// route it was acquired over; nothing is remembered of a refusal.
+
+import type { Clock, Timer } from '../core/clock.ts';
+import { GrantdError } from '../core/errors.ts';
+import type { Handle__Output } from '../rpc/gen/grantd/v1/Handle.ts';
+import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
+import { ShardFailure } from '../shard/shard.ts';
+import { type Flight, type FlightControl, retryDelayMs } from './flights.ts';
+import type { Route } from './routing-table.ts';
+import type { CallBody, Receiver, ShardLink, TryFailure } from './shard-link.ts';
+
+/** After so long without an answer the handle is asked for again: no flight may wait for a lost question. */
+const ACQUIRE_MS_MAX = 3000;
+
+export interface Binding {
+  readonly route: Route;
+  readonly handle: number;
+}
+
+export interface HandleEvents {
+  onGranted(grant: Handle__Output): void;
+  /** The owner will not have this key: every flight that waited has been refused. */
+  onRefused(error: GrantdError): void;
+  /** No flight waits any more, and there is no handle. */
+  onAbandoned(): void;
+}
+
+export class HandleKeeper {
+  readonly #control: FlightControl;
+  readonly #tenantId: string;
+  readonly #claim: CallBody;
+  readonly #events: HandleEvents;
+  #slot = -1;
+  #binding: Binding | undefined;
+  #waiting: Flight[] = [];
+  #acquiring = false;
+  #tries = 0;
+
+  constructor(control: FlightControl, tenantId: string, claim: CallBody, events: HandleEvents) {
+    this.#control = control;
+    this.#tenantId = tenantId;
+    this.#claim = claim;
+    this.#events = events;
+  }
+
+  /** The handle, where the route it was acquired over still leads to the owner. */
+  current(): Binding | undefined {
+    const binding = this.#binding;
+    return binding !== undefined && this.#control.routing.route(this.#slot) === binding.route ? binding : undefined;
+  }
+
+  /** The owner does not know this handle any more. */
+  invalidate(binding: Binding | undefined): void {
+    if (this.#binding === binding) this.#binding = undefined;
+  }
+
+  /** Calls the flight's `attempt` once there is a handle, or refuses it. */
+  await(flight: Flight): void {
+    this.#waiting.push(flight);
+    if (this.#acquiring) return;
+    this.#acquiring = true;
+    this.#tries = 0;
+    this.#acquire();
+  }
+
+  #acquire(): void {
+    this.#waiting = this.#waiting.filter((flight) => !flight.settled);
+    if (this.#waiting.length === 0) {
+      this.#acquiring = false;
+      this.#events.onAbandoned();
+      return;
+    }
+    const { clock, routing } = this.#control;
+    if (this.#slot < 0) this.#slot = routing.slotOf(this.#tenantId) ?? -1;
+    const route = routing.route(this.#slot);
+    if (route === undefined) {
+      routing.wait(() => this.#acquire());
+      return;
+    }
+    const question = new Question(
+      (reply) => this.#take(route, reply),
+      (failure) => this.#fail(route, failure),
+    );
+    question.ask(route.link, this.#claim, clock);
+  }
+
+  #take(route: Route, reply: Reply__Output): void {
+    const grant = reply.handle;
+    if (grant === null || grant === undefined || grant.handle === 0 || grant.tenantId !== this.#tenantId) {
+      this.#refuse(new GrantdError('internal', 'The shard answered another question than was asked.'));
+      return;
+    }
+    this.#binding = { route, handle: grant.handle };
+    this.#events.onGranted(grant);
+    this.#acquiring = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const flight of waiting) flight.attempt();
+  }
+
+  #fail(route: Route, failure: TryFailure): void {
+    if (failure instanceof GrantdError) {
+      this.#refuse(failure);
+      return;
+    }
+    this.#control.redirect(route.link, failure);
+    this.#tries += 1;
+    const { clock, random } = this.#control;
+    clock.setTimer(() => this.#acquire(), retryDelayMs(random, this.#tries));
+  }
+
+  #refuse(error: GrantdError): void {
+    this.#acquiring = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#events.onRefused(error);
+    for (const flight of waiting) flight.refuse(error);
+  }
+}
+
+/** One try to acquire a handle, with a time limit of its own. */
+class Question implements Receiver {
+  readonly #onReply: (reply: Reply__Output) => void;
+  readonly #onFailure: (failure: TryFailure) => void;
+  #timer: Timer | undefined;
+  #answered = false;
+
+  constructor(onReply: (reply: Reply__Output) => void, onFailure: (failure: TryFailure) => void) {
+    this.#onReply = onReply;
+    this.#onFailure = onFailure;
+  }
+
+  ask(link: ShardLink, claim: CallBody, clock: Clock): void {
+    const id = link.call(this, 0, claim);
+    if (this.#answered) return;
+    this.#timer = clock.setTimer(() => {
+      link.forget(id);
+      this.onFailure(new ShardFailure('not-serving', 'The shard did not answer in time.'));
+    }, ACQUIRE_MS_MAX);
+  }
+
+  onCheck(): void {
+    this.onFailure(new GrantdError('internal', 'The shard answered another question than was asked.'));
+  }
+
+  onReply(reply: Reply__Output): void {
+    this.#answered = true;
+    this.#timer?.cancel();
+    this.#onReply(reply);
+  }
+
+  onFailure(failure: TryFailure): void {
+    this.#answered = true;
+    this.#timer?.cancel();
+    this.#onFailure(failure);
+  }
+}

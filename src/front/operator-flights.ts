@@ -1,0 +1,121 @@
+// The flights of the operator that need no handle: calls to the owner of a tenant's slot, and questions to one shard.
+
+import { GrantdError } from '../core/errors.ts';
+import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
+import { Flight, type FlightControl } from './flights.ts';
+import type { RequestContext } from './front.ts';
+import type { CallBody, ShardLink, TryFailure } from './shard-link.ts';
+
+/** A call to whoever owns the slot of a tenant, over as many tries as the deadline allows. */
+export class TenantFlight extends Flight {
+  readonly #tenantId: string;
+  readonly #body: CallBody;
+  readonly #write: boolean;
+  readonly #resolve: (reply: Reply__Output) => void;
+  readonly #reject: (error: GrantdError) => void;
+  #sentOver: ShardLink | undefined;
+
+  constructor(
+    control: FlightControl,
+    context: RequestContext,
+    call: { readonly tenantId: string; readonly body: CallBody; readonly write: boolean },
+    resolve: (reply: Reply__Output) => void,
+    reject: (error: GrantdError) => void,
+  ) {
+    super(control, context);
+    this.#tenantId = call.tenantId;
+    this.#body = call.body;
+    this.#write = call.write;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  protected override get changes(): boolean {
+    return this.#write;
+  }
+
+  override attempt(): void {
+    if (this.settled) return;
+    const { routing } = this.control;
+    const route = routing.route(routing.slotOf(this.#tenantId) ?? -1);
+    if (route === undefined) {
+      routing.wait(() => this.attempt());
+      return;
+    }
+    const { link } = route;
+    this.#sentOver = link;
+    const id = link.call(this, 0, this.#body, this.#write ? this.context : undefined);
+    if (id === 0) return;
+    this.link = link;
+    this.id = id;
+  }
+
+  override onReply(reply: Reply__Output): void {
+    if (this.settled) return;
+    this.land();
+    this.#resolve(reply);
+  }
+
+  protected override recover(failure: Exclude<TryFailure, GrantdError>): boolean {
+    if (this.#sentOver !== undefined) this.control.redirect(this.#sentOver, failure);
+    return failure.kind === 'wrong-owner';
+  }
+
+  protected override reject(error: GrantdError): void {
+    this.#reject(error);
+  }
+}
+
+/** One question to one shard: a single try. Resolves undefined where that shard cannot answer now. */
+export class LinkFlight extends Flight {
+  readonly #to: ShardLink;
+  readonly #body: CallBody;
+  readonly #resolve: (reply: Reply__Output | undefined) => void;
+  readonly #reject: (error: GrantdError) => void;
+
+  constructor(
+    control: FlightControl,
+    context: RequestContext,
+    question: { readonly link: ShardLink; readonly body: CallBody },
+    resolve: (reply: Reply__Output | undefined) => void,
+    reject: (error: GrantdError) => void,
+  ) {
+    super(control, context);
+    this.#to = question.link;
+    this.#body = question.body;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  override attempt(): void {
+    if (this.settled) return;
+    const id = this.#to.call(this, 0, this.#body);
+    if (id === 0) return;
+    this.link = this.#to;
+    this.id = id;
+  }
+
+  override onReply(reply: Reply__Output): void {
+    if (this.settled) return;
+    this.land();
+    this.#resolve(reply);
+  }
+
+  override onFailure(failure: TryFailure): void {
+    if (this.settled) return;
+    if (failure instanceof GrantdError) {
+      this.refuse(failure);
+      return;
+    }
+    this.land();
+    this.#resolve(undefined);
+  }
+
+  protected override recover(): boolean {
+    return false;
+  }
+
+  protected override reject(error: GrantdError): void {
+    this.#reject(error);
+  }
+}

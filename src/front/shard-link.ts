@@ -1,0 +1,347 @@
+// The link of a front to one shard. It gathers the checks and calls of one turn of the event loop into one message, finds
+// the receiver of each answer, keeps the shard's clock, and notices a dead connection within 2 s. It keeps: every
+// receiver hears exactly once of its check or call (an answer, a failure, or the loss of the stream) unless it was
+// forgotten before; the table of receivers and what waits to be sent are bounded.
+
+import type { ChannelCredentials } from '@grpc/grpc-js';
+import type { Clock, Random, Timer } from '../core/clock.ts';
+import { GrantdError } from '../core/errors.ts';
+import { dialShard, type ShardDial } from '../rpc/client.ts';
+import type { Attempt } from '../rpc/gen/grantd/v1/Attempt.ts';
+import type { Call } from '../rpc/gen/grantd/v1/Call.ts';
+import type { CheckResults__Output } from '../rpc/gen/grantd/v1/CheckResults.ts';
+import type { FrontMessage } from '../rpc/gen/grantd/v1/FrontMessage.ts';
+import type { Hello } from '../rpc/gen/grantd/v1/Hello.ts';
+import type { Relation as WireRelation } from '../rpc/gen/grantd/v1/Relation.ts';
+import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
+import type { Routes__Output } from '../rpc/gen/grantd/v1/Routes.ts';
+import type { ShardMessage__Output } from '../rpc/gen/grantd/v1/ShardMessage.ts';
+import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
+import {
+  BATCH_BYTES_MAX,
+  CHECKS_PER_MESSAGE_MAX,
+  OUTSTANDING_MAX,
+  PING_INTERVAL_MS,
+  SILENCE_MS_MAX,
+} from '../rpc/protocol.ts';
+import { estimateBytes } from '../rpc/reply-size.ts';
+import { fromWireFailure } from '../rpc/status-mapping.ts';
+import type { ShardFailure } from '../shard/shard.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+/** Twice per ping interval: a silence is noticed at most this much after its bound. */
+const TICK_MS = PING_INTERVAL_MS / 2;
+const ID_MAX = 0xffff_ffff;
+/** Tags, lengths and numbers of one check besides its strings. */
+const CHECK_OVERHEAD_BYTES = 24;
+
+/** The stream ended before the answer came: whether the shard did anything is not known. */
+export class Disconnected extends Error {
+  readonly kind = 'disconnected';
+}
+
+/** Why one try came to nothing. GrantdError is final; the others say what to do next. */
+export type TryFailure = GrantdError | ShardFailure | Disconnected;
+
+export interface Receiver {
+  onCheck(authorized: boolean, checkedAtMs: number): void;
+  onReply(reply: Reply__Output): void;
+  onFailure(failure: TryFailure): void;
+}
+
+export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'request'>;
+
+export interface LinkEvents {
+  /** False: this shard does not belong to the cluster of the others, and the link is not used. */
+  onWelcome(link: ShardLink, welcome: Welcome__Output): boolean;
+  /** What the shard serves, slot → epoch; replaces what it said before. Not before the link is ready. */
+  onRoutes(link: ShardLink, epochs: ReadonlyMap<number, number>): void;
+  onLost(link: ShardLink): void;
+}
+
+export interface LinkDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface LinkOptions {
+  readonly hello: () => Hello;
+  readonly credentials?: ChannelCredentials | undefined;
+}
+
+export class ShardLink {
+  readonly address: string;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #metrics: Metrics;
+  readonly #events: LinkEvents;
+  readonly #dial: ShardDial;
+  readonly #receivers = new Map<number, Receiver>();
+  readonly #flush = (): void => this.#flushNow();
+  #nextId = 0;
+
+  #welcomed = false;
+  #ready = false;
+  #epochs: ReadonlyMap<number, number> | undefined;
+  /** Shard's clock minus ours, never more than it really is. */
+  #clockOffsetMs = 0;
+  #heardAtMs = 0;
+  #tickedAtMs = 0;
+  #ticks = 0;
+  #tick: Timer | undefined;
+  #lossReason = '';
+
+  #flushScheduled = false;
+  #blocked = false;
+  #outbox: FrontMessage[] = [];
+  #batchBytes = 0;
+  #ids: number[] = [];
+  #handles: number[] = [];
+  #subjects: string[] = [];
+  #relations: WireRelation[] = [];
+  #objects: string[] = [];
+  #calls: Call[] = [];
+
+  constructor(address: string, events: LinkEvents, dependencies: LinkDependencies, options: LinkOptions) {
+    this.address = address;
+    this.#events = events;
+    this.#clock = dependencies.clock;
+    this.#log = dependencies.log;
+    this.#metrics = dependencies.metrics;
+    this.#metrics.frontShardConnections.inc({ state: 'connecting' });
+    this.#dial = dialShard(
+      address,
+      {
+        onReady: (welcome) => this.#open(welcome),
+        onMessage: (message) => this.#receive(message),
+        onDrain: () => {
+          this.#blocked = false;
+          this.#flushNow();
+        },
+        onClosed: (reason) => this.#lose(reason),
+      },
+      {
+        clock: dependencies.clock,
+        random: dependencies.random,
+        credentials: options.credentials,
+        firstMessage: () => ({ hello: options.hello(), ping: { id: 0 } }),
+      },
+    );
+  }
+
+  /** Whether the shard has been heard and its clock is known. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Sends a check with what else gathers in this turn. Returns its id, for `forget`; 0 where it failed at once. */
+  check(receiver: Receiver, handle: number, subject: string, relation: number, object: string): number {
+    const bytes = CHECK_OVERHEAD_BYTES + 3 * (subject.length + object.length);
+    const id = this.#enlist(receiver, bytes);
+    if (id === 0) return 0;
+    this.#ids.push(id);
+    this.#handles.push(handle);
+    this.#subjects.push(subject);
+    // A relation's number of the core is its number on the wire.
+    this.#relations.push(relation as WireRelation);
+    this.#objects.push(object);
+    return id;
+  }
+
+  /** As `check`. A write carries its request id, and by when it has to arrive on our clock. */
+  call(
+    receiver: Receiver,
+    handle: number,
+    body: CallBody,
+    write?: { readonly requestId: string; readonly deadlineMs: number },
+  ): number {
+    const id = this.#enlist(receiver, estimateBytes(body));
+    if (id === 0) return 0;
+    const attempt: Attempt | null =
+      write === undefined ? null : { requestId: write.requestId, expiresAtMs: write.deadlineMs + this.#clockOffsetMs };
+    this.#calls.push({ ...body, id, handle, attempt });
+    return id;
+  }
+
+  /** The receiver hears no more of this check or call. */
+  forget(id: number): void {
+    this.#receivers.delete(id);
+  }
+
+  /** For good, once. Every receiver hears of it. */
+  close(): void {
+    this.#dial.close();
+    this.#metrics.frontShardConnections.dec({ state: 'connecting' });
+    this.#drop(new Disconnected('The front is closing.'));
+  }
+
+  #enlist(receiver: Receiver, bytes: number): number {
+    if (!this.#ready) {
+      receiver.onFailure(new Disconnected('There is no connection to the shard.'));
+      return 0;
+    }
+    if (this.#receivers.size >= OUTSTANDING_MAX) {
+      receiver.onFailure(new GrantdError('overloaded', 'Too many requests wait for one shard.'));
+      return 0;
+    }
+    if (this.#batchBytes + bytes > BATCH_BYTES_MAX || this.#ids.length >= CHECKS_PER_MESSAGE_MAX) this.#seal();
+    this.#batchBytes += bytes;
+    let id = this.#nextId;
+    do {
+      id = id >= ID_MAX ? 1 : id + 1;
+    } while (this.#receivers.has(id));
+    this.#nextId = id;
+    this.#receivers.set(id, receiver);
+    if (!this.#flushScheduled && !this.#blocked) {
+      this.#flushScheduled = true;
+      this.#clock.setImmediate(this.#flush);
+    }
+    return id;
+  }
+
+  /** Closes the message that is gathering; the next check or call begins another. */
+  #seal(): void {
+    const message: FrontMessage = {};
+    if (this.#ids.length > 0) {
+      this.#metrics.streamBatchChecks.observe(this.#ids.length);
+      message.checks = {
+        ids: this.#ids,
+        handles: this.#handles,
+        subjects: this.#subjects,
+        relations: this.#relations,
+        objects: this.#objects,
+      };
+      this.#ids = [];
+      this.#handles = [];
+      this.#subjects = [];
+      this.#relations = [];
+      this.#objects = [];
+    } else if (this.#calls.length === 0) {
+      return;
+    }
+    if (this.#calls.length > 0) {
+      message.calls = this.#calls;
+      this.#calls = [];
+    }
+    this.#batchBytes = 0;
+    this.#outbox.push(message);
+  }
+
+  #flushNow(): void {
+    this.#flushScheduled = false;
+    if (!this.#ready || this.#blocked) return;
+    this.#seal();
+    const outbox = this.#outbox;
+    let sent = 0;
+    while (sent < outbox.length && !this.#blocked) {
+      const message = outbox[sent];
+      sent += 1;
+      if (message !== undefined) this.#blocked = !this.#dial.send(message);
+    }
+    this.#outbox = sent === outbox.length ? [] : outbox.slice(sent);
+  }
+
+  #open(welcome: Welcome__Output): void {
+    this.#welcomed = this.#events.onWelcome(this, welcome);
+    const nowMs = this.#clock.monotonicMs();
+    this.#heardAtMs = nowMs;
+    this.#tickedAtMs = nowMs;
+    this.#scheduleTick();
+  }
+
+  #scheduleTick(): void {
+    this.#tick = this.#clock.setTimer(() => this.#onTick(), TICK_MS);
+  }
+
+  #onTick(): void {
+    const nowMs = this.#clock.monotonicMs();
+    // Where this process itself stood still, what came meanwhile is not read yet: the shard gets another chance.
+    if (nowMs - this.#tickedAtMs > 2 * TICK_MS) this.#heardAtMs = Math.max(this.#heardAtMs, nowMs - PING_INTERVAL_MS);
+    this.#tickedAtMs = nowMs;
+    if (nowMs - this.#heardAtMs > SILENCE_MS_MAX) {
+      this.#dial.reset('The shard has been silent for too long.');
+      return;
+    }
+    this.#ticks += 1;
+    if (this.#ticks % 2 === 0) this.#dial.send({ ping: { id: this.#ticks >>> 0 } });
+    this.#scheduleTick();
+  }
+
+  #receive(message: ShardMessage__Output): void {
+    this.#heardAtMs = this.#clock.monotonicMs();
+    // The shard read its clock before this moment, so the difference can only be too small, and an attempt expire early.
+    if (message.pong !== null) this.#clockOffsetMs = message.pong.shardMs - this.#heardAtMs;
+    if (message.routes !== null) this.#takeRoutes(message.routes);
+    if (message.pong !== null && !this.#ready && this.#welcomed) {
+      this.#ready = true;
+      this.#metrics.frontShardConnections.dec({ state: 'connecting' });
+      this.#metrics.frontShardConnections.inc({ state: 'ready' });
+      this.#lossReason = '';
+      this.#log.info({ address: this.address }, 'connected to a shard');
+      if (this.#epochs !== undefined) this.#events.onRoutes(this, this.#epochs);
+    }
+    if (message.checkResults !== null) this.#takeCheckResults(message.checkResults);
+    for (const reply of message.replies) this.#takeReply(reply);
+  }
+
+  #takeRoutes(routes: Routes__Output): void {
+    this.#epochs = new Map(routes.slots.map((slot, index) => [slot, routes.epochs[index] ?? 0]));
+    if (this.#ready) this.#events.onRoutes(this, this.#epochs);
+  }
+
+  #takeCheckResults(results: CheckResults__Output): void {
+    const receivers = this.#receivers;
+    const { authorized, denied, checkedAtMs } = results;
+    for (const id of authorized) {
+      const receiver = receivers.get(id);
+      if (receiver === undefined) continue;
+      receivers.delete(id);
+      receiver.onCheck(true, checkedAtMs);
+    }
+    for (const id of denied) {
+      const receiver = receivers.get(id);
+      if (receiver === undefined) continue;
+      receivers.delete(id);
+      receiver.onCheck(false, checkedAtMs);
+    }
+    for (const reply of results.failed) this.#takeReply(reply);
+  }
+
+  #takeReply(reply: Reply__Output): void {
+    const receiver = this.#receivers.get(reply.id);
+    if (receiver === undefined) return;
+    this.#receivers.delete(reply.id);
+    if (reply.failure === null || reply.failure === undefined) receiver.onReply(reply);
+    else receiver.onFailure(fromWireFailure(reply.failure));
+  }
+
+  #lose(reason: string): void {
+    // A shard that stays away is dialled for hours: the log names each reason once.
+    if (reason !== this.#lossReason) {
+      this.#lossReason = reason;
+      this.#log.warn({ address: this.address, reason }, 'no connection to a shard');
+    }
+    this.#drop(new Disconnected('The connection to the shard was lost.'));
+  }
+
+  #drop(failure: Disconnected): void {
+    this.#tick?.cancel();
+    if (this.#ready) {
+      this.#metrics.frontShardConnections.dec({ state: 'ready' });
+      this.#metrics.frontShardConnections.inc({ state: 'connecting' });
+    }
+    this.#ready = false;
+    this.#welcomed = false;
+    this.#blocked = false;
+    this.#epochs = undefined;
+    this.#seal();
+    this.#outbox = [];
+    const receivers = [...this.#receivers.values()];
+    this.#receivers.clear();
+    this.#events.onLost(this);
+    for (const receiver of receivers) receiver.onFailure(failure);
+  }
+}

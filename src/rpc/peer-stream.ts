@@ -1,0 +1,339 @@
+// One stream of one peer, at the shard's server. It turns messages into calls on the peer's ShardConnection and gathers
+// the answers: checks that memory decides are answered in one message per incoming message, everything else in one per
+// turn of the event loop. It keeps: every id is answered once; a violation ends the stream; nothing grows beyond its
+// bound, since a peer that does not read its answers is not read either.
+
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { GrantdError } from '../core/errors.ts';
+import type { Shard, ShardConnection } from '../shard/shard.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { dispatch } from './dispatch.ts';
+import type { Call__Output } from './gen/grantd/v1/Call.ts';
+import type { Checks__Output } from './gen/grantd/v1/Checks.ts';
+import type { FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
+import type { Hello__Output } from './gen/grantd/v1/Hello.ts';
+import { Peer } from './gen/grantd/v1/Peer.ts';
+import type { Reply } from './gen/grantd/v1/Reply.ts';
+import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
+import { BATCH_BYTES_MAX, MESSAGE_BYTES_MAX, OUTSTANDING_MAX } from './protocol.ts';
+import type { ReplyBody } from './replies.ts';
+import { estimateBytes } from './reply-size.ts';
+import { demandCheck, demandColumns, shortText } from './requests.ts';
+import { isUnexpected, toStreamStatus, toWireFailure } from './status-mapping.ts';
+import { demand, WireViolation } from './wire-violation.ts';
+
+/** What else a message carries besides its largest reply: check results and routes. */
+const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
+/** Failures of checks in one message, each of up to some kilobytes. */
+const FAILED_PER_MESSAGE_MAX = 500;
+
+export type ExchangeCall = ServerDuplexStream<FrontMessage__Output, ShardMessage>;
+
+export interface PeerStreamDependencies {
+  readonly shard: Shard;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The program's version, for the peer's log. */
+  readonly version: string;
+}
+
+export class PeerStream {
+  readonly #call: ExchangeCall;
+  readonly #shard: Shard;
+  readonly #log: Log;
+  readonly #metrics: Metrics;
+  readonly #version: string;
+  readonly #onGone: () => void;
+  #connection: ShardConnection | undefined;
+  #peer: 'front' | 'console' = 'front';
+  #unwatch: (() => void) | undefined;
+  #gone = false;
+  /** Takes no more messages and ends once everything taken is answered. */
+  #finishing = false;
+  /** The write buffer is over its bound: nothing is written or read until it has drained. */
+  #draining = false;
+  #flushScheduled = false;
+  #outstanding = 0;
+
+  #welcomeDue = false;
+  #routesDue = false;
+  #pongId: number | undefined;
+  #authorized: number[] = [];
+  #denied: number[] = [];
+  #failed: Reply[] = [];
+  #replies: Reply[] = [];
+  #replyBytes: number[] = [];
+
+  constructor(call: ExchangeCall, dependencies: PeerStreamDependencies, onGone: () => void) {
+    this.#call = call;
+    this.#shard = dependencies.shard;
+    this.#log = dependencies.log;
+    this.#metrics = dependencies.metrics;
+    this.#version = dependencies.version;
+    this.#onGone = onGone;
+    call.on('data', (message: FrontMessage__Output) => this.#receive(message));
+    call.on('drain', () => {
+      this.#draining = false;
+      this.#flush();
+      if (!this.#draining) this.#call.resume();
+    });
+    call.on('end', () => {
+      this.#leave();
+      call.end();
+    });
+    call.on('cancelled', () => this.#leave());
+    call.on('error', () => this.#leave());
+    call.on('close', () => this.#leave());
+  }
+
+  /** Answers what has been taken, then ends the stream. */
+  finish(): void {
+    this.#finishing = true;
+    this.#call.pause();
+    this.#endIfFinished();
+  }
+
+  #leave(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#unwatch?.();
+    this.#connection?.close();
+    this.#onGone();
+  }
+
+  #abort(error: unknown): void {
+    const { code, details } = toStreamStatus(error);
+    this.#log.warn({ err: error, peer: this.#call.getPeer() }, 'stream of a peer ended');
+    this.#leave();
+    // This is how the handler of a stream gives its status (https://grpc.github.io/grpc/node/grpc-ServerDuplexStream.html).
+    this.#call.emit('error', Object.assign(new Error(details), { code, details }));
+  }
+
+  #receive(message: FrontMessage__Output): void {
+    if (this.#gone) return;
+    try {
+      this.#take(message);
+    } catch (error) {
+      this.#abort(error);
+    }
+  }
+
+  #take(message: FrontMessage__Output): void {
+    if (this.#connection === undefined) {
+      demand(message.hello !== null, 'The first message has to be the hello.');
+      this.#open(message.hello);
+    } else {
+      demand(message.hello === null, 'A hello comes only once.');
+    }
+    const connection = this.#connection;
+    demand(connection !== undefined, 'The first message has to be the hello.');
+    if (message.ping !== null) this.#pongId = message.ping.id;
+    if (message.checks !== null) this.#takeChecks(connection, message.checks);
+    for (const call of message.calls) this.#takeCall(connection, call);
+    this.#flush();
+  }
+
+  #open(hello: Hello__Output): void {
+    demand(hello.peer === Peer.PEER_FRONT || hello.peer === Peer.PEER_CONSOLE, 'The hello names no kind of peer.');
+    const { slots } = this.#shard.welcome();
+    demand(
+      hello.slots === 0 || hello.slots === slots,
+      `The cluster has ${slots} slots; the peer was told ${hello.slots}.`,
+    );
+    this.#peer = hello.peer === Peer.PEER_CONSOLE ? 'console' : 'front';
+    const name = shortText(hello.name, 'The name of a peer');
+    this.#connection = this.#shard.connect({ kind: this.#peer, name });
+    this.#unwatch = this.#shard.watchRoutes(() => {
+      this.#routesDue = true;
+      this.#schedule();
+    });
+    this.#welcomeDue = true;
+    this.#routesDue = true;
+  }
+
+  #takeChecks(connection: ShardConnection, checks: Checks__Output): void {
+    demandColumns(checks);
+    const { ids, handles, subjects, relations, objects } = checks;
+    for (let index = 0; index < ids.length; index += 1) {
+      const id = ids[index] ?? 0;
+      const handle = handles[index] ?? 0;
+      const subject = subjects[index] ?? '';
+      const relation = relations[index] ?? 0;
+      const object = objects[index] ?? '';
+      demandCheck(handle, subject, relation, object);
+      try {
+        const answer = connection.check(handle, subject, relation, object);
+        if (answer === true) this.#authorized.push(id);
+        else if (answer === false) this.#denied.push(id);
+        else this.#awaitCheck(id, answer);
+      } catch (error) {
+        this.#failCheck(id, error);
+      }
+    }
+  }
+
+  #awaitCheck(id: number, answer: Promise<boolean>): void {
+    if (this.#outstanding >= OUTSTANDING_MAX) {
+      // The read goes on and fills the memory for the next try; its outcome is not needed here.
+      answer.catch(() => {});
+      this.#failCheck(id, this.#overloaded());
+      return;
+    }
+    this.#outstanding += 1;
+    answer.then(
+      (authorized) => {
+        (authorized ? this.#authorized : this.#denied).push(id);
+        this.#settleOne();
+      },
+      (error) => {
+        this.#failCheck(id, error);
+        this.#settleOne();
+      },
+    );
+  }
+
+  #takeCall(connection: ShardConnection, call: Call__Output): void {
+    const { id } = call;
+    if (this.#outstanding >= OUTSTANDING_MAX) {
+      this.#reply(id, { failure: toWireFailure(this.#overloaded()) });
+      return;
+    }
+    let answer: Promise<ReplyBody>;
+    try {
+      answer = dispatch(this.#shard, connection, this.#peer, call);
+    } catch (error) {
+      if (error instanceof WireViolation) throw error;
+      this.#fail(id, error);
+      return;
+    }
+    this.#outstanding += 1;
+    answer.then(
+      (body) => {
+        this.#reply(id, body);
+        this.#settleOne();
+      },
+      (error) => {
+        this.#fail(id, error);
+        this.#settleOne();
+      },
+    );
+  }
+
+  #settleOne(): void {
+    this.#outstanding -= 1;
+    this.#schedule();
+  }
+
+  #overloaded(): GrantdError {
+    return new GrantdError('overloaded', 'The shard has too many calls of this peer waiting.');
+  }
+
+  #failCheck(id: number, error: unknown): void {
+    if (isUnexpected(error)) this.#log.error({ err: error }, 'a check failed');
+    this.#failed.push({ id, failure: toWireFailure(error) });
+  }
+
+  #fail(id: number, error: unknown): void {
+    if (isUnexpected(error)) this.#log.error({ err: error }, 'a call failed');
+    this.#reply(id, { failure: toWireFailure(error) });
+  }
+
+  #reply(id: number, body: ReplyBody): void {
+    let bytes = estimateBytes(body);
+    if (bytes > REPLY_BYTES_MAX) bytes = estimateBytes(body, true);
+    if (bytes > REPLY_BYTES_MAX) {
+      this.#log.error({ bytes }, 'an answer is larger than a message can be');
+      this.#replies.push({ id, failure: toWireFailure(new GrantdError('internal', 'The answer is too large.')) });
+      this.#replyBytes.push(0);
+      return;
+    }
+    this.#replies.push({ id, ...body });
+    this.#replyBytes.push(bytes);
+  }
+
+  #schedule(): void {
+    if (this.#flushScheduled || this.#gone) return;
+    this.#flushScheduled = true;
+    setImmediate(() => {
+      this.#flushScheduled = false;
+      this.#flush();
+    });
+  }
+
+  #hasOutput(): boolean {
+    return (
+      this.#authorized.length > 0 ||
+      this.#denied.length > 0 ||
+      this.#failed.length > 0 ||
+      this.#replies.length > 0 ||
+      this.#pongId !== undefined ||
+      this.#routesDue
+    );
+  }
+
+  #flush(): void {
+    while (!this.#gone && !this.#draining && this.#hasOutput()) {
+      if (!this.#call.write(this.#nextMessage())) {
+        this.#draining = true;
+        this.#call.pause();
+      }
+    }
+    this.#endIfFinished();
+  }
+
+  #endIfFinished(): void {
+    if (!this.#finishing || this.#gone || this.#outstanding > 0 || this.#hasOutput()) return;
+    this.#leave();
+    this.#call.end();
+  }
+
+  #nextMessage(): ShardMessage {
+    const message: ShardMessage = {};
+    if (this.#welcomeDue) {
+      this.#welcomeDue = false;
+      message.welcome = { ...this.#shard.welcome(), version: this.#version };
+    }
+    if (this.#routesDue) {
+      this.#routesDue = false;
+      const { epochs } = this.#shard.routes();
+      message.routes = { slots: [...epochs.keys()], epochs: [...epochs.values()] };
+    }
+    if (this.#pongId !== undefined) {
+      message.pong = { id: this.#pongId, shardMs: this.#shard.monotonicMs() };
+      this.#pongId = undefined;
+    }
+    if (this.#authorized.length > 0 || this.#denied.length > 0 || this.#failed.length > 0) this.#addChecks(message);
+    if (this.#replies.length > 0) this.#addReplies(message);
+    return message;
+  }
+
+  #addChecks(message: ShardMessage): void {
+    const failed = this.#failed.splice(0, FAILED_PER_MESSAGE_MAX);
+    message.checkResults = {
+      authorized: this.#authorized,
+      denied: this.#denied,
+      failed,
+      checkedAtMs: Date.now(),
+    };
+    const { checks } = this.#metrics;
+    if (this.#authorized.length > 0) checks.inc({ outcome: 'authorized' }, this.#authorized.length);
+    if (this.#denied.length > 0) checks.inc({ outcome: 'denied' }, this.#denied.length);
+    if (failed.length > 0) checks.inc({ outcome: 'failed' }, failed.length);
+    this.#authorized = [];
+    this.#denied = [];
+  }
+
+  #addReplies(message: ShardMessage): void {
+    let count = 0;
+    let bytes = 0;
+    while (count < this.#replies.length) {
+      const next = this.#replyBytes[count] ?? 0;
+      if (count > 0 && bytes + next > BATCH_BYTES_MAX) break;
+      bytes += next;
+      count += 1;
+    }
+    message.replies = this.#replies.splice(0, count);
+    this.#replyBytes.splice(0, count);
+  }
+}

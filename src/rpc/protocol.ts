@@ -1,0 +1,64 @@
+// The internal protocol as gRPC sees it: the service loaded from the proto file, with the options that the generated
+// types were made with, and the bounds and timings of a connection that both ends keep.
+
+import { fileURLToPath } from 'node:url';
+import { type ChannelOptions, loadPackageDefinition } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import type { ProtoGrpcType } from './gen/shard.ts';
+
+export const PROTO_PATH = fileURLToPath(new URL('../../proto/grantd/v1/shard.proto', import.meta.url));
+
+/** The same as in the script `generate:types`. */
+const LOADER_OPTIONS = { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true };
+
+// The generated types describe what the loader makes of this very file; the loader itself cannot know them.
+const types = loadPackageDefinition(loadSync(PROTO_PATH, LOADER_OPTIONS)) as unknown as ProtoGrpcType;
+
+export const ShardClient = types.grantd.v1.Shard;
+export const shardService = types.grantd.v1.Shard.service;
+
+/** Of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
+export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** What gathers is sent in messages of about this size, so that one of them does not hold up the next for long. */
+export const BATCH_BYTES_MAX = 1024 * 1024;
+/** Checks in one message: each takes tens of bytes, and an answer to all of them has to fit one message too. */
+export const CHECKS_PER_MESSAGE_MAX = 10_000;
+/** Calls and checks of one stream that wait for an answer. */
+export const OUTSTANDING_MAX = 10_000;
+export const BULK_CHECKS_MAX = 100;
+export const WRITES_PER_CALL_MAX = 1000;
+export const PAGE_LIMIT_MAX = 1000;
+/** A change in the trail has up to 8 KiB, so that this many fit a message. */
+export const TRAIL_LIMIT_MAX = 400;
+
+/** A front asks this often whether the shard is there, and learns the shard's clock from the answer. */
+export const PING_INTERVAL_MS = 500;
+/** Without any message from the shard for so long, the connection counts as dead. With the check's own interval: below 2 s. */
+export const SILENCE_MS_MAX = 1500;
+
+const COMMON_OPTIONS = {
+  'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+  'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+  'grpc.enable_channelz': 0,
+  // HTTP/2 pings: how a shard notices that a front's host is gone. A front has its own, stricter ones (above).
+  'grpc.keepalive_time_ms': 1000,
+  'grpc.keepalive_timeout_ms': 1000,
+  // A batch of some hundred checks fits without waiting for a window update.
+  'grpc-node.flow_control_window': 1024 * 1024,
+} satisfies ChannelOptions;
+
+export const SERVER_OPTIONS: ChannelOptions = {
+  ...COMMON_OPTIONS,
+  /** A front opens one stream per connection; more would be a defect or an abuse. */
+  'grpc.max_concurrent_streams': 16,
+};
+
+export const CLIENT_OPTIONS: ChannelOptions = {
+  ...COMMON_OPTIONS,
+  // Connections are not shared between channels: one that is torn down is really a new one afterwards.
+  'grpc.use_local_subchannel_pool': 1,
+  // Retries are the front's, which knows deadlines and owners; gRPC's would buffer every message of the stream.
+  'grpc.enable_retries': 0,
+  'grpc.enable_http_proxy': 0,
+  'grpc.service_config_disable_resolution': 1,
+};

@@ -1,0 +1,85 @@
+// The answers of a shard, as its server writes them.
+
+import { assert, assertNever } from '../core/assert.ts';
+import type { Tenant } from '../core/tenants.ts';
+import { type Grant, relationNumber } from '../core/tuples.ts';
+import type { GrantResult, HandleGrant, ListedKey, Page } from '../shard/shard.ts';
+import type { MemberRow, TrailRow } from '../store/store.ts';
+import { GrantOutcome } from './gen/grantd/v1/GrantOutcome.ts';
+import type { GrantResult as WireGrantResult } from './gen/grantd/v1/GrantResult.ts';
+import type { Key } from './gen/grantd/v1/Key.ts';
+import type { Reply } from './gen/grantd/v1/Reply.ts';
+
+/** A reply without the id of what it answers. */
+export type ReplyBody = Omit<Reply, 'id' | 'result'>;
+
+export const DONE: ReplyBody = Object.freeze({ done: {} });
+
+const nextCursorOf = (page: Page<unknown>): string => page.nextCursor ?? '';
+
+export function handleReply(grant: HandleGrant): ReplyBody {
+  return { handle: { ...grant, expiresAtMs: grant.expiresAtMs ?? 0 } };
+}
+
+function wireGrantResult(result: GrantResult): WireGrantResult {
+  switch (result.kind) {
+    case 'created':
+      return { outcome: GrantOutcome.GRANT_CREATED, grantId: result.grantId, createdAtMs: result.createdAtMs };
+    case 'exists':
+      return { outcome: GrantOutcome.GRANT_EXISTS, grantId: result.grantId, createdAtMs: result.createdAtMs };
+    case 'revoked':
+      return { outcome: GrantOutcome.GRANT_REVOKED };
+    case 'not-found':
+      return { outcome: GrantOutcome.GRANT_NOT_FOUND };
+    case 'refused':
+      return { outcome: GrantOutcome.GRANT_REFUSED, errorCode: result.code, errorMessage: result.message };
+    default:
+      return assertNever(result);
+  }
+}
+
+export function grantResultsReply(results: readonly GrantResult[]): ReplyBody {
+  return { grantResults: { results: results.map(wireGrantResult) } };
+}
+
+export function objectsReply(page: Page<string>): ReplyBody {
+  return { objects: { objects: [...page.items], nextCursor: nextCursorOf(page) } };
+}
+
+export function subjectsReply(page: Page<string>): ReplyBody {
+  return { subjects: { subjects: [...page.items], nextCursor: nextCursorOf(page) } };
+}
+
+function wireKey(key: ListedKey): Key {
+  return { ...key, expiresAtMs: key.expiresAtMs ?? 0, lastUsedAtMs: key.lastUsedAtMs ?? 0 };
+}
+
+export function keyReply(key: ListedKey): ReplyBody {
+  return { key: wireKey(key) };
+}
+
+export function keysReply(page: Page<ListedKey>): ReplyBody {
+  return { keys: { keys: page.items.map(wireKey), nextCursor: nextCursorOf(page) } };
+}
+
+export function tenantReply(tenant: Tenant): ReplyBody {
+  return { tenant: { ...tenant } };
+}
+
+export function grantsReply(page: Page<Grant>): ReplyBody {
+  const grants = page.items.map((grant) => {
+    const relation = relationNumber(grant.relation);
+    assert(relation !== undefined, 'a grant has a built-in relation');
+    // The numbers of the protocol are those of the core, in the same order.
+    return { ...grant, relation: relation as 1 };
+  });
+  return { grants: { grants, nextCursor: nextCursorOf(page) } };
+}
+
+export function trailReply(page: Page<TrailRow>): ReplyBody {
+  return { trail: { entries: page.items.map((row) => ({ ...row })), nextCursor: nextCursorOf(page) } };
+}
+
+export function membersReply(members: readonly MemberRow[]): ReplyBody {
+  return { members: { members: members.map((member) => ({ ...member })) } };
+}

@@ -1,0 +1,81 @@
+// The gRPC server of a shard. It listens before the shard is up, since the shard publishes the bound address; a stream
+// that comes earlier is refused as unavailable, and its peer dials again.
+
+import { Server, ServerCredentials, status } from '@grpc/grpc-js';
+import type { Shard } from '../shard/shard.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type ExchangeCall, PeerStream } from './peer-stream.ts';
+import { SERVER_OPTIONS, shardService } from './protocol.ts';
+
+/** What a close waits for answers under way before it cuts the connections. */
+const CLOSE_MS_MAX = 2000;
+
+export interface ShardServer {
+  /** host:port, with the port that was bound. */
+  readonly address: string;
+  /** Answers what is under way for up to 2 s, then cuts. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface ShardServerOptions {
+  /** host:port; port 0 takes a free one. */
+  readonly address: string;
+  readonly credentials?: ServerCredentials;
+  readonly version?: string;
+}
+
+/** Rejects where the address cannot be bound. */
+export async function listenShardServer(
+  dependencies: { readonly shard: () => Shard | undefined; readonly log: Log; readonly metrics: Metrics },
+  options: ShardServerOptions,
+): Promise<ShardServer> {
+  const { log, metrics } = dependencies;
+  const server = new Server(SERVER_OPTIONS);
+  const streams = new Set<PeerStream>();
+  let closing: Promise<void> | undefined;
+
+  server.addService(shardService, {
+    Exchange(call: ExchangeCall) {
+      const shard = dependencies.shard();
+      if (shard === undefined || closing !== undefined) {
+        const details = 'The shard is not up.';
+        call.emit('error', Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
+        return;
+      }
+      const stream = new PeerStream(call, { shard, log, metrics, version: options.version ?? '' }, () => {
+        streams.delete(stream);
+      });
+      streams.add(stream);
+    },
+  });
+
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(options.address, options.credentials ?? ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  const host = options.address.slice(0, options.address.lastIndexOf(':'));
+
+  async function close(): Promise<void> {
+    for (const stream of streams) stream.finish();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        server.forceShutdown();
+        resolve();
+      }, CLOSE_MS_MAX);
+      server.tryShutdown(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  return {
+    address: `${host}:${port}`,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

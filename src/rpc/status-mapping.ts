@@ -1,0 +1,71 @@
+// The one place that maps between errors of this program and what goes over gRPC: a Failure that answers one call, and
+// the status that ends a stream. Causes and unknown errors never cross; they become `internal`.
+
+import { status } from '@grpc/grpc-js';
+import { assertNever } from '../core/assert.ts';
+import { ERROR_CATALOGUE, GrantdError, isErrorCode } from '../core/errors.ts';
+import { ShardFailure, type ShardFailureKind } from '../shard/shard.ts';
+import type { Failure, Failure__Output } from './gen/grantd/v1/Failure.ts';
+import { FailureKind } from './gen/grantd/v1/FailureKind.ts';
+import { WireViolation } from './wire-violation.ts';
+
+/** So that an answer made of failures alone keeps within a message. */
+const MESSAGE_LENGTH_MAX = 1000;
+
+function wireKindOf(kind: ShardFailureKind) {
+  switch (kind) {
+    case 'wrong-owner':
+      return FailureKind.FAILURE_WRONG_OWNER;
+    case 'not-serving':
+      return FailureKind.FAILURE_NOT_SERVING;
+    case 'handle-gone':
+      return FailureKind.FAILURE_HANDLE_GONE;
+    case 'expired':
+      return FailureKind.FAILURE_EXPIRED;
+    default:
+      return assertNever(kind);
+  }
+}
+
+/** Any thrown value as the failure of one call. */
+export function toWireFailure(error: unknown): Failure {
+  if (error instanceof ShardFailure) {
+    const message = error.message.slice(0, MESSAGE_LENGTH_MAX);
+    return { kind: wireKindOf(error.kind), message, wrongOwner: error.owner ?? null };
+  }
+  const { code, message } = GrantdError.from(error);
+  return { kind: FailureKind.FAILURE_ERROR, code, message: message.slice(0, MESSAGE_LENGTH_MAX) };
+}
+
+/** Whether the thrown value is a defect that should be logged where it is mapped. */
+export function isUnexpected(error: unknown): boolean {
+  return !(error instanceof ShardFailure) && !(error instanceof GrantdError && error.code !== 'internal');
+}
+
+export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFailure {
+  switch (failure.kind) {
+    case FailureKind.FAILURE_ERROR:
+      return isErrorCode(failure.code)
+        ? new GrantdError(failure.code, failure.message)
+        : new GrantdError('internal', 'The shard answered with an error that is not known here.', {
+            cause: new Error(`${failure.code}: ${failure.message}`),
+          });
+    case FailureKind.FAILURE_WRONG_OWNER:
+      return new ShardFailure('wrong-owner', failure.message, failure.wrongOwner ?? undefined);
+    case FailureKind.FAILURE_NOT_SERVING:
+      return new ShardFailure('not-serving', failure.message);
+    case FailureKind.FAILURE_HANDLE_GONE:
+      return new ShardFailure('handle-gone', failure.message);
+    case FailureKind.FAILURE_EXPIRED:
+      return new ShardFailure('expired', failure.message);
+    default:
+      return new GrantdError('internal', 'The shard answered with a failure of a kind that is not known here.');
+  }
+}
+
+/** What ends a stream: the status of the catalogue, or INVALID_ARGUMENT for a violation of the protocol. */
+export function toStreamStatus(error: unknown): { readonly code: status; readonly details: string } {
+  if (error instanceof WireViolation) return { code: status.INVALID_ARGUMENT, details: error.message };
+  const { code, message } = GrantdError.from(error);
+  return { code: ERROR_CATALOGUE[code].grpcStatus, details: message };
+}

@@ -1,0 +1,325 @@
+// A front before shards: coalescing, handles, retries, deadlines. Over real gRPC, with shards made of maps.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GrantdError } from '../../../src/core/errors.ts';
+import type { Tuple } from '../../../src/core/tuples.ts';
+import { ShardFailure } from '../../../src/shard/shard.ts';
+import { addGrant } from '../../support/fake-shard.ts';
+import { addKey, contextFor, setStage, until } from './harness.ts';
+
+const tuple = (object: string): Tuple => ({ subject: 'user:ann', relation: 'viewer', object });
+const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;
+
+test('answers checks from the owner, allow and deny alike', async (t) => {
+  const stage = await setStage(t);
+  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  const session = await stage.session();
+  const allowed = await session.check(contextFor(), tuple('doc:1'));
+  assert.equal(allowed.authorized, true);
+  assert.ok(Math.abs(allowed.checkedAtMs - Date.now()) < 5000);
+  assert.equal((await session.check(contextFor(), tuple('doc:2'))).authorized, false);
+  const bulk = await session.checkBulk(contextFor(), [tuple('doc:2'), tuple('doc:1')]);
+  assert.deepEqual(bulk.authorized, [false, true]);
+  assert.deepEqual((await session.checkBulk(contextFor(), [])).authorized, []);
+});
+
+test('a known key is authenticated at once, and one handle serves all its requests', async (t) => {
+  const stage = await setStage(t);
+  const first = stage.front.authenticate(contextFor(), stage.key);
+  const second = stage.front.authenticate(contextFor(), stage.key);
+  assert.ok(first instanceof Promise && second instanceof Promise);
+  const session = await first;
+  assert.equal(await second, session);
+  assert.equal(stage.front.authenticate(contextFor(), stage.key), session);
+  assert.equal(session.plan, 'free');
+  assert.equal(session.tenantId, stage.tenant.record.tenantId);
+  await Promise.all([session.check(contextFor(), tuple('doc:1')), session.confirm(contextFor())]);
+  assert.equal(stage.shard.count('authenticate'), 1);
+});
+
+test('junk keys, truncated keys and keys with a broken checksum cause no call', async (t) => {
+  const stage = await setStage(t);
+  const flipped = `${stage.key.slice(0, -1)}${stage.key.endsWith('a') ? 'b' : 'a'}`;
+  for (const junk of ['', 'x', 'gk1_', stage.key.slice(0, -1), flipped, `${stage.key}0`, stage.key.toUpperCase()]) {
+    assert.throws(() => stage.front.authenticate(contextFor(), junk), code('unauthorized'), junk);
+  }
+  assert.equal(stage.shard.count('authenticate'), 0);
+});
+
+test('an unknown key is refused each time anew, and nothing of it is kept', async (t) => {
+  const stage = await setStage(t);
+  const key = addKey(stage.tenant, { hash: '0'.repeat(64) });
+  for (let tries = 1; tries <= 3; tries += 1) {
+    await assert.rejects(async () => stage.front.authenticate(contextFor(), key), code('unauthorized'));
+    assert.equal(stage.shard.count('authenticate'), tries);
+  }
+});
+
+test('the checks of one turn travel in one message', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  const before = await batches();
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => session.check(contextFor(), tuple(`doc:${index}`))),
+  );
+  assert.equal(answers.length, 50);
+  const after = await batches();
+  assert.equal(after.count - before.count, 1);
+  assert.equal(after.sum - before.sum, 50);
+
+  async function batches(): Promise<{ count: number; sum: number }> {
+    const { values } = await stage.metrics.streamBatchChecks.get();
+    const sample = (suffix: string) => values.find(({ metricName }) => metricName?.endsWith(suffix))?.value ?? 0;
+    return { count: sample('_count'), sum: sample('_sum') };
+  }
+});
+
+test('answers come in any order: a slow check delays no other', async (t) => {
+  const stage = await setStage(t);
+  addGrant(stage.tenant, 'user:ann viewer doc:fast');
+  const session = await stage.session();
+  const slow = Promise.withResolvers<boolean>();
+  stage.shard.onCheck = (_, object) => (object === 'doc:slow' ? slow.promise : undefined);
+  let slowAnswered = false;
+  const late = session.check(contextFor(), tuple('doc:slow')).finally(() => {
+    slowAnswered = true;
+  });
+  assert.equal((await session.check(contextFor(), tuple('doc:fast'))).authorized, true);
+  assert.equal((await session.check(contextFor(), tuple('doc:other'))).authorized, false);
+  assert.equal(slowAnswered, false);
+  slow.resolve(true);
+  assert.equal((await late).authorized, true);
+});
+
+test('a handle that is gone is acquired again, once for all who found it gone', async (t) => {
+  const stage = await setStage(t);
+  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  const session = await stage.session();
+  stage.tenant.record = { ...stage.tenant.record, plan: 'scale' };
+  stage.shard.endHandles(stage.tenant.record.tenantId);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => session.check(contextFor(), tuple('doc:1'))));
+  assert.ok(answers.every(({ authorized }) => authorized));
+  assert.equal(stage.shard.count('authenticate'), 2);
+  assert.equal(session.plan, 'scale');
+});
+
+test('a key revoked at the owner is refused from then on, and forgotten', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  const other = await stage.front.authenticate(contextFor(), addKey(stage.tenant));
+  await other.revokeKey(contextFor(), [...stage.tenant.keys.values()][0]?.keyId ?? assert.fail());
+  await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('unauthorized'));
+  await assert.rejects(session.confirm(contextFor()), code('unauthorized'));
+  await assert.rejects(async () => stage.front.authenticate(contextFor(), stage.key), code('unauthorized'));
+  await other.confirm(contextFor());
+});
+
+test('a suspended tenant is refused, but for confirm, until the owner says otherwise', async (t) => {
+  const stage = await setStage(t);
+  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  const session = await stage.session();
+  const change = (state: 'active' | 'suspended') => {
+    stage.tenant.record = { ...stage.tenant.record, state };
+    stage.shard.endHandles(stage.tenant.record.tenantId);
+  };
+  change('suspended');
+  await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('tenant-suspended'));
+  await assert.rejects(session.listNamespaces(contextFor()), code('tenant-suspended'));
+  await session.confirm(contextFor());
+  assert.equal(session.suspended, true);
+  assert.equal(stage.front.authenticate(contextFor(), stage.key), session);
+  change('active');
+  assert.equal((await session.check(contextFor(), tuple('doc:1'))).authorized, true);
+  assert.equal(session.suspended, false);
+});
+
+test('a key ends at its expiry without asking anyone', async (t) => {
+  const stage = await setStage(t);
+  const key = addKey(stage.tenant, { expiresAtMs: Date.now() + 150 });
+  const session = await stage.front.authenticate(contextFor(), key);
+  await session.confirm(contextFor());
+  const calls = () => stage.shard.count('confirm') + stage.shard.count('authenticate') + stage.shard.count('check');
+  await until(() => Date.now() >= (stage.tenant.keys.get(session.keyId)?.expiresAtMs ?? 0));
+  const before = calls();
+  await assert.rejects(session.confirm(contextFor()), code('unauthorized'));
+  await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('unauthorized'));
+  assert.throws(() => stage.front.authenticate(contextFor(), key), code('unauthorized'));
+  assert.equal(calls(), before);
+});
+
+test('a failure of the catalogue is final and crosses as it is', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  await assert.rejects(
+    session.revokeKey(contextFor(), addKeyId()),
+    (error) => error instanceof GrantdError && error.code === 'key-not-found' && error.message === 'No such key.',
+  );
+  assert.equal(stage.shard.count('revokeKey'), 1);
+  stage.shard.onCheck = () => {
+    throw new Error('a defect with a secret');
+  };
+  await assert.rejects(
+    session.check(contextFor(), tuple('doc:1')),
+    (error) => error instanceof GrantdError && error.code === 'internal' && !error.message.includes('secret'),
+  );
+
+  function addKeyId() {
+    const known = new Set(stage.tenant.keys.keys());
+    addKey(stage.tenant);
+    const keyId = [...stage.tenant.keys.keys()].find((each) => !known.has(each));
+    const stored = stage.tenant.keys.get(keyId ?? '');
+    stage.tenant.keys.delete(keyId ?? '');
+    return stored?.keyId ?? assert.fail();
+  }
+});
+
+test('what cannot be decided by the deadline is unavailable, never a deny', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  stage.shard.onCheck = () => {
+    throw new ShardFailure('not-serving', 'Opening.');
+  };
+  const startedAtMs = performance.now();
+  await assert.rejects(session.check(contextFor(300), tuple('doc:1')), code('unavailable'));
+  const tookMs = performance.now() - startedAtMs;
+  assert.ok(tookMs >= 299 && tookMs < 1500, `${tookMs}`);
+  assert.ok(stage.shard.count('check') >= 3, 'it was tried again');
+
+  stage.shard.onCheck = () => new Promise(() => {});
+  await assert.rejects(session.check(contextFor(200), tuple('doc:1')), code('unavailable'));
+
+  stage.shard.onCall = () => new Promise(() => {});
+  await assert.rejects(
+    session.writeGrants(contextFor(200), [{ ...tuple('doc:1'), revoke: false }]),
+    (error) => error instanceof GrantdError && error.code === 'unavailable' && /not known.*safe/.test(error.message),
+  );
+});
+
+test('a write keeps its operation over all tries: the first result is the answer', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  let failures = 2;
+  stage.shard.afterWrite = () => {
+    failures -= 1;
+    if (failures >= 0) throw new ShardFailure('not-serving', 'Lost the lease after the commit.');
+  };
+  const context = contextFor();
+  const results = await session.writeGrants(context, [{ ...tuple('doc:1'), revoke: false }]);
+  assert.equal(results[0]?.kind, 'created');
+  assert.equal(stage.shard.count('writeGrants'), 3);
+  assert.equal(stage.shard.lastAttempt?.requestId, context.requestId);
+  const again = await session.writeGrants(contextFor(), [
+    { ...tuple('doc:1'), revoke: false },
+    { ...tuple('full:1'), revoke: false },
+    { ...tuple('doc:1'), revoke: true },
+    { ...tuple('doc:1'), revoke: true },
+  ]);
+  assert.deepEqual(
+    again.map(({ kind }) => kind),
+    ['exists', 'refused', 'revoked', 'not-found'],
+  );
+});
+
+test('an attempt expires by the shard’s clock not after the deadline', async (t) => {
+  const stage = await setStage(t, { ready: false });
+  stage.shard.clockSkewMs = 5_000_000;
+  await until(() => stage.front.ready());
+  const session = await stage.session();
+  const context = contextFor(3000);
+  await session.createNamespace(context, 'docs');
+  const onOurClockMs = (stage.shard.lastAttempt?.expiresAtMs ?? 0) - stage.shard.clockSkewMs;
+  assert.ok(onOurClockMs <= context.deadlineMs, `${onOurClockMs} > ${context.deadlineMs}`);
+  assert.ok(onOurClockMs > context.deadlineMs - 500, `${onOurClockMs} is much before ${context.deadlineMs}`);
+});
+
+test('an attempt that came too late is made again while the deadline allows', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  let first = true;
+  stage.shard.onCall = () => {
+    if (!first) return;
+    first = false;
+    throw new ShardFailure('expired', 'Too late.');
+  };
+  assert.equal((await session.createNamespace(contextFor(), 'docs')).created, true);
+});
+
+test('every other call of a session crosses the wire both ways', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  for (const object of ['doc:1', 'doc:2', 'doc:3']) addGrant(stage.tenant, `user:ann viewer ${object}`);
+  const first = await session.listObjects(contextFor(), {
+    subject: 'user:ann',
+    relation: 'viewer',
+    namespace: undefined,
+    limit: 2,
+    cursor: undefined,
+  });
+  assert.deepEqual(first, { items: ['doc:1', 'doc:2'], nextCursor: '2' });
+  const last = await session.listObjects(contextFor(), {
+    subject: 'user:ann',
+    relation: 'viewer',
+    namespace: undefined,
+    limit: 2,
+    cursor: first.nextCursor,
+  });
+  assert.deepEqual(last, { items: ['doc:3'], nextCursor: undefined });
+  const made = await session.createNamespace(contextFor(), 'docs');
+  assert.equal(made.created, true);
+  assert.equal((await session.createNamespace(contextFor(), 'docs')).created, false);
+  assert.deepEqual(
+    (await session.listNamespaces(contextFor())).map(({ name }) => name),
+    ['docs'],
+  );
+  await assert.rejects(session.createNamespace(contextFor(), 'no good'), code('invalid-request'));
+  const expiresAtMs = Date.now() + 86_400_000;
+  const { record, text } = await session.createKey(contextFor(), { name: 'ci', scopes: 3, expiresAtMs });
+  assert.equal(record.expiresAtMs, expiresAtMs);
+  assert.equal(record.lastUsedAtMs, undefined);
+  const other = await stage.front.authenticate(contextFor(), text);
+  assert.equal(other.scopes, 3);
+  const keys = await session.listKeys(contextFor(), { limit: 100, cursor: undefined });
+  assert.deepEqual(
+    keys.items.map(({ name }) => name),
+    ['', 'ci'],
+  );
+  await session.revokeKey(contextFor(), record.keyId);
+  await assert.rejects(other.confirm(contextFor()), code('unauthorized'));
+});
+
+test('what only the operator may ask is refused to a front', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  await assert.rejects(session.exportGrants(contextFor(), { limit: 1, cursor: undefined }), code('insufficient-scope'));
+  await assert.rejects(
+    stage.front.operator.tenant(contextFor(), stage.tenant.record.tenantId, 'ann'),
+    code('insufficient-scope'),
+  );
+  await assert.rejects(stage.front.operator.listSlots(contextFor()), code('insufficient-scope'));
+  assert.equal(stage.shard.count('exportGrants') + stage.shard.count('listSlots'), 0);
+});
+
+test('above its bound the front sheds the request with the oldest deadline', async (t) => {
+  const stage = await setStage(t, { front: { flightsMax: 10 } });
+  const session = await stage.session();
+  const slow = Promise.withResolvers<boolean>();
+  stage.shard.onCheck = () => slow.promise;
+  const held = Array.from({ length: 10 }, (_, index) => session.check(contextFor(5000 + index), tuple('doc:1')));
+  await assert.rejects(session.check(contextFor(100), tuple('doc:1')), code('overloaded'));
+  const newest = session.check(contextFor(9000), tuple('doc:1'));
+  await assert.rejects(held[0] ?? assert.fail(), code('overloaded'));
+  slow.resolve(true);
+  const answers = await Promise.all([...held.slice(1), newest]);
+  assert.ok(answers.every(({ authorized }) => authorized));
+});
+
+test('a front that is closing refuses and ends what is under way', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  stage.shard.onCheck = () => new Promise(() => {});
+  const held = session.check(contextFor(), tuple('doc:1'));
+  await until(() => stage.shard.count('check') === 1);
+  await Promise.all([assert.rejects(held, code('unavailable')), stage.front.close()]);
+  await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('unavailable'));
+});

@@ -1,0 +1,122 @@
+// A front before fake shards, over real gRPC on loopback.
+
+import type { TestContext } from 'node:test';
+import { createApiKey, hashApiKey } from '../../../src/core/api-keys.ts';
+import type { Clock } from '../../../src/core/clock.ts';
+import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
+import { ALL_SCOPES } from '../../../src/core/scopes.ts';
+import { slotOfTenant } from '../../../src/core/slots.ts';
+import { createStaticDiscovery } from '../../../src/discovery/static.ts';
+import { createFront, type FrontOptions } from '../../../src/front/create-front.ts';
+import type { RequestContext, TenantSession } from '../../../src/front/front.ts';
+import { systemClock, systemRandom } from '../../../src/roles/system.ts';
+import { listenShardServer, type ShardServer } from '../../../src/rpc/server.ts';
+import { createLog, type Log } from '../../../src/telemetry/log.ts';
+import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
+import { type FakeKey, FakeShard, type FakeTenant, FakeWorld } from '../../support/fake-shard.ts';
+
+export const silentLog: Log = createLog({ level: 'silent', pretty: false });
+export const ids = new IdFactory(systemClock, systemRandom);
+
+/** Resolves once the condition holds; fails after a bound. */
+export async function until(condition: () => boolean, what = 'the condition', limitMs = 8000): Promise<void> {
+  const startedAtMs = performance.now();
+  while (!condition()) {
+    if (performance.now() - startedAtMs > limitMs) throw new Error(`Waited in vain for ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+export function contextFor(limitMs = 5000): RequestContext {
+  return { requestId: ids.create('key').replace('key_', 'req_'), deadlineMs: performance.now() + limitMs };
+}
+
+export async function serve(t: TestContext, shard: FakeShard, address = '127.0.0.1:0'): Promise<ShardServer> {
+  const server = await listenShardServer(
+    { shard: () => shard, log: silentLog, metrics: createMetrics() },
+    { address, version: 'test' },
+  );
+  t.after(() => server.close());
+  return server;
+}
+
+/** A tenant whose slot is among the given ones. */
+export function newTenantId(world: FakeWorld, slots: readonly number[]): TenantId {
+  for (;;) {
+    const tenantId = ids.create('ten');
+    if (slots.includes(slotOfTenant(tenantId, world.slots))) return tenantId;
+  }
+}
+
+export function addKey(tenant: FakeTenant, change: Partial<FakeKey> = {}): string {
+  const keyId = ids.create('key');
+  const text = createApiKey({ tenantId: tenant.record.tenantId, keyId }, systemRandom);
+  tenant.keys.set(keyId, {
+    keyId,
+    name: '',
+    scopes: ALL_SCOPES,
+    createdAtMs: 0,
+    expiresAtMs: undefined,
+    lastUsedAtMs: undefined,
+    hash: hashApiKey(text),
+    ...change,
+  });
+  return text;
+}
+
+export interface Stage {
+  readonly world: FakeWorld;
+  readonly shards: readonly FakeShard[];
+  readonly servers: readonly ShardServer[];
+  readonly shard: FakeShard;
+  readonly tenant: FakeTenant;
+  readonly key: string;
+  readonly front: ReturnType<typeof createFront>;
+  readonly metrics: Metrics;
+  session(): Promise<TenantSession>;
+}
+
+export interface StageOptions {
+  readonly shards?: number;
+  readonly slots?: number;
+  /** Instead of the shards' own addresses. */
+  readonly addresses?: (servers: readonly ShardServer[]) => readonly string[];
+  readonly clock?: Clock;
+  readonly front?: Partial<FrontOptions>;
+  readonly ready?: boolean;
+}
+
+/** Shards that share the slots evenly, one tenant on the first of them, a key of it, and a ready front. */
+export async function setStage(t: TestContext, options: StageOptions = {}): Promise<Stage> {
+  const { shards: count = 1, slots = 4, clock = systemClock, ready = true } = options;
+  const world = new FakeWorld(slots);
+  const shards = Array.from({ length: count }, (_, index) => new FakeShard(world, `shard-${index}`));
+  const [shard] = shards;
+  if (shard === undefined) throw new Error('A stage has a shard.');
+  const servers = await Promise.all(shards.map((each) => serve(t, each)));
+  for (const [index, each] of shards.entries()) {
+    const mine = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => slot % count === index);
+    each.own(mine, servers[index]?.address);
+  }
+  const tenant = world.addTenant(newTenantId(world, [...shard.epochs.keys()]));
+  const key = addKey(tenant);
+  const metrics = createMetrics();
+  const addresses = options.addresses?.(servers) ?? servers.map(({ address }) => address);
+  const front = createFront(
+    { discovery: createStaticDiscovery(addresses), clock, random: systemRandom, log: silentLog, metrics },
+    { name: 'test', peer: 'front', ...options.front },
+  );
+  t.after(() => front.close());
+  if (ready) await until(() => front.ready(), 'the front');
+  return {
+    world,
+    shards,
+    servers,
+    shard,
+    tenant,
+    key,
+    front,
+    metrics,
+    session: async () => front.authenticate(contextFor(), key),
+  };
+}

@@ -1,0 +1,154 @@
+// The operator's calls over a cluster of several shards.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GrantdError } from '../../../src/core/errors.ts';
+import type { parseTenantId } from '../../../src/core/ids.ts';
+import { slotOfTenant } from '../../../src/core/slots.ts';
+import { ShardFailure } from '../../../src/shard/shard.ts';
+import { addGrant } from '../../support/fake-shard.ts';
+import { contextFor, ids, newTenantId, setStage, until } from './harness.ts';
+
+const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;
+const CONSOLE = { front: { peer: 'console' } } as const;
+
+test('a tenant is made, read, changed and used at the owner of its slot', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 6 });
+  const { operator } = stage.front;
+  for (let count = 0; count < 8; count += 1) {
+    const made = await operator.createTenant(contextFor(), { name: 'Acme', plan: 'scale', operator: 'ann' });
+    assert.deepEqual(await operator.readTenant(contextFor(), made.tenantId), made);
+    const { tenantId } = made;
+    const suspended = await operator.updateTenant(contextFor(), { tenantId, state: 'suspended', operator: 'ann' });
+    assert.deepEqual(suspended, { ...made, state: 'suspended' });
+    // The operator works on suspended tenants too.
+    const session = await operator.tenant(contextFor(), tenantId, 'ann');
+    assert.equal(session.suspended, true);
+    assert.equal(session.keyId, 'operator:ann');
+    const tuple = { subject: 'user:ann', relation: 'owner', object: 'doc:1' } as const;
+    await session.writeGrants(contextFor(), [{ ...tuple, revoke: false }]);
+    assert.equal((await session.check(contextFor(), tuple)).authorized, true);
+    assert.equal(await operator.tenant(contextFor(), tenantId, 'ann'), session);
+    assert.notEqual(await operator.tenant(contextFor(), tenantId, 'bob'), session);
+  }
+  await assert.rejects(operator.readTenant(contextFor(), ids.create('ten')), code('tenant-not-found'));
+  await assert.rejects(operator.tenant(contextFor(), ids.create('ten'), 'ann'), code('tenant-not-found'));
+});
+
+test('a repeated creation is one tenant', async (t) => {
+  const stage = await setStage(t, CONSOLE);
+  let failures = 1;
+  stage.shard.afterWrite = () => {
+    failures -= 1;
+    if (failures >= 0) throw new ShardFailure('not-serving', 'Lost the lease after the commit.');
+  };
+  await stage.front.operator.createTenant(contextFor(), { name: 'Acme', plan: 'free', operator: 'ann' });
+  assert.equal(stage.world.tenants.size, 2);
+});
+
+test('tenants of all shards are listed in one order, page by page, each once', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 6 });
+  for (let count = 0; count < 40; count += 1) stage.world.addTenant(ids.create('ten'));
+  const expected = [...stage.world.tenants.keys()].sort();
+  for (const limit of [1, 7, 41, 1000]) {
+    const seen: string[] = [];
+    let after: ReturnType<typeof parseTenantId>;
+    let pages = 0;
+    do {
+      const page: Awaited<ReturnType<typeof stage.front.operator.listTenants>> = await stage.front.operator.listTenants(
+        contextFor(),
+        { after, limit },
+      );
+      assert.ok(page.tenants.length <= limit);
+      seen.push(...page.tenants.map(({ tenantId }) => tenantId));
+      after = page.next;
+      pages += 1;
+    } while (after !== undefined);
+    assert.deepEqual(seen, expected);
+    assert.equal(pages, Math.ceil(expected.length / limit));
+  }
+});
+
+test('a listing of tenants waits for every slot to have an owner, and is unavailable without', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 2 });
+  const [first, second] = stage.shards;
+  assert.ok(first && second);
+  const slots = [...second.epochs.keys()];
+  const tenantId = newTenantId(stage.world, slots);
+  stage.world.addTenant(tenantId);
+  second.release(slots);
+  await until(() => !stage.front.ready());
+  await assert.rejects(
+    stage.front.operator.listTenants(contextFor(300), { after: undefined, limit: 10 }),
+    code('unavailable'),
+  );
+  const waiting = stage.front.operator.listTenants(contextFor(), { after: undefined, limit: 10 });
+  first.own(slots, stage.servers[0]?.address);
+  assert.ok((await waiting).tenants.some((tenant) => tenant.tenantId === tenantId));
+});
+
+test('a slot that moves while the shards answer is not lost from the listing', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 2 });
+  const [first, second] = stage.shards;
+  assert.ok(first && second);
+  const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
+  let moved = false;
+  // The old owner answers after it has let the slot go, the new one before it has it.
+  second.onCall = async (name) => {
+    if (name !== 'listTenants' || moved) return;
+    moved = true;
+    queueMicrotask(() => {
+      setImmediate(() => second.own([slot], stage.servers[1]?.address));
+    });
+  };
+  first.onCall = async (name) => {
+    if (name === 'listTenants' && !moved) await until(() => moved);
+    if (name === 'listTenants' && first.epochs.has(slot)) first.release([slot]);
+  };
+  const { tenants } = await stage.front.operator.listTenants(contextFor(), { after: undefined, limit: 10 });
+  assert.deepEqual(
+    tenants.map(({ tenantId }) => tenantId),
+    [stage.tenant.record.tenantId],
+  );
+});
+
+test('slots and members of the whole cluster are listed', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 6 });
+  const slots = await stage.front.operator.listSlots(contextFor());
+  assert.deepEqual(
+    slots.map(({ slot, shardName }) => `${slot} ${shardName}`),
+    ['0 shard-0', '1 shard-1', '2 shard-2', '3 shard-0', '4 shard-1', '5 shard-2'],
+  );
+  assert.deepEqual(slots[0], {
+    slot: 0,
+    epoch: 1,
+    state: 'serving',
+    logEnd: 7,
+    checkpoint: 5,
+    tenants: 1,
+    incarnation: 'inc_shard-0',
+    shardName: 'shard-0',
+  });
+  const [member] = await stage.front.operator.listMembers(contextFor());
+  assert.equal(member?.state, 'alive');
+  assert.equal(member?.beat, 42);
+});
+
+test('browsing a tenant crosses the wire, the longest pages included', async (t) => {
+  const stage = await setStage(t, CONSOLE);
+  const longest = 'x'.repeat(3) + '\u{1F600}'.repeat(250);
+  for (let count = 0; count < 1000; count += 1) {
+    addGrant(stage.tenant, `user:${longest}${count} viewer doc:${longest}${count}`);
+  }
+  const session = await stage.front.operator.tenant(contextFor(), stage.tenant.record.tenantId, 'ann');
+  const query = { limit: 1000, cursor: undefined };
+  const grants = await session.exportGrants(contextFor(), query);
+  assert.deepEqual(grants.items, [...stage.tenant.grants.values()]);
+  assert.equal((await session.listSubjects(contextFor(), query)).items.length, 1000);
+  const subject = `user:${longest}7`;
+  assert.equal((await session.listSubjectGrants(contextFor(), { ...query, subject })).items.length, 1);
+  // Changes are large, so that a page of them holds fewer.
+  const trail = await session.listTrail(contextFor(), query);
+  assert.ok(trail.items.length >= 100 && trail.nextCursor !== undefined);
+  assert.equal(trail.items[0]?.change.length, 8192);
+});

@@ -1,0 +1,85 @@
+// A bare stream to a shard's server, as a peer that keeps to no rule might open it.
+
+import type { TestContext } from 'node:test';
+import { type ClientDuplexStream, credentials, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import type { FrontMessage } from '../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
+import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
+import type { Reply__Output } from '../../../src/rpc/gen/grantd/v1/Reply.ts';
+import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import { CLIENT_OPTIONS, ShardClient } from '../../../src/rpc/protocol.ts';
+import { listenShardServer, type ShardServer } from '../../../src/rpc/server.ts';
+import type { Shard } from '../../../src/shard/shard.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+
+export const silentLog = createLog({ level: 'silent', pretty: false });
+
+export async function listen(t: TestContext, shard: () => Shard | undefined): Promise<ShardServer> {
+  const server = await listenShardServer(
+    { shard, log: silentLog, metrics: createMetrics() },
+    { address: '127.0.0.1:0', version: '1.2.3' },
+  );
+  t.after(() => server.close());
+  return server;
+}
+
+export const HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.PEER_FRONT, version: '0', slots: 0 } };
+export const CONSOLE_HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.PEER_CONSOLE, version: '0', slots: 0 } };
+
+export interface BareStream {
+  readonly stream: ClientDuplexStream<FrontMessage, ShardMessage__Output>;
+  readonly messages: ShardMessage__Output[];
+  /** The next message for which the function gives something. */
+  next<Value>(pick: (message: ShardMessage__Output) => Value | undefined | null): Promise<Value>;
+  reply(id: number): Promise<Reply__Output>;
+  readonly ended: Promise<StatusObject | ServiceError>;
+}
+
+export function openStream(t: TestContext, address: string, first?: FrontMessage): BareStream {
+  const client = new ShardClient(address, credentials.createInsecure(), CLIENT_OPTIONS);
+  const stream = client.exchange();
+  t.after(() => {
+    stream.cancel();
+    client.close();
+  });
+  const messages: ShardMessage__Output[] = [];
+  const listeners = new Set<() => void>();
+  stream.on('data', (message: ShardMessage__Output) => {
+    messages.push(message);
+    for (const listener of listeners) listener();
+  });
+  const ended = new Promise<StatusObject | ServiceError>((resolve) => {
+    stream.on('error', () => {});
+    stream.on('status', resolve);
+  });
+  if (first !== undefined) stream.write(first);
+  let looked = 0;
+  async function next<Value>(pick: (message: ShardMessage__Output) => Value | undefined | null): Promise<Value> {
+    for (;;) {
+      for (; looked < messages.length; ) {
+        const message = messages[looked];
+        looked += 1;
+        const value = message === undefined ? undefined : pick(message);
+        if (value !== undefined && value !== null) return value;
+      }
+      const gone = await Promise.race([
+        new Promise<undefined>((resolve) => {
+          const listener = () => {
+            listeners.delete(listener);
+            resolve(undefined);
+          };
+          listeners.add(listener);
+        }),
+        ended,
+      ]);
+      if (gone !== undefined) throw new Error(`The stream ended: ${gone.code} ${gone.details}`);
+    }
+  }
+  return {
+    stream,
+    messages,
+    next,
+    reply: (id) => next(({ replies }) => replies.find((reply) => reply.id === id)),
+    ended,
+  };
+}
