@@ -1,0 +1,123 @@
+// The express application of the public interface: which path leads where. Every path that needs a key leads into the
+// one pipeline; there is no chain of middleware, since each link would cost every check.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type Request, type Response } from 'express';
+import type { Clock } from '../core/clock.ts';
+import { GrantdError } from '../core/errors.ts';
+import type { IdFactory } from '../core/ids.ts';
+import type { Answers } from './answers.ts';
+import type { Connections } from './connections.ts';
+import type { ErrorPages } from './error-pages.ts';
+import { Exchange } from './exchange.ts';
+import type { Route } from './operation-table.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+import type { Pipeline } from './request-pipeline.ts';
+
+/** Takes every request that Node's parser lets through. */
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** The label in metrics of what is no operation. */
+const OTHER = 'other';
+const ERROR_PAGE = 'errorPage';
+
+/** RFC 9112 section 3.2.2: a target may name scheme and authority, which say nothing here. */
+const SCHEME_AND_AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+
+/** Whether a path is one that only holders of a key may ask about. */
+export function needsKey(target: string): boolean {
+  const path = target.replace(SCHEME_AND_AUTHORITY, '').split(/[?#]/, 1)[0] ?? '';
+  return path.startsWith('/v1/') || path === '/openapi.json';
+}
+
+/** `/v1/keys/{key_id}` → `/v1/keys/:key_id` */
+const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+export function createApp(
+  dependencies: {
+    readonly ids: IdFactory;
+    readonly clock: Clock;
+    readonly connections: Connections;
+    readonly answers: Answers;
+    readonly pipeline: Pipeline;
+    readonly metrics: RequestMetrics;
+    readonly pages: ErrorPages;
+  },
+  options: {
+    readonly routes: readonly Route[];
+    readonly trustedProxies: readonly string[];
+    readonly deadlineMs: number;
+  },
+): RequestListener {
+  const { ids, clock, connections, answers, pipeline, metrics, pages } = dependencies;
+  const { routes, trustedProxies, deadlineMs } = options;
+  const other = metrics.meterOf(OTHER);
+  const errorPage = metrics.meterOf(ERROR_PAGE);
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('strict routing');
+  app.enable('case sensitive routing');
+  app.set('query parser', false);
+  if (trustedProxies.length > 0) app.set('trust proxy', [...trustedProxies]);
+
+  /** The exchange of a request; undefined where it has been answered already, or nobody waits for an answer. */
+  const begin = (request: Request, response: Response): Exchange | undefined => {
+    const connection = connections.of(request.socket);
+    if (connection === undefined) {
+      response.destroy();
+      return undefined;
+    }
+    connection.lastResponse = response;
+    const nowMs = clock.monotonicMs();
+    const exchange = new Exchange(ids.create('req'), nowMs, nowMs + deadlineMs, request, response, connection, other);
+    if (connection.surplus) {
+      answers.problem(exchange, new GrantdError('overloaded', 'Too many connections are open. Nothing was changed.'));
+      return undefined;
+    }
+    // RFC 9112 section 3.2: a 400 for HTTP/1.1 without it. Its value is never used.
+    if (request.headers.host === undefined && request.httpVersionMinor > 0) {
+      answers.problem(exchange, new GrantdError('invalid-request', 'The header Host is missing.'));
+      return undefined;
+    }
+    return exchange;
+  };
+
+  for (const route of routes) {
+    app.all(expressPath(route.path), (request, response) => {
+      const exchange = begin(request, response);
+      if (exchange !== undefined) pipeline(exchange, route);
+    });
+  }
+
+  const servePage = (request: Request, response: Response, html: string | undefined): void => {
+    const exchange = begin(request, response);
+    if (exchange === undefined) return;
+    exchange.meter = errorPage;
+    if (html === undefined) {
+      answers.problem(exchange, new GrantdError('not-found', 'There is no error type of this name.'));
+    } else if (request.method !== 'GET') {
+      answers.problem(
+        exchange,
+        new GrantdError('method-not-allowed', 'This path takes GET.', { details: { allow: 'GET' } }),
+      );
+    } else {
+      answers.page(exchange, html);
+    }
+  };
+  app.all('/errors', (request, response) => servePage(request, response, pages.index));
+  app.all('/errors/:type', (request, response) => servePage(request, response, pages.byType.get(request.params.type)));
+
+  /** Nothing is at the path, or it could not be decoded, which names nothing either. */
+  const serveNothing = (request: Request, response: Response): void => {
+    const exchange = begin(request, response);
+    if (exchange === undefined) return;
+    if (needsKey(request.url)) pipeline(exchange, undefined);
+    else answers.problem(exchange, new GrantdError('not-found', 'There is nothing at this path.'));
+  };
+
+  return (request, response) => {
+    app(request as Request, response as Response, () => serveNothing(request as Request, response as Response));
+  };
+}

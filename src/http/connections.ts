@@ -1,0 +1,108 @@
+// The connections of the public interface: how many there are, and what a client is told when its bytes are not a
+// request at all. Every such answer is a problem document too, is written only when no other answer is on its way to
+// that client, and ends the connection.
+
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GrantdError } from '../core/errors.ts';
+
+export interface Connection {
+  readonly socket: Socket;
+  /** Beyond the number that is served: its first request is refused and the connection closed. */
+  readonly surplus: boolean;
+  /** The answer to the newest request on it. */
+  lastResponse: ServerResponse | undefined;
+  /** Set while a body is being read: answers that request with the error, in its turn; false where the body is whole. */
+  failBody: ((error: GrantdError) => boolean) | undefined;
+  /** Why nothing more can be read from it. */
+  failure: GrantdError | undefined;
+}
+
+/** Bytes of a whole HTTP response that says `error` and closes the connection. */
+export type RawProblem = (error: GrantdError) => string;
+
+/** Node's name for what its parser met → what the client is told. */
+function refusalOf(error: NodeJS.ErrnoException): GrantdError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new GrantdError('header-fields-too-large', 'The request line and header exceed 16 KiB.');
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new GrantdError('payload-too-large', 'The chunk extensions of the body are too large.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new GrantdError('request-timeout', 'The request did not arrive whole in time.');
+    case 'HPE_INVALID_EOF_STATE':
+      return new GrantdError('invalid-request', 'The connection was ended in the middle of a request.');
+    default:
+      return new GrantdError('invalid-request', 'The bytes received are not a well-formed HTTP/1.1 request.');
+  }
+}
+
+/** Errors of a peer that is gone: there is nobody to tell. */
+const GONE = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
+export class Connections {
+  readonly #connections = new Map<Duplex, Connection>();
+  readonly #rawProblem: RawProblem;
+
+  constructor(
+    server: Server,
+    options: {
+      readonly connectionsMax: number;
+      readonly refusedConnectionsMax: number;
+      readonly rawProblem: RawProblem;
+    },
+  ) {
+    this.#rawProblem = options.rawProblem;
+    server.maxConnections = options.connectionsMax + options.refusedConnectionsMax;
+    server.on('connection', (socket: Socket) => {
+      this.#connections.set(socket, {
+        socket,
+        surplus: this.#connections.size >= options.connectionsMax,
+        lastResponse: undefined,
+        failBody: undefined,
+        failure: undefined,
+      });
+      socket.once('close', () => this.#connections.delete(socket));
+    });
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#onClientError(error, socket));
+    server.on('connect', (_request, socket) => {
+      this.#end(socket, new GrantdError('invalid-request', 'The method CONNECT is not supported.'));
+    });
+  }
+
+  /** Undefined once it is closed. */
+  of(socket: Duplex): Connection | undefined {
+    return this.#connections.get(socket);
+  }
+
+  /** Closes those on which nothing was ever asked; a client that opens connections in advance would hold up the end. */
+  closeUnused(): void {
+    for (const { socket } of this.#connections.values()) if (socket.bytesRead === 0) socket.destroy();
+  }
+
+  #onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined || !socket.writable || (error.code !== undefined && GONE.has(error.code))) {
+      socket.destroy();
+      return;
+    }
+    if (connection.failure !== undefined) return;
+    const refusal = refusalOf(error);
+    connection.failure = refusal;
+    if (connection.failBody?.(refusal) === true) return;
+    // An answer to an earlier request may be on its way: this one must not overtake it, nor land inside it.
+    const { lastResponse } = connection;
+    if (lastResponse === undefined || lastResponse.closed) this.#end(socket, refusal);
+    else lastResponse.once('close', () => this.#end(socket, refusal));
+  }
+
+  #end(socket: Duplex, refusal: GrantdError): void {
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    socket.on('error', () => socket.destroy());
+    socket.end(this.#rawProblem(refusal), () => socket.destroy());
+  }
+}

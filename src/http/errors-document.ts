@@ -1,0 +1,35 @@
+// docs/reference/errors.md, made from the catalogue.
+
+import { ERROR_CATALOGUE, isErrorCode } from '../core/errors.ts';
+
+const HEAD = `# Errors
+
+<!-- Made by scripts/write-errors-doc.ts from src/core/errors.ts. -->
+
+Every response that is not a success is a problem document (RFC 9457, formerly RFC 7807) of the media type
+\`application/problem+json\`:
+
+| Field | Type | Notes |
+| --- | --- | --- |
+| \`type\` | string | \`{errors_base}/<type>\`: a stable identifier, and the address of a page that says more. Match on it, not on \`detail\`. |
+| \`title\` | string | A short summary, the same for every occurrence. |
+| \`status\` | integer | The HTTP status. |
+| \`detail\` | string | What is wrong with this request, and where. Names fields as the client wrote them, as in \`checks[3].subject\`. |
+| \`instance\` | string | The id of the request, \`req_…\`; the header \`X-Service-Request-Id\` has it too. |
+
+A 401 carries \`WWW-Authenticate: Bearer\`, a 405 \`Allow\`, a 429 and a 503 \`Retry-After\` in whole seconds.
+An error that may be repeated can succeed later without a change to the request. No error ever means "not authorized":
+a check that cannot be decided is a 503.
+
+| Status | Type | Repeat | When |
+| --- | --- | --- | --- |
+`;
+
+export function errorsDocumentText(): string {
+  const codes = Object.keys(ERROR_CATALOGUE).filter(isErrorCode);
+  const rows = codes.map((code) => {
+    const { httpStatus, title, meaning, retryable } = ERROR_CATALOGUE[code];
+    return `| ${httpStatus} | \`${code}\` | ${retryable ? 'yes' : 'no'} | **${title}.** ${meaning} |\n`;
+  });
+  return `${HEAD}${rows.join('')}`;
+}

@@ -1,0 +1,42 @@
+// One request and its answer, from the first byte of the header to the last of the answer. It is the context of every
+// call to the owner that the request leads to, and it is answered exactly once.
+
+import type { Request, Response } from 'express';
+import type { RequestContext, TenantSession } from '../front/front.ts';
+import type { RateDecision } from '../front/rate-limiter.ts';
+import type { Connection } from './connections.ts';
+import type { OperationMeter } from './request-metrics.ts';
+
+export class Exchange implements RequestContext {
+  readonly requestId: string;
+  /** On the monotonic clock; set anew once the request has arrived whole. */
+  deadlineMs: number;
+  readonly startedAtMs: number;
+  readonly request: Request;
+  readonly response: Response;
+  readonly connection: Connection;
+  /** Set once the key is verified. */
+  session: TenantSession | undefined = undefined;
+  /** Set once the limit has been asked, for a plan that has one. */
+  rate: RateDecision | undefined = undefined;
+  meter: OperationMeter;
+  answered = false;
+
+  constructor(
+    requestId: string,
+    startedAtMs: number,
+    deadlineMs: number,
+    request: Request,
+    response: Response,
+    connection: Connection,
+    meter: OperationMeter,
+  ) {
+    this.requestId = requestId;
+    this.startedAtMs = startedAtMs;
+    this.deadlineMs = deadlineMs;
+    this.request = request;
+    this.response = response;
+    this.connection = connection;
+    this.meter = meter;
+  }
+}

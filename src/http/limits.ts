@@ -1,0 +1,57 @@
+// The bounds of the public interface, each with its reason.
+
+/** Of a body. A tuple of the longest identifiers is below 8 KiB even when every character is escaped. */
+export const BODY_BYTES_MAX = 64 * 1024;
+
+/** Of a bulk check: 100 tuples of the longest identifiers are about 220 KiB, and 700 KiB when every character is escaped. */
+export const BULK_BODY_BYTES_MAX = 1024 * 1024;
+
+/** Checks per bulk request (specification section 8). */
+export const BULK_CHECKS_MAX = 100;
+
+export const PAGE_LIMIT_MAX = 1000;
+export const PAGE_LIMIT_DEFAULT = 100;
+
+/** Code points of a key's name. */
+export const KEY_NAME_LENGTH_MAX = 256;
+
+export interface HttpBounds {
+  /** How long an answer may take once the request has arrived. */
+  readonly deadlineMs: number;
+  /** Of request line and header together. */
+  readonly headerBytesMax: number;
+  /** For the header to arrive, from the connection or the end of the previous request on. */
+  readonly headersTimeoutMs: number;
+  /** For the whole request to arrive. */
+  readonly requestTimeoutMs: number;
+  /** How often the two are looked at. */
+  readonly timeoutCheckIntervalMs: number;
+  /** Longer than the 60 s for which common load balancers keep idle connections, so that they close first. */
+  readonly keepAliveTimeoutMs: number;
+  /** A peer that neither sends nor takes anything for so long during a request is dropped. */
+  readonly stallTimeoutMs: number;
+  /** Connections that are served. */
+  readonly connectionsMax: number;
+  /** Further ones that get a 503 to their first request; those beyond are closed unanswered. */
+  readonly refusedConnectionsMax: number;
+  /** How long `close` waits for requests under way. */
+  readonly closeTimeoutMs: number;
+  /** After an early answer: how long and how much of a body is still read and thrown away, so that the client gets to read the answer. */
+  readonly discardTimeoutMs: number;
+  readonly discardBytesMax: number;
+}
+
+export const HTTP_BOUNDS: HttpBounds = Object.freeze({
+  deadlineMs: 10_000,
+  headerBytesMax: 16 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  timeoutCheckIntervalMs: 1_000,
+  keepAliveTimeoutMs: 75_000,
+  stallTimeoutMs: 60_000,
+  connectionsMax: 10_000,
+  refusedConnectionsMax: 1_000,
+  closeTimeoutMs: 10_000,
+  discardTimeoutMs: 1_000,
+  discardBytesMax: 1024 * 1024,
+});

@@ -1,0 +1,65 @@
+// POST /v1/check/bulk: up to 100 checks, all decided at one moment of the tenant's history.
+
+import { GrantdError } from '../../core/errors.ts';
+import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../examples.ts';
+import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../limits.ts';
+import type { Operation } from '../operation.ts';
+import type { CheckOutcomes } from '../request-metrics.ts';
+import { bulkResultSchema, bulkSchema } from '../schemas.ts';
+import { timestampText } from '../timestamps.ts';
+import { isJsonObject, validateBody } from '../validation.ts';
+
+/** Before any element is looked at, so that the answer does not depend on what the surplus holds. */
+function refuseTooMany(body: unknown): void {
+  if (!isJsonObject(body) || !Array.isArray(body.checks)) return;
+  const { length } = body.checks;
+  if (length > BULK_CHECKS_MAX) {
+    throw new GrantdError('bulk-too-large', `"checks" holds ${length} checks; at most ${BULK_CHECKS_MAX} are taken.`);
+  }
+}
+
+export function createCheckBulk(outcomes: CheckOutcomes): Operation {
+  return {
+    id: 'checkBulk',
+    method: 'POST',
+    path: '/v1/check/bulk',
+    scope: 'check:read',
+    bucket: 'plan',
+    summary: 'Check up to 100 relationships',
+    description:
+      'One answer for the whole call at one moment. An error in one element refuses the call and names the element, as in `checks[3].subject`. Counts as one request.',
+    body: {
+      name: 'BulkCheck',
+      schema: bulkSchema,
+      bytesMax: BULK_BODY_BYTES_MAX,
+      example: { checks: [EXAMPLE_TUPLE, { ...EXAMPLE_TUPLE, relation: 'editor' }] },
+    },
+    query: undefined,
+    successes: [
+      {
+        status: 200,
+        description: 'One result per check, in the order of the request.',
+        schema: { name: 'BulkCheckResult', schema: bulkResultSchema },
+        example: { results: [{ authorized: true }, { authorized: false }], checked_at: EXAMPLE_TIMESTAMP },
+      },
+    ],
+    errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object'],
+    answer(session, context, { body }) {
+      refuseTooMany(body);
+      const { checks } = validateBody(bulkSchema, body);
+      return session.checkBulk(context, checks).then(
+        ({ authorized, checkedAtMs }) => {
+          const held = authorized.filter(Boolean).length;
+          outcomes.authorized(held);
+          outcomes.denied(authorized.length - held);
+          const results = authorized.map((each) => (each ? '{"authorized":true}' : '{"authorized":false}')).join(',');
+          return { status: 200, json: `{"results":[${results}],"checked_at":"${timestampText(checkedAtMs)}"}` };
+        },
+        (error: unknown) => {
+          outcomes.failed(checks.length);
+          throw error;
+        },
+      );
+    },
+  };
+}

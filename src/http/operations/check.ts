@@ -1,0 +1,47 @@
+// POST /v1/check: does this subject hold this relation on this object? The hot one: nothing here but the question.
+
+import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../examples.ts';
+import { BODY_BYTES_MAX } from '../limits.ts';
+import type { Operation } from '../operation.ts';
+import type { CheckOutcomes } from '../request-metrics.ts';
+import { checkResultSchema, tupleSchema } from '../schemas.ts';
+import { timestampText } from '../timestamps.ts';
+import { validateBody } from '../validation.ts';
+
+export function createCheck(outcomes: CheckOutcomes): Operation {
+  return {
+    id: 'check',
+    method: 'POST',
+    path: '/v1/check',
+    scope: 'check:read',
+    bucket: 'plan',
+    summary: 'Check one relationship',
+    description:
+      'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. What cannot be decided now is a 503, never a deny.',
+    body: { name: 'Tuple', schema: tupleSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
+    query: undefined,
+    successes: [
+      {
+        status: 200,
+        description: 'The answer.',
+        schema: { name: 'CheckResult', schema: checkResultSchema },
+        example: { authorized: true, checked_at: EXAMPLE_TIMESTAMP },
+      },
+    ],
+    errors: ['invalid-subject', 'invalid-relation', 'invalid-object'],
+    answer(session, context, { body }) {
+      const tuple = validateBody(tupleSchema, body);
+      return session.check(context, tuple).then(
+        ({ authorized, checkedAtMs }) => {
+          if (authorized) outcomes.authorized(1);
+          else outcomes.denied(1);
+          return { status: 200, json: `{"authorized":${authorized},"checked_at":"${timestampText(checkedAtMs)}"}` };
+        },
+        (error: unknown) => {
+          outcomes.failed(1);
+          throw error;
+        },
+      );
+    },
+  };
+}

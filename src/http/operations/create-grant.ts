@@ -1,0 +1,38 @@
+// POST /v1/grants: creates a grant, or finds it there already.
+
+import { assert } from '../../core/assert.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../examples.ts';
+import { BODY_BYTES_MAX } from '../limits.ts';
+import type { Operation } from '../operation.ts';
+import { grantRecord } from '../records.ts';
+import { grantSchema, tupleSchema } from '../schemas.ts';
+import { validateBody } from '../validation.ts';
+
+const schema = { name: 'Grant', schema: grantSchema };
+
+export const createGrant: Operation = {
+  id: 'createGrant',
+  method: 'POST',
+  path: '/v1/grants',
+  scope: 'grant:write',
+  bucket: 'plan',
+  summary: 'Create a grant',
+  description:
+    'Idempotent. The namespaces of subject and object are created where they do not exist. Durable once answered.',
+  body: { name: 'Tuple', schema: tupleSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
+  query: undefined,
+  successes: [
+    { status: 201, description: 'The grant was created.', schema, example: EXAMPLE_GRANT },
+    { status: 200, description: 'The grant existed already; nothing was changed.', schema, example: EXAMPLE_GRANT },
+  ],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'namespace-limit-reached'],
+  answer(session, context, { body }) {
+    const tuple = validateBody(tupleSchema, body);
+    return session.writeGrants(context, [{ ...tuple, revoke: false }]).then(([result]) => {
+      if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
+      assert(result?.kind === 'created' || result?.kind === 'exists', 'creating a grant creates it or finds it');
+      return { status: result.kind === 'created' ? 201 : 200, json: JSON.stringify(grantRecord(tuple, result)) };
+    });
+  },
+};

@@ -1,0 +1,56 @@
+// POST /v1/keys: creates an API key. Its text is in the answer and nowhere else.
+
+import type { Clock } from '../../core/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { scopeMask } from '../../core/scopes.ts';
+import { EXAMPLE_KEY } from '../examples.ts';
+import { BODY_BYTES_MAX } from '../limits.ts';
+import type { Operation } from '../operation.ts';
+import { keyRecord } from '../records.ts';
+import { createdKeySchema, keyBodySchema } from '../schemas.ts';
+import { validateBody } from '../validation.ts';
+
+export function createCreateKey(clock: Pick<Clock, 'wallMs'>): Operation {
+  const parseExpiry = (text: string | null | undefined): number | undefined => {
+    if (text === undefined || text === null) return undefined;
+    const expiresAtMs = Date.parse(text);
+    if (!(expiresAtMs > clock.wallMs())) {
+      throw new GrantdError('invalid-request', '"expires_at" must be a moment in the future; it is not.');
+    }
+    return expiresAtMs;
+  };
+  return {
+    id: 'createKey',
+    method: 'POST',
+    path: '/v1/keys',
+    scope: 'admin',
+    bucket: 'keys',
+    summary: 'Create an API key',
+    description:
+      'The key is shown once, in this answer. A key with the scope `admin` can make keys with any scope. Not idempotent: a repeated call makes another key.',
+    body: {
+      name: 'KeyRequest',
+      schema: keyBodySchema,
+      bytesMax: BODY_BYTES_MAX,
+      example: { name: EXAMPLE_KEY.name, scopes: EXAMPLE_KEY.scopes, expires_at: null },
+    },
+    query: undefined,
+    successes: [
+      {
+        status: 201,
+        description: 'The key was created.',
+        schema: { name: 'CreatedKey', schema: createdKeySchema },
+        example: { ...EXAMPLE_KEY, key: `gk1_${'0'.repeat(81)}` },
+      },
+    ],
+    errors: ['key-limit-reached'],
+    answer(session, context, { body }) {
+      const { name, scopes, expires_at } = validateBody(keyBodySchema, body);
+      const key = { name: name ?? '', scopes: scopeMask(scopes), expiresAtMs: parseExpiry(expires_at) };
+      return session.createKey(context, key).then(({ record, text }) => ({
+        status: 201,
+        json: JSON.stringify({ ...keyRecord(record), key: text }),
+      }));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+// POST /v1/namespaces: creates a namespace, or finds it there already.
+
+import { EXAMPLE_NAMESPACE } from '../examples.ts';
+import { BODY_BYTES_MAX } from '../limits.ts';
+import type { Operation } from '../operation.ts';
+import { namespaceRecord } from '../records.ts';
+import { namespaceBodySchema, namespaceSchema } from '../schemas.ts';
+import { validateBody } from '../validation.ts';
+
+const schema = { name: 'Namespace', schema: namespaceSchema };
+
+export const createNamespace: Operation = {
+  id: 'createNamespace',
+  method: 'POST',
+  path: '/v1/namespaces',
+  scope: 'grant:write',
+  bucket: 'plan',
+  summary: 'Create a namespace',
+  description: 'Idempotent. Grants create the namespaces they name by themselves.',
+  body: {
+    name: 'NamespaceRequest',
+    schema: namespaceBodySchema,
+    bytesMax: BODY_BYTES_MAX,
+    example: { name: EXAMPLE_NAMESPACE.name },
+  },
+  query: undefined,
+  successes: [
+    { status: 201, description: 'The namespace was created.', schema, example: EXAMPLE_NAMESPACE },
+    {
+      status: 200,
+      description: 'The namespace existed already; nothing was changed.',
+      schema,
+      example: EXAMPLE_NAMESPACE,
+    },
+  ],
+  errors: ['namespace-limit-reached'],
+  answer(session, context, { body }) {
+    const { name } = validateBody(namespaceBodySchema, body);
+    return session.createNamespace(context, name).then(({ created, namespace }) => ({
+      status: created ? 201 : 200,
+      json: JSON.stringify(namespaceRecord(namespace)),
+    }));
+  },
+};

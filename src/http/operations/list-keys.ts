@@ -1,0 +1,35 @@
+// GET /v1/keys: the API keys of the tenant, never their text.
+
+import { EXAMPLE_KEY, EXAMPLE_TIMESTAMP } from '../examples.ts';
+import type { Operation } from '../operation.ts';
+import { listedKeyRecord } from '../records.ts';
+import { keyListSchema, pageQuerySchema } from '../schemas.ts';
+import { validate } from '../validation.ts';
+
+export const listKeys: Operation = {
+  id: 'listKeys',
+  method: 'GET',
+  path: '/v1/keys',
+  scope: 'admin',
+  bucket: 'keys',
+  summary: 'List the API keys',
+  description: 'Keys that were not revoked, expired ones included, without the keys themselves.',
+  body: undefined,
+  query: pageQuerySchema,
+  successes: [
+    {
+      status: 200,
+      description: 'One page.',
+      schema: { name: 'KeyList', schema: keyListSchema },
+      example: { keys: [{ ...EXAMPLE_KEY, last_used_at: EXAMPLE_TIMESTAMP }], next_cursor: null },
+    },
+  ],
+  errors: ['invalid-cursor'],
+  answer(session, context, { query }) {
+    const { limit, cursor } = validate(pageQuerySchema, query);
+    return session.listKeys(context, { limit, cursor }).then(({ items, nextCursor }) => ({
+      status: 200,
+      json: JSON.stringify({ keys: items.map(listedKeyRecord), next_cursor: nextCursor ?? null }),
+    }));
+  },
+};

@@ -1,0 +1,32 @@
+// GET /v1/namespaces: all namespaces of the tenant. Their number is bounded by the plan, so there are no pages.
+
+import { EXAMPLE_NAMESPACE } from '../examples.ts';
+import type { Operation } from '../operation.ts';
+import { namespaceRecord } from '../records.ts';
+import { namespaceListSchema } from '../schemas.ts';
+
+export const listNamespaces: Operation = {
+  id: 'listNamespaces',
+  method: 'GET',
+  path: '/v1/namespaces',
+  scope: 'check:read',
+  bucket: 'plan',
+  summary: 'List the namespaces',
+  description: 'All namespaces of the tenant, created explicitly or by a grant.',
+  body: undefined,
+  query: undefined,
+  successes: [
+    {
+      status: 200,
+      description: 'All namespaces, ascending by name.',
+      schema: { name: 'NamespaceList', schema: namespaceListSchema },
+      example: { namespaces: [EXAMPLE_NAMESPACE] },
+    },
+  ],
+  errors: [],
+  answer: (session, context) =>
+    session.listNamespaces(context).then((namespaces) => ({
+      status: 200,
+      json: JSON.stringify({ namespaces: namespaces.map(namespaceRecord) }),
+    })),
+};

@@ -1,0 +1,38 @@
+// GET /v1/objects: the objects on which a subject holds a relation, page by page.
+
+import { EXAMPLE_TUPLE } from '../examples.ts';
+import type { Operation } from '../operation.ts';
+import { objectListSchema, objectQuerySchema } from '../schemas.ts';
+import { validate } from '../validation.ts';
+
+export const listObjects: Operation = {
+  id: 'listObjects',
+  method: 'GET',
+  path: '/v1/objects',
+  scope: 'check:read',
+  bucket: 'plan',
+  summary: 'List the objects on which a subject holds a relation',
+  description:
+    'Ascending by the bytes of the object. An object granted throughout the listing appears exactly once. A cursor is valid for the tenant and the query that it came from.',
+  body: undefined,
+  query: objectQuerySchema,
+  queryExamples: { subject: EXAMPLE_TUPLE.subject, relation: EXAMPLE_TUPLE.relation, namespace: 'document' },
+  successes: [
+    {
+      status: 200,
+      description: 'One page.',
+      schema: { name: 'ObjectList', schema: objectListSchema },
+      example: { objects: ['document:readme', 'document:roadmap'], next_cursor: null },
+    },
+  ],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor'],
+  answer(session, context, { query }) {
+    const { subject, relation, namespace, limit, cursor } = validate(objectQuerySchema, query);
+    return session
+      .listObjects(context, { subject, relation, namespace, limit, cursor })
+      .then(({ items, nextCursor }) => ({
+        status: 200,
+        json: JSON.stringify({ objects: items, next_cursor: nextCursor ?? null }),
+      }));
+  },
+};

@@ -1,0 +1,32 @@
+// DELETE /v1/grants: revokes exactly one grant, named by the body.
+
+import { assert } from '../../core/assert.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { EXAMPLE_TUPLE } from '../examples.ts';
+import { BODY_BYTES_MAX } from '../limits.ts';
+import type { Operation } from '../operation.ts';
+import { tupleSchema } from '../schemas.ts';
+import { validateBody } from '../validation.ts';
+
+export const revokeGrant: Operation = {
+  id: 'revokeGrant',
+  method: 'DELETE',
+  path: '/v1/grants',
+  scope: 'grant:write',
+  bucket: 'plan',
+  summary: 'Revoke a grant',
+  description:
+    'The body names the one tuple to remove; other relations between the same subject and object stay. Some proxies drop the body of a DELETE: the answer is then a 400 or a 415.',
+  body: { name: 'Tuple', schema: tupleSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
+  query: undefined,
+  successes: [{ status: 204, description: 'The grant was removed.' }],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'grant-not-found'],
+  answer(session, context, { body }) {
+    const tuple = validateBody(tupleSchema, body);
+    return session.writeGrants(context, [{ ...tuple, revoke: true }]).then(([result]) => {
+      if (result?.kind === 'not-found') throw new GrantdError('grant-not-found', 'No such grant exists.');
+      assert(result?.kind === 'revoked', 'revoking a grant removes it or does not find it');
+      return { status: 204, json: '' };
+    });
+  },
+};

@@ -1,0 +1,27 @@
+// DELETE /v1/keys/{key_id}: revokes an API key. Once answered, no front serves it any more.
+
+import { GrantdError } from '../../core/errors.ts';
+import { parseKeyId } from '../../core/ids.ts';
+import { EXAMPLE_KEY_ID } from '../examples.ts';
+import type { Operation } from '../operation.ts';
+
+export const revokeKey: Operation = {
+  id: 'revokeKey',
+  method: 'DELETE',
+  path: '/v1/keys/{key_id}',
+  scope: 'admin',
+  bucket: 'keys',
+  summary: 'Revoke an API key',
+  description: 'A request that starts after the answer is refused everywhere. A key can revoke itself.',
+  body: undefined,
+  query: undefined,
+  pathParameters: { key_id: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID } },
+  successes: [{ status: 204, description: 'The key was revoked.' }],
+  errors: ['key-not-found', 'not-found'],
+  answer(session, context, { pathParameters }) {
+    const text = pathParameters.key_id;
+    const keyId = typeof text === 'string' ? parseKeyId(text) : undefined;
+    if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
+    return session.revokeKey(context, keyId).then(() => ({ status: 204, json: '' }));
+  },
+};

@@ -1,0 +1,71 @@
+// Reading a body: whole, within its bound, as well-formed UTF-8. Nothing is read before the request has been found fit
+// to be answered, and nothing beyond the bound.
+
+import { isUtf8 } from 'node:buffer';
+import { GrantdError } from '../core/errors.ts';
+import type { Exchange } from './exchange.ts';
+
+type Done = (error: GrantdError | undefined, text: string) => void;
+
+const tooLarge = (bytesMax: number): GrantdError =>
+  new GrantdError('payload-too-large', `The body is larger than ${bytesMax / 1024} KiB.`, { details: { bytesMax } });
+
+function decode(bytes: Buffer, done: Done): void {
+  if (bytes.length === 0) {
+    done(new GrantdError('invalid-request', 'The body is empty; a JSON object is expected.'), '');
+  } else if (!isUtf8(bytes)) {
+    done(new GrantdError('invalid-request', 'The body is not well-formed UTF-8.'), '');
+  } else {
+    done(undefined, bytes.toString('utf8'));
+  }
+}
+
+/** Calls `done` once, unless the client goes away first. */
+export function readBody(exchange: Exchange, bytesMax: number, done: Done): void {
+  const { request, response, connection } = exchange;
+  if (connection.failure !== undefined && !request.complete) {
+    done(connection.failure, '');
+    return;
+  }
+  const announced = request.headers['content-length'];
+  if (announced !== undefined && Number(announced) > bytesMax) {
+    done(tooLarge(bytesMax), '');
+    return;
+  }
+  if (request.headers.expect !== undefined) response.writeContinue();
+
+  let first: Buffer | undefined;
+  let more: Buffer[] | undefined;
+  let length = 0;
+  const finish = (error: GrantdError | undefined): void => {
+    connection.failBody = undefined;
+    request.removeListener('data', onData);
+    request.removeListener('end', onEnd);
+    if (error !== undefined) {
+      request.pause();
+      done(error, '');
+    } else {
+      decode(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, length), done);
+    }
+  };
+  const onData = (chunk: Buffer): void => {
+    length += chunk.length;
+    if (length > bytesMax) {
+      finish(tooLarge(bytesMax));
+    } else if (first === undefined) {
+      first = chunk;
+    } else {
+      more ??= [first];
+      more.push(chunk);
+    }
+  };
+  const onEnd = (): void => finish(undefined);
+  // A body that has arrived whole is not hurt by what comes behind it.
+  connection.failBody = (error) => {
+    if (request.complete) return false;
+    finish(error);
+    return true;
+  };
+  request.on('data', onData);
+  request.on('end', onEnd);
+}

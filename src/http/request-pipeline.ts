@@ -1,0 +1,224 @@
+// The order in which every request is looked at: its key, the tenant's limit, path and method, scope, body. A request
+// that ends before the owner was asked still asks it to confirm the key, so that a key revoked a moment ago gets 401 and
+// a suspended tenant 403 everywhere. Written as plain calls from stage to stage: a stage that can go on at once does.
+
+import type { Clock } from '../core/clock.ts';
+import { GrantdError } from '../core/errors.ts';
+import { type Plans, resolvePlan } from '../core/plans.ts';
+import { hasScope } from '../core/scopes.ts';
+import type { Front, TenantSession } from '../front/front.ts';
+import type { FailureLimiter, RateDecision, RateLimiter } from '../front/rate-limiter.ts';
+import type { Answers } from './answers.ts';
+import type { Exchange } from './exchange.ts';
+import { parseJson } from './json-text.ts';
+import { findMediaTypeError } from './media-type.ts';
+import type { RegisteredOperation, Route } from './operation-table.ts';
+import { parseQuery, queryTextOf } from './query-text.ts';
+import { readBody } from './request-body.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+
+/** Serves one request that needs a key. `route` is undefined where nothing is at the path. */
+export type Pipeline = (exchange: Exchange, route: Route | undefined) => void;
+
+const BEARER = 'Bearer ';
+/** RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1). */
+const BEARER_ANY_CASE = /^bearer +([^ ]+)$/i;
+
+function bearerTokenOf(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (header.startsWith(BEARER)) {
+    const token = header.slice(BEARER.length);
+    if (token !== '' && !token.includes(' ')) return token;
+  }
+  return BEARER_ANY_CASE.exec(header)?.[1];
+}
+
+export function createPipeline(
+  dependencies: {
+    readonly front: Front;
+    readonly rateLimiter: RateLimiter;
+    readonly failureLimiter: FailureLimiter;
+    readonly clock: Clock;
+    readonly answers: Answers;
+    readonly metrics: RequestMetrics;
+  },
+  options: { readonly plans: Plans; readonly deadlineMs: number },
+): Pipeline {
+  const { front, rateLimiter, failureLimiter, clock, answers, metrics } = dependencies;
+  const { plans, deadlineMs } = options;
+
+  /** For what the owner said; it may have found the key revoked. */
+  const fail =
+    (exchange: Exchange) =>
+    (thrown: unknown): void => {
+      if (thrown instanceof GrantdError && thrown.code === 'unauthorized') metrics.authenticationFailed();
+      answers.problem(exchange, thrown);
+    };
+
+  /** A stage that goes on after a wait, where nobody above it would catch what it throws. */
+  const guarded =
+    <Value>(exchange: Exchange, stage: (value: Value) => void) =>
+    (value: Value): void => {
+      try {
+        stage(value);
+      } catch (error) {
+        answers.problem(exchange, error);
+      }
+    };
+
+  /** An answer that the owner had no part in. */
+  const refuse = (exchange: Exchange, session: TenantSession, error: unknown): void => {
+    session.confirm(exchange).then(() => answers.problem(exchange, error), fail(exchange));
+  };
+
+  /** A verified key goes on from anywhere; only what fails counts against its address, and is told to wait. */
+  const failAuthentication = (exchange: Exchange, thrown: unknown): void => {
+    const error = GrantdError.from(thrown);
+    if (error.code !== 'unauthorized') {
+      answers.problem(exchange, error);
+      return;
+    }
+    metrics.authenticationFailed();
+    const address = exchange.request.ip ?? '';
+    const blockedSeconds = failureLimiter.blockedSeconds(address);
+    if (blockedSeconds === undefined) {
+      failureLimiter.record(address);
+      answers.problem(exchange, error);
+      return;
+    }
+    metrics.rateLimited('authentication');
+    answers.problem(
+      exchange,
+      new GrantdError('rate-limited', 'This address failed to authenticate too often.', {
+        details: { retryAfterSeconds: blockedSeconds },
+      }),
+    );
+  };
+
+  const answer = (exchange: Exchange, session: TenantSession, operation: RegisteredOperation, body: unknown): void => {
+    const { request } = exchange;
+    let reply: ReturnType<RegisteredOperation['answer']>;
+    try {
+      const text = request.url === operation.path ? '' : queryTextOf(request.url);
+      const query = parseQuery(text, operation.queryNames);
+      exchange.deadlineMs = clock.monotonicMs() + deadlineMs;
+      reply = operation.answer(session, exchange, { body, query, pathParameters: request.params });
+    } catch (error) {
+      refuse(exchange, session, error);
+      return;
+    }
+    reply.then((value) => answers.reply(exchange, value), fail(exchange));
+  };
+
+  const takeBody = (
+    exchange: Exchange,
+    session: TenantSession,
+    operation: RegisteredOperation,
+    bytesMax: number,
+  ): void => {
+    const { headers } = exchange.request;
+    const mediaTypeError = findMediaTypeError(headers);
+    if (mediaTypeError !== undefined) {
+      refuse(exchange, session, mediaTypeError);
+      return;
+    }
+    readBody(exchange, bytesMax, (error, text) => {
+      if (error !== undefined) {
+        refuse(exchange, session, error);
+        return;
+      }
+      let body: unknown;
+      try {
+        body = parseJson(text);
+      } catch (malformed) {
+        refuse(exchange, session, malformed);
+        return;
+      }
+      answer(exchange, session, operation, body);
+    });
+  };
+
+  const dispatch = (exchange: Exchange, session: TenantSession, route: Route | undefined): void => {
+    const { request } = exchange;
+    if (route === undefined) {
+      refuse(exchange, session, new GrantdError('not-found', 'There is nothing at this path.'));
+      return;
+    }
+    const operation = route.operations.get(request.method);
+    if (operation === undefined) {
+      refuse(
+        exchange,
+        session,
+        new GrantdError('method-not-allowed', `This path takes ${route.allow}.`, { details: { allow: route.allow } }),
+      );
+      return;
+    }
+    exchange.meter = operation.meter;
+    if (operation.scope !== undefined && !hasScope(session.scopes, operation.scope)) {
+      refuse(
+        exchange,
+        session,
+        new GrantdError('insufficient-scope', `The API key lacks the scope ${operation.scope}.`),
+      );
+      return;
+    }
+    const { expect } = request.headers;
+    if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+      refuse(exchange, session, new GrantdError('invalid-request', 'The header Expect can only be 100-continue.'));
+    } else if (operation.body === undefined) {
+      answer(exchange, session, operation, undefined);
+    } else {
+      takeBody(exchange, session, operation, operation.body.bytesMax);
+    }
+  };
+
+  const limit = (exchange: Exchange, session: TenantSession, route: Route | undefined): void => {
+    exchange.session = session;
+    const bucket = route?.bucket ?? 'plan';
+    const go = (decision: RateDecision | undefined): void => {
+      exchange.rate = decision;
+      if (decision === undefined || decision.allowed) {
+        dispatch(exchange, session, route);
+        return;
+      }
+      metrics.rateLimited(bucket);
+      answers.problem(
+        exchange,
+        new GrantdError('rate-limited', `The ${decision.limit} requests of this window are used up.`, {
+          details: { retryAfterSeconds: decision.resetSeconds },
+        }),
+      );
+    };
+    const decision = rateLimiter.consume(session.tenantId, resolvePlan(plans, session.plan), bucket);
+    if (decision instanceof Promise) decision.then(guarded(exchange, go), fail(exchange));
+    else go(decision);
+  };
+
+  return (exchange, route) => {
+    try {
+      const token = bearerTokenOf(exchange.request.headers.authorization);
+      if (token === undefined) {
+        metrics.authenticationFailed();
+        answers.problem(exchange, new GrantdError('unauthorized', 'Send "Authorization: Bearer <API key>".'));
+        return;
+      }
+      let session: TenantSession | Promise<TenantSession>;
+      try {
+        session = front.authenticate(exchange, token);
+      } catch (error) {
+        failAuthentication(exchange, error);
+        return;
+      }
+      if (session instanceof Promise) {
+        session.then(
+          guarded(exchange, (verified) => limit(exchange, verified, route)),
+          guarded(exchange, (error: unknown) => failAuthentication(exchange, error)),
+        );
+      } else {
+        limit(exchange, session, route);
+      }
+    } catch (error) {
+      answers.problem(exchange, error);
+    }
+  };
+}

@@ -1,0 +1,146 @@
+// The server of the public interface: binding, its bounds in time and number, and an orderly end.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../core/clock.ts';
+import type { IdFactory } from '../core/ids.ts';
+import type { Plans } from '../core/plans.ts';
+import type { Front } from '../front/front.ts';
+import type { FailureLimiter, RateLimiter } from '../front/rate-limiter.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { createAnswers } from './answers.ts';
+import { createApp } from './app.ts';
+import { Connections } from './connections.ts';
+import { createErrorPages } from './error-pages.ts';
+import { HTTP_BOUNDS, type HttpBounds } from './limits.ts';
+import { createOpenapiDocument } from './openapi.ts';
+import { createOperations, createRoutes } from './operation-table.ts';
+import { rawProblem } from './problem.ts';
+import { createRequestMetrics } from './request-metrics.ts';
+import { createPipeline } from './request-pipeline.ts';
+
+export interface HttpDependencies {
+  readonly front: Front;
+  readonly rateLimiter: RateLimiter;
+  readonly failureLimiter: FailureLimiter;
+  readonly ids: IdFactory;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface HttpOptions extends Partial<HttpBounds> {
+  /** `host:port`; port 0: any. */
+  readonly address: string;
+  /** The public address of the service; undefined: the bound one. */
+  readonly baseUrl: string | undefined;
+  /** Where the `type` of a problem lies; undefined: `{base_url}/errors`. */
+  readonly errorsBase: string | undefined;
+  readonly plans: Plans;
+  /** Addresses and networks (CIDR) of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+}
+
+export interface HttpServer {
+  /** Of the address that was bound, without a slash at the end. */
+  readonly url: string;
+  /** Takes no new connections, finishes the requests under way within a bound, cuts the rest. */
+  close(): Promise<void>;
+}
+
+function parseAddress(address: string): { host: string; port: number } {
+  const separator = address.lastIndexOf(':');
+  return { host: address.slice(0, separator).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(separator + 1)) };
+}
+
+function urlOf({ address, port, family }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+
+/** Rejects where the address cannot be bound. */
+export async function listenHttp(dependencies: HttpDependencies, options: HttpOptions): Promise<HttpServer> {
+  const { front, rateLimiter, failureLimiter, ids, clock, log } = dependencies;
+  const bounds: HttpBounds = { ...HTTP_BOUNDS, ...options };
+  const server = createServer({
+    maxHeaderSize: bounds.headerBytesMax,
+    headersTimeout: bounds.headersTimeoutMs,
+    requestTimeout: bounds.requestTimeoutMs,
+    connectionsCheckingInterval: bounds.timeoutCheckIntervalMs,
+    keepAliveTimeout: bounds.keepAliveTimeoutMs,
+    // Node would answer a missing Host without a problem document.
+    requireHostHeader: false,
+  });
+  server.timeout = bounds.stallTimeoutMs;
+
+  const { host, port } = parseAddress(options.address);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('The public interface listens on no TCP address.');
+  const url = urlOf(bound);
+  const baseUrl = withoutSlash(options.baseUrl ?? url);
+  const errorsBase = withoutSlash(options.errorsBase ?? `${baseUrl}/errors`);
+
+  // The base URL may be the bound address, so the rest is made now, in the same turn in which it was bound: no
+  // connection has been taken yet.
+  let closing = false;
+  const metrics = createRequestMetrics(dependencies.metrics);
+  let openapiText = '';
+  const operations = createOperations({ clock, outcomes: metrics.outcomes, readOpenapiText: () => openapiText });
+  openapiText = JSON.stringify(createOpenapiDocument(operations, { serverUrl: baseUrl, errorsBase }));
+  const connections = new Connections(server, {
+    connectionsMax: bounds.connectionsMax,
+    refusedConnectionsMax: bounds.refusedConnectionsMax,
+    rawProblem: (error) => rawProblem(error, { errorsBase, requestId: ids.create('req') }),
+  });
+  const answers = createAnswers(
+    { clock, log },
+    {
+      errorsBase,
+      discardBytesMax: bounds.discardBytesMax,
+      discardTimeoutMs: bounds.discardTimeoutMs,
+      closing: () => closing,
+    },
+  );
+  const pipeline = createPipeline(
+    { front, rateLimiter, failureLimiter, clock, answers, metrics },
+    { plans: options.plans, deadlineMs: bounds.deadlineMs },
+  );
+  const app = createApp(
+    { ids, clock, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase) },
+    {
+      routes: createRoutes(operations, metrics.meterOf),
+      trustedProxies: options.trustedProxies,
+      deadlineMs: bounds.deadlineMs,
+    },
+  );
+  server.on('request', app);
+  // The body is asked for only once the request is found fit; Node would ask at once, or answer 417 by itself.
+  server.on('checkContinue', app);
+  server.on('checkExpectation', app);
+
+  let closed: Promise<void> | undefined;
+  return {
+    url,
+    close() {
+      closed ??= new Promise<void>((resolve) => {
+        closing = true;
+        const cut = clock.setTimer(() => server.closeAllConnections(), bounds.closeTimeoutMs);
+        server.close(() => {
+          cut.cancel();
+          resolve();
+        });
+        connections.closeUnused();
+      });
+      return closed;
+    },
+  };
+}

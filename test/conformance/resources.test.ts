@@ -1,0 +1,302 @@
+// Grants, checks, objects and namespaces as the specification's sections 2, 3 and 4 describe them.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { RELATIONS } from '../../src/core/tuples.ts';
+import { type Answer, assertCommonHeaders, assertProblem } from '../support/http-client.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+
+function recordOf(answer: Answer): Record<string, unknown> {
+  assert.equal(answer.headers['content-type'], 'application/json');
+  assertCommonHeaders(answer);
+  assert.ok(typeof answer.json === 'object' && answer.json !== null);
+  return answer.json as Record<string, unknown>;
+}
+
+describe('the resources', { timeout: 120_000 }, () => {
+  let service: HttpService;
+  before(async () => {
+    service = await startHttpService();
+  });
+  after(() => service.stop());
+
+  const post = (key: string, path: string, body: unknown): Promise<Answer> =>
+    service.send({ method: 'POST', path, body, key });
+  const revoke = (key: string, body: unknown): Promise<Answer> =>
+    service.send({ method: 'DELETE', path: '/v1/grants', body, key });
+  const get = (key: string, path: string): Promise<Answer> => service.send({ method: 'GET', path, key });
+  const isAuthorized = async (key: string, tuple: unknown): Promise<unknown> => {
+    const answer = await post(key, '/v1/check', tuple);
+    assert.equal(answer.status, 200, answer.text);
+    const { authorized, checked_at, ...rest } = recordOf(answer);
+    assert.deepEqual(rest, {});
+    assert.match(String(checked_at), TIMESTAMP);
+    return authorized;
+  };
+
+  describe('a grant', () => {
+    it('absent → POST → present: 201 with the record', async () => {
+      const { key } = await service.createTenant();
+      assert.equal(await isAuthorized(key, TUPLE), false);
+      const created = await post(key, '/v1/grants', TUPLE);
+      assert.equal(created.status, 201);
+      const { grant_id, created_at, ...rest } = recordOf(created);
+      assert.match(String(grant_id), /^grt_[0-9a-hjkmnp-tv-z]{26}$/);
+      assert.match(String(created_at), TIMESTAMP);
+      assert.deepEqual(rest, TUPLE);
+      assert.equal(await isAuthorized(key, TUPLE), true);
+    });
+
+    it('present → POST → present: 200 with the same record', async () => {
+      const { key } = await service.createTenant();
+      const created = await post(key, '/v1/grants', TUPLE);
+      const again = await post(key, '/v1/grants', { ...TUPLE, note: 'unknown fields are ignored' });
+      assert.equal(again.status, 200);
+      assert.deepEqual(recordOf(again), recordOf(created));
+    });
+
+    it('present → DELETE → absent: 204 and nothing else', async () => {
+      const { key } = await service.createTenant();
+      await post(key, '/v1/grants', TUPLE);
+      await post(key, '/v1/grants', { ...TUPLE, relation: 'editor' });
+      const revoked = await revoke(key, TUPLE);
+      assert.equal(revoked.status, 204);
+      assert.equal(revoked.text, '');
+      assertCommonHeaders(revoked);
+      assert.equal(await isAuthorized(key, TUPLE), false);
+      assert.equal(await isAuthorized(key, { ...TUPLE, relation: 'editor' }), true, 'other relations stay');
+    });
+
+    it('absent → DELETE → absent: 404', async () => {
+      const { key } = await service.createTenant();
+      assertProblem(await revoke(key, TUPLE), 404, 'grant-not-found', service.errorsBase);
+      await post(key, '/v1/grants', TUPLE);
+      await revoke(key, TUPLE);
+      assertProblem(await revoke(key, TUPLE), 404, 'grant-not-found', service.errorsBase);
+    });
+
+    it('made again after its revocation has a new id', async () => {
+      const { key } = await service.createTenant();
+      const first = recordOf(await post(key, '/v1/grants', TUPLE));
+      await revoke(key, TUPLE);
+      const second = await post(key, '/v1/grants', TUPLE);
+      assert.equal(second.status, 201);
+      assert.notEqual(recordOf(second).grant_id, first.grant_id);
+    });
+
+    it('holds for each built-in relation by itself: none implies another', async () => {
+      const { key } = await service.createTenant();
+      for (const relation of RELATIONS) {
+        const tuple = { ...TUPLE, subject: `user:${relation}`, relation };
+        assert.equal((await post(key, '/v1/grants', tuple)).status, 201);
+        const checks = RELATIONS.map((each) => ({ ...tuple, relation: each }));
+        const bulk = recordOf(await post(key, '/v1/check/bulk', { checks }));
+        assert.deepEqual(
+          bulk.results,
+          RELATIONS.map((each) => ({ authorized: each === relation })),
+        );
+      }
+    });
+
+    const texts: [string, string][] = [
+      ['further colons', 'user:a:b:c'],
+      ['a star, which is no wildcard', 'user:*'],
+      ['slashes and dots', 'user:../../etc'],
+      ['256 code points outside the first plane', `user:${'😀'.repeat(256)}`],
+      ['the longest namespace', `n${'x'.repeat(63)}:1`],
+      ['a letter that composes', 'user:e\u0301'],
+      ['capital letters', 'User:ADA'],
+      ['names of object properties', '__proto__:__proto__'.replace('__proto__:', 'constructor:')],
+      ['what looks like markup', 'user:<script>"\'`${1}'],
+    ];
+    for (const [what, identifier] of texts) {
+      it(`takes ${what} as it stands, as subject and as object`, async () => {
+        const { key } = await service.createTenant();
+        const tuple = { subject: identifier, relation: 'member', object: identifier };
+        const created = await post(key, '/v1/grants', tuple);
+        assert.equal(created.status, 201, created.text);
+        assert.equal(recordOf(created).subject, identifier);
+        assert.equal(await isAuthorized(key, tuple), true);
+        assert.equal(await isAuthorized(key, { ...tuple, subject: 'user:other' }), false);
+        const query = new URLSearchParams({ subject: identifier, relation: 'member' });
+        assert.deepEqual(recordOf(await get(key, `/v1/objects?${query}`)).objects, [identifier]);
+      });
+    }
+
+    it('is compared byte for byte: no folding of case, no normalisation', async () => {
+      const { key } = await service.createTenant();
+      await post(key, '/v1/grants', { ...TUPLE, subject: 'user:\u00e9' });
+      for (const subject of ['user:e\u0301', 'user:\u00c9', 'User:\u00e9']) {
+        assert.equal(await isAuthorized(key, { ...TUPLE, subject }), false);
+      }
+    });
+  });
+
+  describe('a bulk check', () => {
+    it('answers one result per check, in order, at one moment', async () => {
+      const { key } = await service.createTenant();
+      await post(key, '/v1/grants', TUPLE);
+      const checks = Array.from({ length: 100 }, (_, index) =>
+        index % 3 === 0 ? TUPLE : { ...TUPLE, object: `d:${index}` },
+      );
+      const answer = await post(key, '/v1/check/bulk', { checks });
+      assert.equal(answer.status, 200);
+      const { results, checked_at, ...rest } = recordOf(answer);
+      assert.deepEqual(
+        results,
+        checks.map((check) => ({ authorized: check === TUPLE })),
+      );
+      assert.match(String(checked_at), TIMESTAMP);
+      assert.deepEqual(rest, {});
+    });
+
+    it('of nothing answers nothing', async () => {
+      const { key } = await service.createTenant();
+      const { results, checked_at } = recordOf(await post(key, '/v1/check/bulk', { checks: [] }));
+      assert.deepEqual(results, []);
+      assert.match(String(checked_at), TIMESTAMP);
+    });
+
+    it('takes 100 of the longest tuples, escaped or not', async () => {
+      const { key } = await service.createTenant();
+      const identifier = `${'n'.repeat(64)}:${'😀'.repeat(256)}`;
+      const checks = Array.from({ length: 100 }, () => ({
+        subject: identifier,
+        relation: 'commenter',
+        object: identifier,
+      }));
+      const plain = JSON.stringify({ checks });
+      const escaped = plain.replaceAll(/[\ud800-\udfff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+      assert.ok(escaped.length > 600_000);
+      for (const body of [plain, escaped]) assert.equal((await post(key, '/v1/check/bulk', body)).status, 200);
+    });
+  });
+
+  describe('the objects', () => {
+    it('come ascending by bytes, page by page, each once, whatever the size of the pages', async () => {
+      const { key } = await service.createTenant();
+      const objects = ['b:1', 'a:2', 'a:10', 'a:1', 'a:\uffee', 'a:😀', 'Z:1'];
+      for (const object of objects) await post(key, '/v1/grants', { ...TUPLE, object });
+      await post(key, '/v1/grants', { ...TUPLE, relation: 'owner', object: 'other:1' });
+      const sorted = objects.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+      const listed: unknown[] = [];
+      let cursor: unknown;
+      for (const limit of [1, 2, 3, 1000]) {
+        const query = new URLSearchParams({ subject: TUPLE.subject, relation: 'viewer', limit: String(limit) });
+        if (cursor !== undefined) query.set('cursor', String(cursor));
+        const answer = await get(key, `/v1/objects?${query}`);
+        assert.equal(answer.status, 200, answer.text);
+        const { objects: page, next_cursor, ...rest } = recordOf(answer);
+        assert.deepEqual(rest, {});
+        assert.ok(Array.isArray(page) && page.length <= limit);
+        listed.push(...page);
+        cursor = next_cursor;
+        if (cursor === null) break;
+      }
+      assert.equal(cursor, null);
+      assert.deepEqual(listed, sorted);
+
+      const query = new URLSearchParams({ subject: TUPLE.subject, relation: 'viewer', namespace: 'a' });
+      assert.deepEqual(
+        recordOf(await get(key, `/v1/objects?${query}`)).objects,
+        sorted.filter((object) => object.startsWith('a:')),
+      );
+      assert.deepEqual(recordOf(await get(key, '/v1/objects?subject=user:nobody&relation=viewer')), {
+        objects: [],
+        next_cursor: null,
+      });
+    });
+
+    it('are 100 a page where the request does not say', async () => {
+      const { key } = await service.createTenant();
+      await Promise.all(
+        Array.from({ length: 101 }, (_, index) => post(key, '/v1/grants', { ...TUPLE, object: `d:${index}` })),
+      );
+      const { objects, next_cursor } = recordOf(await get(key, '/v1/objects?subject=user:ada&relation=viewer'));
+      assert.ok(Array.isArray(objects));
+      assert.equal(objects.length, 100);
+      assert.equal(typeof next_cursor, 'string');
+    });
+
+    it('take no cursor that is tampered with, of another query or of another tenant', async () => {
+      const { key } = await service.createTenant();
+      const other = await service.createTenant();
+      for (const each of [key, other.key]) {
+        for (const object of ['d:1', 'd:2']) await post(each, '/v1/grants', { ...TUPLE, object });
+      }
+      const first = '/v1/objects?subject=user:ada&relation=viewer&limit=1';
+      const cursor = String(recordOf(await get(key, first)).next_cursor);
+      assert.equal((await get(key, `${first}&cursor=${cursor}`)).status, 200);
+      const flipped = `${cursor.slice(0, -1)}${cursor.endsWith('A') ? 'B' : 'A'}`;
+      const bad: [string, string][] = [
+        [key, `${first}&cursor=${flipped}`],
+        [key, `${first}&cursor=${cursor.slice(1)}`],
+        [key, `${first}&cursor=${cursor}x`],
+        [key, `${first}&cursor=x`],
+        [key, `${first}&cursor=`],
+        [key, `${first}&cursor=%00`],
+        [key, `/v1/objects?subject=user:bob&relation=viewer&cursor=${cursor}`],
+        [key, `/v1/objects?subject=user:ada&relation=editor&cursor=${cursor}`],
+        [key, `/v1/objects?subject=user:ada&relation=viewer&namespace=d&cursor=${cursor}`],
+        [key, `/v1/keys?cursor=${cursor}`],
+        [other.key, `${first}&cursor=${cursor}`],
+      ];
+      for (const [each, path] of bad) {
+        assertProblem(await get(each, path), 400, 'invalid-cursor', service.errorsBase);
+      }
+    });
+  });
+
+  describe('a namespace', () => {
+    it('absent → POST → present: 201; present → POST → present: 200', async () => {
+      const { key } = await service.createTenant();
+      const created = await post(key, '/v1/namespaces', { name: 'folder' });
+      assert.equal(created.status, 201);
+      const { name, created_at, ...rest } = recordOf(created);
+      assert.equal(name, 'folder');
+      assert.match(String(created_at), TIMESTAMP);
+      assert.deepEqual(rest, {});
+      const again = await post(key, '/v1/namespaces', { name: 'folder' });
+      assert.equal(again.status, 200);
+      assert.deepEqual(recordOf(again), recordOf(created));
+    });
+
+    it('is created by the first grant that names it, and stays', async () => {
+      const { key } = await service.createTenant();
+      assert.deepEqual(recordOf(await get(key, '/v1/namespaces')), { namespaces: [] });
+      await post(key, '/v1/namespaces', { name: 'folder' });
+      await post(key, '/v1/grants', TUPLE);
+      await revoke(key, TUPLE);
+      const { namespaces, ...rest } = recordOf(await get(key, '/v1/namespaces'));
+      assert.deepEqual(rest, {});
+      assert.ok(Array.isArray(namespaces));
+      assert.deepEqual(
+        namespaces.map(({ name }) => name),
+        ['document', 'folder', 'user'],
+      );
+      for (const namespace of namespaces) {
+        assert.deepEqual(Object.keys(namespace), ['name', 'created_at']);
+        assert.match(namespace.created_at, TIMESTAMP);
+      }
+    });
+
+    it('is not created by a check', async () => {
+      const { key } = await service.createTenant();
+      await isAuthorized(key, TUPLE);
+      assert.deepEqual(recordOf(await get(key, '/v1/namespaces')), { namespaces: [] });
+    });
+  });
+
+  it('keeps tenants apart', async () => {
+    const [ada, bob] = [await service.createTenant(), await service.createTenant()];
+    await post(ada.key, '/v1/grants', TUPLE);
+    assert.equal(await isAuthorized(bob.key, TUPLE), false);
+    assertProblem(await revoke(bob.key, TUPLE), 404, 'grant-not-found', service.errorsBase);
+    assert.deepEqual(recordOf(await get(bob.key, '/v1/namespaces')), { namespaces: [] });
+    assert.deepEqual(recordOf(await get(bob.key, '/v1/objects?subject=user:ada&relation=viewer')).objects, []);
+    assert.equal(await isAuthorized(ada.key, TUPLE), true);
+  });
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { findMediaTypeError } from '../../../src/http/media-type.ts';
+
+const taken = [
+  'application/json',
+  'Application/JSON',
+  'application/json;charset=utf-8',
+  'application/json; charset=UTF-8',
+  'application/json ; charset="utf-8"',
+  'application/json;',
+];
+const refused = [
+  undefined,
+  '',
+  'text/plain',
+  'text/json',
+  'application/problem+json',
+  'application/jsonx',
+  'application/json; charset=latin1',
+  'application/json; charset=utf-16',
+  'application/json; charset=utf-8; profile=x',
+  'application/json, application/json',
+  'multipart/form-data; boundary=application/json',
+];
+
+describe('the media type of a body', () => {
+  for (const type of taken) {
+    it(`is taken: ${type}`, () => assert.equal(findMediaTypeError({ 'content-type': type }), undefined));
+  }
+  for (const type of refused) {
+    it(`is refused: ${type}`, () => {
+      assert.equal(findMediaTypeError({ 'content-type': type })?.code, 'unsupported-media-type');
+    });
+  }
+  it('comes without a content encoding', () => {
+    const type = { 'content-type': 'application/json' };
+    assert.equal(findMediaTypeError({ ...type, 'content-encoding': 'identity' }), undefined);
+    for (const encoding of ['gzip', 'br', 'identity, gzip', '']) {
+      assert.equal(
+        findMediaTypeError({ ...type, 'content-encoding': encoding })?.code,
+        'unsupported-media-type',
+        encoding,
+      );
+    }
+  });
+});

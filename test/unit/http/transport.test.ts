@@ -1,0 +1,318 @@
+// What the server does with connections and bytes that are no well-formed, whole request: every one gets a problem
+// document where anybody is left to read it, in the order of the requests, and nothing holds on for ever.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { isErrorCode } from '../../../src/core/errors.ts';
+import { type HttpInProcess, startHttp } from '../../support/http-in-process.ts';
+import { parseResponses, RawConnection, type RawResponse, rawExchange } from '../../support/http-raw.ts';
+
+const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
+
+function assertRawProblem(response: RawResponse, status: number, type: string, url: string): void {
+  assert.ok(isErrorCode(type));
+  assert.equal(response.status, status, JSON.stringify(response));
+  assert.equal(response.headers['content-type'], 'application/problem+json');
+  assert.equal(response.headers['cache-control'], 'no-store');
+  const problem: unknown = JSON.parse(response.body);
+  assert.ok(typeof problem === 'object' && problem !== null && 'type' in problem && 'instance' in problem);
+  assert.equal(problem.type, `${url}/errors/${type}`);
+  assert.equal(problem.instance, response.headers['x-service-request-id']);
+  assert.match(String(problem.instance), /^req_/);
+}
+
+describe('the transport', { timeout: 60_000 }, () => {
+  let http: HttpInProcess;
+  let head: (method: string, path: string, extra?: string) => string;
+  before(async () => {
+    http = await startHttp({
+      headersTimeoutMs: 300,
+      requestTimeoutMs: 600,
+      timeoutCheckIntervalMs: 50,
+      discardTimeoutMs: 200,
+    });
+    const { key } = await http.front.createTenant('unlimited');
+    head = (method, path, extra = '') =>
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${extra}\r\n`;
+  });
+  after(() => http.close());
+
+  const check = (extra = ''): string =>
+    `${head('POST', '/v1/check', `Content-Length: ${BODY.length}\r\n${extra}`)}${BODY}`;
+
+  const malformed: [string, string | Buffer, number, string][] = [
+    ['bytes that are not HTTP', 'hello\r\n\r\n', 400, 'invalid-request'],
+    ['a TLS greeting', Buffer.from('16030100a5010000a10303', 'hex'), 400, 'invalid-request'],
+    ['an unknown method', 'BREW /v1/check HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'invalid-request'],
+    ['an unknown version', 'GET /v1/namespaces HTTP/9.9\r\nHost: x\r\n\r\n', 400, 'invalid-request'],
+    [
+      'two lengths',
+      'POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      400,
+      'invalid-request',
+    ],
+    [
+      'a length and chunks',
+      'POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+      'invalid-request',
+    ],
+    [
+      'a length that is no number',
+      'POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+      400,
+      'invalid-request',
+    ],
+    ['a header without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n', 400, 'invalid-request'],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'invalid-request'],
+    [
+      'a header above 16 KiB',
+      `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(17 * 1024)}\r\n\r\n`,
+      431,
+      'header-fields-too-large',
+    ],
+    [
+      'a target above 16 KiB',
+      `GET /${'x'.repeat(17 * 1024)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      431,
+      'header-fields-too-large',
+    ],
+  ];
+  for (const [what, bytes, status, type] of malformed) {
+    it(`answers ${status} ${type} to ${what} and closes`, async () => {
+      const response = await rawExchange(http.url, bytes);
+      assertRawProblem(response, status, type, http.url);
+      assert.equal(response.headers.connection, 'close');
+    });
+  }
+
+  it('answers 400 to HTTP/1.1 without Host', async () => {
+    const connection = await RawConnection.open(http.url);
+    connection.send('GET / HTTP/1.1\r\n\r\n');
+    const [response] = await connection.readResponses(1);
+    assert.ok(response !== undefined);
+    assertRawProblem(response, 400, 'invalid-request', http.url);
+    connection.destroy();
+  });
+
+  it('serves HTTP/1.0 without Host', async () => {
+    const response = await rawExchange(http.url, 'GET /nothing HTTP/1.0\r\n\r\n');
+    assertRawProblem(response, 404, 'not-found', http.url);
+  });
+
+  it('answers 408 to a connection that sends nothing', async () => {
+    const connection = await RawConnection.open(http.url);
+    const [response] = parseResponses(await connection.readToEnd());
+    assert.ok(response !== undefined);
+    assertRawProblem(response, 408, 'request-timeout', http.url);
+  });
+
+  it('answers 408 to half a header', async () => {
+    const response = await rawExchange(http.url, 'POST /v1/check HTTP/1.1\r\nHost: x\r\nAuthoriz');
+    assertRawProblem(response, 408, 'request-timeout', http.url);
+    assert.equal(response.headers.connection, 'close');
+  });
+
+  it('answers 408 to half a body, once', async () => {
+    const connection = await RawConnection.open(http.url);
+    connection.send(`${head('POST', '/v1/check', 'Content-Length: 100\r\n')}{"subject"`);
+    const responses = parseResponses(await connection.readToEnd());
+    assert.equal(responses.length, 1);
+    assert.ok(responses[0] !== undefined);
+    assertRawProblem(responses[0], 408, 'request-timeout', http.url);
+    assert.equal(responses[0].headers.connection, 'close');
+  });
+
+  it('answers 408 to a body that trickles in', async () => {
+    const connection = await RawConnection.open(http.url);
+    connection.send(head('POST', '/v1/check', 'Content-Length: 1000\r\n'));
+    const trickle = setInterval(() => connection.send(' '), 20);
+    const [response] = parseResponses(await connection.readToEnd());
+    clearInterval(trickle);
+    assert.ok(response !== undefined);
+    assertRawProblem(response, 408, 'request-timeout', http.url);
+  });
+
+  it('answers 400 to a body that ends too early', async () => {
+    const connection = await RawConnection.open(http.url);
+    connection.send(`${head('POST', '/v1/check', 'Content-Length: 100\r\n')}{"subject"`);
+    connection.endSending();
+    const [response] = parseResponses(await connection.readToEnd());
+    assert.ok(response !== undefined);
+    assertRawProblem(response, 400, 'invalid-request', http.url);
+  });
+
+  it('answers 400 to a malformed chunk', async () => {
+    const response = await rawExchange(
+      http.url,
+      `${head('POST', '/v1/check', 'Transfer-Encoding: chunked\r\n')}5\r\nhello\r\nzz\r\n`,
+    );
+    assertRawProblem(response, 400, 'invalid-request', http.url);
+  });
+
+  it('takes a chunked body', async () => {
+    const connection = await RawConnection.open(http.url);
+    connection.send(
+      `${head('POST', '/v1/check', 'Transfer-Encoding: chunked\r\n')}${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
+    );
+    const [response] = await connection.readResponses(1);
+    assert.equal(response?.status, 200);
+    connection.destroy();
+  });
+
+  it('stops reading a chunked body at its limit, and the client gets to read why', async () => {
+    const connection = await RawConnection.open(http.url);
+    connection.send(head('POST', '/v1/check', 'Transfer-Encoding: chunked\r\n'));
+    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+    for (let sent = 0; sent < 20; sent += 1) connection.send(chunk);
+    const [response] = parseResponses(await connection.readToEnd());
+    assert.ok(response !== undefined);
+    assertRawProblem(response, 413, 'payload-too-large', http.url);
+    assert.equal(response.headers.connection, 'close');
+  });
+
+  it('answers pipelined requests in their order', async () => {
+    const connection = await RawConnection.open(http.url);
+    connection.send(`${check()}${head('GET', '/v1/nothing')}${check()}${head('GET', '/nothing')}`);
+    const responses = await connection.readResponses(4);
+    assert.deepEqual(
+      responses.map(({ status }) => status),
+      [200, 404, 200, 404],
+    );
+    assert.equal(new Set(responses.map(({ headers }) => headers['x-service-request-id'])).size, 4);
+    connection.destroy();
+  });
+
+  it('lets an answer under way go first when garbage follows the request', async () => {
+    let open = (): void => {};
+    http.front.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const connection = await RawConnection.open(http.url);
+    connection.send(`${check()}garbage\r\n\r\n`);
+    setTimeout(() => open(), 50);
+    const responses = parseResponses(await connection.readToEnd());
+    http.front.gate = Promise.resolve();
+    assert.deepEqual(
+      responses.map(({ status }) => status),
+      [200, 400],
+    );
+  });
+
+  it('asks for the body of a request that expects 100-continue only when it wants it', async () => {
+    const wanted = await RawConnection.open(http.url);
+    wanted.send(head('POST', '/v1/check', `Expect: 100-continue\r\nContent-Length: ${BODY.length}\r\n`));
+    await wanted.readUntil('HTTP/1.1 100 Continue\r\n\r\n');
+    wanted.send(BODY);
+    const responses = await wanted.readResponses(2);
+    assert.deepEqual(
+      responses.map(({ status }) => status),
+      [100, 200],
+    );
+    wanted.destroy();
+
+    const unwanted = await rawExchange(
+      http.url,
+      head('POST', '/v1/check', 'Expect: 100-continue\r\nContent-Length: 100000\r\n'),
+    );
+    assertRawProblem(unwanted, 413, 'payload-too-large', http.url);
+
+    const unauthorized = await rawExchange(
+      http.url,
+      'POST /v1/check HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n',
+    );
+    assertRawProblem(unauthorized, 401, 'unauthorized', http.url);
+  });
+
+  it('answers 400 to any other expectation', async () => {
+    const connection = await RawConnection.open(http.url);
+    connection.send(check('Expect: a-miracle\r\n'));
+    const [response] = await connection.readResponses(1);
+    assert.ok(response !== undefined);
+    assertRawProblem(response, 400, 'invalid-request', http.url);
+    connection.destroy();
+  });
+
+  it('ignores an upgrade, as RFC 9110 section 7.8 allows', async () => {
+    const connection = await RawConnection.open(http.url);
+    connection.send(check('Connection: Upgrade\r\nUpgrade: websocket\r\n'));
+    const [response] = await connection.readResponses(1);
+    assert.equal(response?.status, 200);
+    connection.destroy();
+  });
+
+  it('goes on after a client that left in the middle of everything', async () => {
+    for (const bytes of ['POST /v1', head('POST', '/v1/check', 'Content-Length: 100\r\n'), check()]) {
+      const connection = await RawConnection.open(http.url);
+      connection.send(bytes);
+      connection.destroy();
+    }
+    const connection = await RawConnection.open(http.url);
+    connection.send(check());
+    const [response] = await connection.readResponses(1);
+    assert.equal(response?.status, 200);
+    connection.destroy();
+  });
+});
+
+describe('too many connections', { timeout: 30_000 }, () => {
+  it('refuses those above the bound with a 503 and closes those far above it', async () => {
+    const http = await startHttp({ connectionsMax: 2, refusedConnectionsMax: 1 });
+    const request = 'GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n';
+    const served = [await RawConnection.open(http.url), await RawConnection.open(http.url)];
+    for (const connection of served) {
+      connection.send(request);
+      assert.equal((await connection.readResponses(1))[0]?.status, 404);
+    }
+    const surplus = await RawConnection.open(http.url);
+    const dropped = await RawConnection.open(http.url);
+    assert.equal(await dropped.readToEnd(), '');
+    surplus.send(request);
+    const [refused] = parseResponses(await surplus.readToEnd());
+    assert.ok(refused !== undefined);
+    assertRawProblem(refused, 503, 'overloaded', http.url);
+    assert.equal(refused.headers.connection, 'close');
+    assert.match(String(refused.headers['retry-after']), /^[1-9]/);
+
+    served[0]?.send(request);
+    assert.equal((await served[0]?.readResponses(2))?.[1]?.status, 404);
+    served[0]?.destroy();
+    await http.close();
+  });
+});
+
+describe('closing', { timeout: 30_000 }, () => {
+  it('finishes what is under way, says so, and takes nothing new', async () => {
+    const http = await startHttp();
+    const { key } = await http.front.createTenant('unlimited');
+    const idle = await RawConnection.open(http.url);
+    const busy = await RawConnection.open(http.url);
+    let open = (): void => {};
+    http.front.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    busy.send(
+      `POST /v1/check HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
+    );
+    while (http.front.lookups === 0) await new Promise((resolve) => setImmediate(resolve));
+    const closed = http.close();
+    await idle.readToEnd();
+    await assert.rejects(RawConnection.open(http.url), { code: 'ECONNREFUSED' });
+    open();
+    const [response] = parseResponses(await busy.readToEnd());
+    assert.equal(response?.status, 200);
+    assert.equal(response?.headers.connection, 'close');
+    await closed;
+  });
+
+  it('cuts what does not end within its bound', async () => {
+    const http = await startHttp({ closeTimeoutMs: 100 });
+    const { key } = await http.front.createTenant('unlimited');
+    http.front.gate = new Promise(() => {});
+    const stuck = await RawConnection.open(http.url);
+    stuck.send(`GET /v1/namespaces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    while (http.front.lookups === 0) await new Promise((resolve) => setImmediate(resolve));
+    await http.close();
+    assert.equal(await stuck.readToEnd(), '');
+  });
+});
