@@ -17,8 +17,8 @@ export const API_KEY_LENGTH = API_KEY_PREFIX.length + BODY_LENGTH;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const digitValues = new Map([...ALPHABET].map((character, index) => [character, BigInt(index)]));
-/** Digits handled at once: 62^10 stays below 2^60. */
-const CHUNK_DIGITS = 9;
+/** Digits handled at once: 62^8 stays below 2^53, so that a chunk is exact as a number; 62^9 would not. */
+const CHUNK_DIGITS = 8;
 const CHUNK_BASE = 62n ** BigInt(CHUNK_DIGITS);
 
 export interface ApiKeyParts {

@@ -1,0 +1,89 @@
+// What every command is given, and the frame it runs in: failures go to standard error in a few lines and become the
+// exit code; a reader that went away (`grantd … | head`) is no failure.
+
+import type { Readable, Writable } from 'node:stream';
+import { CliFailure } from './failures.ts';
+import { OperatorClient, type OperatorTarget } from './operator-client.ts';
+
+export interface CliDependencies {
+  /** Where the operator's API is and with which token. Asked only once a command runs. */
+  resolveTarget(): OperatorTarget | Promise<OperatorTarget>;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly fetch?: typeof fetch;
+  /** Takes the exit code of a command that is done. Without it: that of this process. */
+  readonly setExitCode?: (code: number) => void;
+  /** Ends the process at once, after a usage error or help. Without it: this process. */
+  readonly exit?: (code: number) => never;
+  /** Calls back at an interruption (SIGINT) until the returned function is called. Without it: of this process. */
+  readonly onInterrupt?: (listener: () => void) => () => void;
+}
+
+export interface CliContext {
+  readonly stdin: CliDependencies['stdin'];
+  readonly stdout: CliDependencies['stdout'];
+  readonly stderr: CliDependencies['stderr'];
+  /** To standard output, with a line end. */
+  print(text: string): void;
+  /** To standard error, with a line end. */
+  note(text: string): void;
+  connect(): Promise<OperatorClient>;
+  onInterrupt(listener: () => void): () => void;
+  /**
+   * The action of a command. `run` resolves to its exit code (undefined: 0) or throws a CliFailure; what else it throws
+   * is a defect and goes on to whoever parses the command line.
+   */
+  action<Parameters extends readonly unknown[]>(
+    run: (...parameters: Parameters) => Promise<number | undefined>,
+  ): (...parameters: Parameters) => Promise<void>;
+}
+
+function listenForInterrupt(listener: () => void): () => void {
+  process.once('SIGINT', listener);
+  return () => {
+    process.removeListener('SIGINT', listener);
+  };
+}
+
+export function createCliContext(dependencies: CliDependencies): CliContext {
+  const { stdin, stdout, stderr } = dependencies;
+  const setExitCode =
+    dependencies.setExitCode ??
+    ((code: number) => {
+      process.exitCode = code;
+    });
+  const note = (text: string): void => {
+    stderr.write(`${text}\n`);
+  };
+  const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') note(`grantd: cannot write the output: ${error.message}`);
+  };
+  return {
+    stdin,
+    stdout,
+    stderr,
+    print(text) {
+      stdout.write(`${text}\n`);
+    },
+    note,
+    async connect() {
+      const target = await dependencies.resolveTarget();
+      return new OperatorClient(target, dependencies.fetch === undefined ? {} : { fetch: dependencies.fetch });
+    },
+    onInterrupt: dependencies.onInterrupt ?? listenForInterrupt,
+    action(run) {
+      return async (...parameters) => {
+        if (!stdout.listeners('error').includes(ignoreClosedPipe)) stdout.on('error', ignoreClosedPipe);
+        try {
+          const code = await run(...parameters);
+          if (code !== undefined) setExitCode(code);
+        } catch (error) {
+          if (!(error instanceof CliFailure)) throw error;
+          note(`grantd: ${error.message}`);
+          setExitCode(error.exitCode);
+        }
+      };
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// How a command fails: with what the operator's API said, with what kept it from saying anything, or with what is wrong
+// on this side. Each knows how to say so in a few lines, and its exit code.
+
+/** The exit codes of every command; docs/operating/cli.md lists them. */
+export const EXIT = Object.freeze({
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  /** `check`: answered, and the answer is no. */
+  denied: 3,
+  /** `import`: done, but lines were refused. */
+  linesRefused: 4,
+  /** 128 + SIGINT, as shells have it. */
+  interrupted: 130,
+});
+
+export class CliFailure extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = EXIT.failed, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CliFailure';
+    this.exitCode = exitCode;
+  }
+}
+
+/** The operator's API answered with an error. */
+export class ProblemFailure extends CliFailure {
+  readonly status: number;
+  /** The last part of the problem's type: the code of the error catalogue. */
+  readonly code: string;
+  /** As the answer asks for; undefined where it does not. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    problem: {
+      readonly status: number;
+      readonly code: string;
+      readonly title: string;
+      readonly detail: string;
+      readonly requestId: string;
+    },
+    retryAfterMs: number | undefined,
+  ) {
+    const request = problem.requestId === '' ? '' : `\n  request ${problem.requestId}`;
+    super(`${problem.title}: ${problem.detail}\n  status ${problem.status}, ${problem.code}${request}`);
+    this.status = problem.status;
+    this.code = problem.code;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** No answer came, or it broke off. Whether the call was carried out is not known. */
+export class ConnectionFailure extends CliFailure {}
+
+/** The innermost cause names the system's reason (`connect ECONNREFUSED …`). */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  return error.message === '' ? error.name : error.message;
+}

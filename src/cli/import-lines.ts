@@ -1,0 +1,96 @@
+// The lines of a file to import: cut from a stream in bounded memory, numbered from 1 as an editor numbers them, and
+// each turned into the line of JSON that the operator's API takes. What the identifiers may hold is decided there.
+
+export type ImportFormat = 'tsv' | 'ndjson';
+
+/** Twenty times the longest tuple in JSON with every character escaped; a longer line is none. */
+export const LINE_BYTES_MAX = 128 * 1024;
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export interface SourceLine {
+  /** 1 and up; empty lines count. */
+  readonly number: number;
+  /** Without its line end. */
+  readonly bytes: Buffer;
+  /** The line had more bytes than it may; `bytes` holds its start. */
+  readonly cut: boolean;
+}
+
+export interface Refusal {
+  /** A code of the error catalogue. */
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** All lines of a stream, those of one chunk at a time. The last one needs no line end. */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly SourceLine[]> {
+  let number = 0;
+  let pending: Buffer[] = [];
+  let pendingLength = 0;
+  let cut = false;
+
+  const add = (part: Buffer): void => {
+    const room = LINE_BYTES_MAX - pendingLength;
+    if (part.length > room) cut = true;
+    const kept = part.subarray(0, room);
+    if (kept.length > 0) pending.push(kept);
+    pendingLength += kept.length;
+  };
+  const finish = (): SourceLine => {
+    number += 1;
+    let bytes = Buffer.concat(pending);
+    if (bytes.at(-1) === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1);
+    if (number === 1 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)) bytes = bytes.subarray(3);
+    const line = { number, bytes, cut };
+    pending = [];
+    pendingLength = 0;
+    cut = false;
+    return line;
+  };
+
+  for await (const chunk of chunks) {
+    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const lines: SourceLine[] = [];
+    let start = 0;
+    for (let end = buffer.indexOf(NEWLINE); end >= 0; end = buffer.indexOf(NEWLINE, start)) {
+      add(buffer.subarray(start, end));
+      lines.push(finish());
+      start = end + 1;
+    }
+    // A copy: a stream may use the memory of its chunk again.
+    if (start < buffer.length) add(Buffer.from(buffer.subarray(start)));
+    if (lines.length > 0) yield lines;
+  }
+  if (pendingLength > 0) yield [finish()];
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function refuse(detail: string): { readonly refusal: Refusal } {
+  return { refusal: { code: 'invalid-request', detail } };
+}
+
+/** The line of JSON to send, why there is none, or undefined for an empty line. */
+export function encodeLine(
+  line: SourceLine,
+  format: ImportFormat,
+): { readonly json: string } | { readonly refusal: Refusal } | undefined {
+  if (line.cut) return refuse(`The line is longer than ${LINE_BYTES_MAX / 1024} KiB.`);
+  let text: string;
+  try {
+    text = decoder.decode(line.bytes);
+  } catch {
+    return refuse('The line is not valid UTF-8.');
+  }
+  if (format === 'ndjson') return text.trim() === '' ? undefined : { json: text };
+  if (text === '') return undefined;
+  const columns = text.split('\t');
+  if (columns.length !== 3) {
+    return refuse(`The line has ${columns.length} columns, not 3: subject, relation and object, with a tab between.`);
+  }
+  const [subject, relation, object] = columns;
+  return { json: JSON.stringify({ subject, relation, object }) };
+}

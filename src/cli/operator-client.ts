@@ -1,0 +1,107 @@
+// The operator's API as the commands call it: one request, one answer, every failure a CliFailure. It never repeats a
+// call by itself; who knows that a repeat is safe does.
+
+import { ConnectionFailure, ProblemFailure, reasonOf } from './failures.ts';
+import { asRecord, type JsonRecord, parseJson, textOf } from './json-view.ts';
+
+export interface OperatorTarget {
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface OperatorRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below /operator/v1, its parts encoded by `path`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly json?: object;
+  readonly ndjson?: string;
+}
+
+/** Three times the deadline of a request at the service: no answer by then is none. */
+const TIMEOUT_MS = 30_000;
+/** Beyond it an answer is not worth waiting for by itself. */
+const RETRY_AFTER_MS_MAX = 60_000;
+
+/** A path of parts, each percent-encoded: path`/tenants/${id}`. */
+export function path(texts: TemplateStringsArray, ...parts: readonly string[]): string {
+  return texts.map((text, index) => text + encodeURIComponent(parts[index] ?? '')).join('');
+}
+
+function retryAfterMs(response: Response): number | undefined {
+  const seconds = response.headers.get('retry-after') ?? '';
+  return /^\d{1,9}$/.test(seconds) ? Math.min(Number(seconds) * 1000, RETRY_AFTER_MS_MAX) : undefined;
+}
+
+async function problemOf(response: Response): Promise<ProblemFailure> {
+  const fallback = {
+    status: response.status,
+    code: 'no problem document',
+    title: `HTTP status ${response.status}`,
+    detail: 'The answer is not one of the operator’s API. Is the address right?',
+    requestId: response.headers.get('x-service-request-id') ?? '',
+  };
+  try {
+    const problem = asRecord(parseJson(await response.text()));
+    const type = textOf(problem, 'type');
+    const code = type.slice(type.lastIndexOf('/') + 1);
+    const [title, detail] = [textOf(problem, 'title'), textOf(problem, 'detail')];
+    return new ProblemFailure({ ...fallback, code, title, detail }, retryAfterMs(response));
+  } catch {
+    return new ProblemFailure(fallback, retryAfterMs(response));
+  }
+}
+
+export class OperatorClient {
+  readonly #url: string;
+  readonly #token: string;
+  readonly #fetch: typeof fetch;
+
+  constructor(target: OperatorTarget, options: { readonly fetch?: typeof fetch } = {}) {
+    this.#url = target.url.replace(/\/+$/, '');
+    this.#token = target.token;
+    this.#fetch = options.fetch ?? fetch;
+  }
+
+  /** The answer with its body still to be read. Rejects for every status that is not a success. */
+  async open(request: OperatorRequest, signal?: AbortSignal): Promise<Response> {
+    const url = new URL(`${this.#url}/operator/v1${request.path}`);
+    for (const [name, value] of Object.entries(request.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, value);
+    }
+    const headers: Record<string, string> = { Authorization: `Bearer ${this.#token}` };
+    if (request.json !== undefined) headers['Content-Type'] = 'application/json';
+    if (request.ndjson !== undefined) headers['Content-Type'] = 'application/x-ndjson';
+    const body = request.ndjson ?? (request.json === undefined ? null : JSON.stringify(request.json));
+    let response: Response;
+    try {
+      response = await this.#fetch(url, { method: request.method, headers, body, signal: signal ?? null });
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
+    if (!response.ok) throw await problemOf(response);
+    return response;
+  }
+
+  #unreachable(cause: unknown): ConnectionFailure {
+    return new ConnectionFailure(`No answer from the operator's API at ${this.#url}: ${reasonOf(cause)}.`, undefined, {
+      cause,
+    });
+  }
+
+  /** The whole text of an answer. */
+  async readText(request: OperatorRequest): Promise<string> {
+    const response = await this.open(request, AbortSignal.timeout(TIMEOUT_MS));
+    try {
+      return await response.text();
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
+  }
+
+  /** The JSON object of an answer; an empty one for 204. */
+  async readJson(request: OperatorRequest): Promise<JsonRecord> {
+    const text = await this.readText(request);
+    return text === '' ? {} : asRecord(parseJson(text));
+  }
+}

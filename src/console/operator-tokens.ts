@@ -1,0 +1,41 @@
+// Operator tokens: who holds which. Only SHA-256 sums are kept; a comparison looks at every known token in full, so that
+// its time tells nothing of which one came close.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { assert } from '../core/assert.ts';
+
+export interface OperatorTokens {
+  /** The name under which this token was given out, or undefined where it is unknown. */
+  identify(token: string): string | undefined;
+}
+
+export interface OperatorTokenEntry {
+  /** Appears in the trail as `operator:<name>`. */
+  readonly name: string;
+  /** SHA-256 over the UTF-8 text of the token: 64 hexadecimal characters. */
+  readonly sha256: string;
+}
+
+const SHA256_HEX = /^[0-9a-f]{64}$/i;
+
+export function createOperatorTokens(entries: readonly OperatorTokenEntry[]): OperatorTokens {
+  const known = entries.map(({ name, sha256 }) => {
+    assert(SHA256_HEX.test(sha256), 'an operator token is given by its SHA-256 in hexadecimal');
+    return { name, digest: Buffer.from(sha256, 'hex') };
+  });
+  return {
+    identify(token) {
+      const digest = createHash('sha256').update(token, 'utf8').digest();
+      let found: string | undefined;
+      for (const entry of known) {
+        if (timingSafeEqual(entry.digest, digest)) found = entry.name;
+      }
+      return found;
+    },
+  };
+}
+
+/** The SHA-256 that stands for a token. */
+export function hashOperatorToken(token: string): string {
+  return createHash('sha256').update(token, 'utf8').digest('hex');
+}

@@ -1,0 +1,113 @@
+// What the operator's API accepts: the schemas of its bodies and query parameters, and the one way to apply them. A
+// value that does not fit is `invalid-request` and the detail names the field.
+
+import { z } from 'zod';
+import { GrantdError } from '../core/errors.ts';
+import { SCOPES } from '../core/scopes.ts';
+import type { PageQuery } from '../shard/shard.ts';
+
+export const LIMIT_DEFAULT = 100;
+export const LIMIT_MAX = 1000;
+const NAME_LENGTH_MAX = 256;
+
+/** Control characters (Cc): C0, DEL and C1. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+const codePoints = (text: string): number => [...text].length;
+const isPlainText = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed();
+
+export const tenantName = z
+  .string('must be a string')
+  .refine(
+    (text) => text !== '' && codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
+    'must have 1 to 256 characters, none of them a control character or a lone surrogate',
+  );
+
+export const keyName = z
+  .string('must be a string')
+  .refine(
+    (text) => codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
+    'must have up to 256 characters, none of them a control character or a lone surrogate',
+  );
+
+export const planName = z.string('must be a string');
+
+export const scopes = z
+  .array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`), `must be an array of scopes: ${SCOPES.join(', ')}`)
+  .min(1, 'must name at least one scope')
+  .max(SCOPES.length, `must name at most ${SCOPES.length} scopes`)
+  .refine((list) => new Set(list).size === list.length, 'must name each scope once');
+
+/** ISO 8601 in UTC; becomes milliseconds since the Unix epoch. */
+export const timestamp = z.iso
+  .datetime('must be a timestamp in UTC such as 2030-01-31T12:00:00.000Z')
+  .transform((text) => Date.parse(text));
+
+const limit = z
+  .string()
+  .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${LIMIT_MAX}`)
+  .transform(Number)
+  .refine((number) => number <= LIMIT_MAX, `must be a whole number from 1 to ${LIMIT_MAX}`)
+  .default(LIMIT_DEFAULT);
+
+/** Query parameters of a listing. */
+export const pageShape = { limit, cursor: z.string().optional() };
+
+function refusal(error: z.ZodError, what: 'field' | 'parameter'): GrantdError {
+  const [issue] = error.issues;
+  if (issue === undefined) return new GrantdError('invalid-request', 'The request is malformed.');
+  if (issue.code === 'unrecognized_keys') {
+    return new GrantdError('invalid-request', `Unknown query parameter "${issue.keys[0]}".`);
+  }
+  if (issue.path.length === 0) return new GrantdError('invalid-request', `The body ${issue.message}.`);
+  const path = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  const name = path.slice(path.startsWith('.') ? 1 : 0);
+  return new GrantdError('invalid-request', `The ${what} "${name}" ${issue.message}.`);
+}
+
+/** A JSON object of that shape. Fields that the shape does not name are ignored. */
+export function parseBody<Shape extends z.core.$ZodLooseShape>(
+  body: unknown,
+  shape: Shape,
+): z.output<z.ZodObject<Shape>> {
+  const result = z.object(shape, 'must be a JSON object').safeParse(body);
+  if (!result.success) throw refusal(result.error, 'field');
+  return result.data;
+}
+
+/** Query parameters of that shape; unknown and repeated ones are refused. */
+export function parseQuery<Shape extends z.core.$ZodLooseShape>(
+  search: string,
+  shape: Shape,
+): z.output<z.ZodObject<Shape>> {
+  const values = new Map<string, string>();
+  for (const pair of search === '' ? [] : search.split('&')) {
+    if (pair === '') continue;
+    const separator = pair.indexOf('=');
+    const name = decodeQuery(separator < 0 ? pair : pair.slice(0, separator));
+    if (values.has(name)) throw new GrantdError('invalid-request', `The query parameter "${name}" is repeated.`);
+    values.set(name, separator < 0 ? '' : decodeQuery(pair.slice(separator + 1)));
+  }
+  for (const name of values.keys()) {
+    if (!Object.hasOwn(shape, name)) throw new GrantdError('invalid-request', `Unknown query parameter "${name}".`);
+  }
+  const result = z.strictObject(shape).safeParse(Object.fromEntries(values));
+  if (!result.success) throw refusal(result.error, 'parameter');
+  return result.data;
+}
+
+/** The query of a listing that takes nothing but a limit and a cursor. */
+export function parsePage(search: string): PageQuery {
+  const { limit: length, cursor } = parseQuery(search, pageShape);
+  return { limit: length, cursor };
+}
+
+/** URLSearchParams would replace bytes that are not UTF-8; here they are refused. */
+function decodeQuery(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new GrantdError('invalid-request', 'The query is not percent-encoded UTF-8.');
+  }
+}

@@ -1,0 +1,184 @@
+// The operator's commands against the operator's API on a front in memory: what they print, say and exit with.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { GrantdError } from '../../../src/core/errors.ts';
+import { systemClock, systemRandom } from '../../../src/roles/system.ts';
+import { type CliRun, type CliRunOptions, runCli } from '../../support/cli-run.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../support/console-service.ts';
+
+const NOBODY = 'ten_00000000000000000000000000';
+let service: ConsoleService;
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
+
+const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
+  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
+
+async function createTenant(name = 'Acme'): Promise<string> {
+  const { code, stdout } = await grantd(['tenants', 'create', name, '--json']);
+  assert.equal(code, 0);
+  return JSON.parse(stdout).tenant_id;
+}
+
+describe('tenants', () => {
+  test('are made, shown, listed and changed', async () => {
+    const made = await grantd(['tenants', 'create', 'Ann & Co', '--plan', 'standard']);
+    assert.equal(made.code, 0, made.stderr);
+    const id = /tenant_id +(ten_[0-9a-z]{26})/.exec(made.stdout)?.[1] ?? '';
+    assert.match(made.stdout, /name {8}Ann & Co\nplan {8}standard\nstate {7}active\n/);
+    assert.match((await grantd(['tenants', 'list'])).stdout, new RegExp(`${id} +Ann & Co +standard +active`));
+    assert.match((await grantd(['tenants', 'set-plan', id, 'scale'])).stdout, /plan +scale/);
+    assert.match((await grantd(['tenants', 'suspend', id])).stdout, /state +suspended/);
+    assert.match((await grantd(['tenants', 'resume', id])).stdout, /state +active/);
+    const shown = await grantd(['tenants', 'show', id, '--json']);
+    assert.deepEqual(
+      [JSON.parse(shown.stdout).plan, JSON.parse(shown.stdout).state, shown.stderr],
+      ['scale', 'active', ''],
+    );
+  });
+
+  test('a listing says where it goes on', async () => {
+    await createTenant();
+    await createTenant();
+    const first = await grantd(['tenants', 'list', '--limit', '1', '--json']);
+    const [tenant] = JSON.parse(first.stdout);
+    const cursor = /--cursor (\S+)/.exec(first.stderr)?.[1] ?? '';
+    const rest = await grantd(['tenants', 'list', '--cursor', cursor, '--json']);
+    assert.ok(JSON.parse(rest.stdout).length >= 1);
+    assert.doesNotMatch(rest.stdout, new RegExp(tenant.tenant_id));
+    assert.equal(rest.stderr, '');
+  });
+
+  test('are deleted only when that was confirmed', async () => {
+    const id = await createTenant();
+    const unasked = await grantd(['tenants', 'delete', id]);
+    assert.deepEqual([unasked.code, unasked.stdout], [2, '']);
+    assert.match(unasked.stderr, /--yes/);
+    const declined = await grantd(['tenants', 'delete', id], { terminal: true, stdin: 'yes\n' });
+    assert.equal(declined.code, 1);
+    assert.match(declined.stderr, /Nothing was deleted/);
+    assert.match((await grantd(['tenants', 'show', id])).stdout, /active/);
+    const confirmed = await grantd(['tenants', 'delete', id], { terminal: true, stdin: `${id}\n` });
+    assert.match(confirmed.stdout, /state +deleting/);
+    const other = await createTenant();
+    assert.match((await grantd(['tenants', 'delete', other, '--yes'])).stdout, /deleting/);
+  });
+});
+
+describe('keys', () => {
+  test('are made with their text once, listed without it, and revoked', async () => {
+    const id = await createTenant();
+    const scopes = ['--scope', 'check:read', '--scope', 'grant:write,admin'];
+    const made = await grantd(['keys', 'create', '--tenant', id, ...scopes, '--name', 'ci', '--json']);
+    assert.equal(made.code, 0, made.stderr);
+    const { key, key_id, scopes: given } = JSON.parse(made.stdout);
+    assert.match(key, /^gk1_/);
+    assert.deepEqual(given, ['check:read', 'grant:write', 'admin']);
+    const listed = await grantd(['keys', 'list', '--tenant', id]);
+    assert.match(listed.stdout, new RegExp(`${key_id} +ci +check:read,grant:write,admin`));
+    assert.doesNotMatch(listed.stdout, /gk1_/);
+    assert.match((await grantd(['keys', 'revoke', '--tenant', id, key_id])).stdout, /revoked/);
+    const again = await grantd(['keys', 'revoke', '--tenant', id, key_id]);
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /key-not-found/);
+  });
+
+  test('need a tenant and a scope', async () => {
+    const bare = await grantd(['keys', 'create', '--tenant', NOBODY]);
+    assert.equal(bare.code, 2);
+    assert.match(bare.stderr, /--scope/);
+  });
+});
+
+test('plans, slots and members are tables', async () => {
+  assert.match((await grantd(['plans'])).stdout, /PLAN +REQUESTS +PER SECONDS[^\n]*\nfree +600 +60 +1000 +1000\n/);
+  assert.match((await grantd(['plans'])).stdout, /unlimited +unlimited/);
+  service.operator.members = [
+    { incarnation: 'inc_a', shardName: 'shard-0', address: 'h:1', state: 'draining', beat: 1, startedAtMs: 0 },
+  ];
+  assert.match((await grantd(['members'])).stdout, /shard-0 +draining +h:1 +1970-01-01T00:00:00\.000Z/);
+  assert.deepEqual(JSON.parse((await grantd(['slots', '--json'])).stdout), []);
+});
+
+test('a check answers with its exit code', async () => {
+  const id = await createTenant();
+  await grantd(['import', '-', '--tenant', id], { stdin: 'user:ann\tviewer\tdoc:a\n' });
+  const yes = await grantd(['check', 'user:ann', 'viewer', 'doc:a', '--tenant', id]);
+  assert.deepEqual([yes.code, yes.stdout], [0, 'authorized true\n']);
+  const no = await grantd(['check', 'user:ann', 'editor', 'doc:a', '--tenant', id]);
+  assert.deepEqual([no.code, no.stdout], [3, 'authorized false\n']);
+  const json = await grantd(['check', 'user:ann', 'viewer', 'doc:a', '--tenant', id, '--json']);
+  assert.equal(JSON.parse(json.stdout).authorized, true);
+  const bad = await grantd(['check', 'ann', 'viewer', 'doc:a', '--tenant', id]);
+  assert.deepEqual([bad.code, bad.stdout], [1, '']);
+  assert.match(bad.stderr, /^grantd: Invalid subject: .*\n {2}status 400, invalid-subject\n {2}request req_/);
+  assert.equal((await grantd(['check', 'user:ann', 'viewer'])).code, 2);
+});
+
+test('changes are listed, oldest first', async () => {
+  const id = await createTenant();
+  await grantd(['import', '-', '--tenant', id], { stdin: 'user:ann\tviewer\tdoc:a\n' });
+  const { stdout } = await grantd(['changes', '--tenant', id]);
+  assert.match(stdout, /operator:alice +grant\.created +subject=user:ann relation=viewer object=doc:a +req_/);
+  assert.equal(JSON.parse((await grantd(['changes', '--tenant', id, '--json'])).stdout)[0].seq, 1);
+});
+
+describe('failures', () => {
+  test('the service’s reason and request id go to standard error', async () => {
+    const { code, stdout, stderr } = await grantd(['tenants', 'show', NOBODY]);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^grantd: Tenant not found: .*\n {2}status 404, tenant-not-found\n {2}request req_\w{26}\n$/);
+  });
+
+  test('a wrong token and a service out of reach are told apart', async () => {
+    const refused = await grantd(['plans'], { target: { url: service.url, token: 'wrong' } });
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /Unauthorized/);
+    assert.doesNotMatch(refused.stderr, /wrong/);
+    const away = await grantd(['plans'], { target: { url: 'http://127.0.0.1:1/', token: 't' } });
+    assert.equal(away.code, 1);
+    assert.match(away.stderr, /No answer from the operator's API at http:\/\/127\.0\.0\.1:1: /);
+  });
+
+  test('an answer from something else is not taken for one of the operator’s API', async () => {
+    const other =
+      (body: string, status: number): typeof fetch =>
+      async () =>
+        new Response(body, { status });
+    assert.match((await grantd(['plans'], { fetch: other('<html>', 502) })).stderr, /HTTP status 502: .*address right/);
+    assert.match((await grantd(['plans'], { fetch: other('<html>', 200) })).stderr, /something unexpected/);
+    assert.match((await grantd(['plans'], { fetch: other('{"plans":3}', 200) })).stderr, /no array "plans"/);
+  });
+
+  test('a refusal that could be repeated is not repeated by a command that writes', async () => {
+    service.operator.faults.push(new GrantdError('unavailable', 'Not now.'));
+    const { code, stderr } = await grantd(['tenants', 'create', 'a']);
+    assert.equal(code, 1);
+    assert.match(stderr, /Not now/);
+  });
+});
+
+describe('help', () => {
+  const commands = [
+    ...['create', 'list', 'show', 'set-plan', 'suspend', 'resume', 'delete'].map((name) => ['tenants', name]),
+    ...['create', 'list', 'revoke'].map((name) => ['keys', name]),
+    ...['plans', 'slots', 'members', 'check', 'changes', 'import', 'export'].map((name) => [name]),
+  ];
+  for (const command of commands) {
+    test(`${command.join(' ')} has examples`, async () => {
+      const { code, stdout } = await grantd([...command, '--help']);
+      assert.equal(code, 0);
+      assert.match(stdout, new RegExp(`Examples:\\n.*grantd ${command.join(' ')}`, 's'));
+    });
+  }
+
+  test('wrong usage exits with 2', async () => {
+    for (const args of [['tenants'], ['tenants', 'nonsense'], ['export'], ['tenants', 'list', '--limit', '0']]) {
+      assert.equal((await grantd(args)).code, 2, args.join(' '));
+    }
+  });
+});
