@@ -1,0 +1,40 @@
+// The reference page of the metrics, made from the registry itself, so that it cannot name one that is not served.
+
+import { createMetrics } from '../src/telemetry/metrics.ts';
+
+const OWN_PREFIX = 'grantd_';
+
+const escapeCell = (text: string): string => text.replaceAll('|', '\\|');
+
+/** docs/reference/metrics.md. */
+export async function renderMetricsPage(): Promise<string> {
+  const { registry } = createMetrics();
+  const metrics = await registry.getMetricsAsJSON();
+  const labels = new Map(registry.getMetricsAsArray().map((metric) => [metric.name, labelNames(metric)]));
+  const rows = metrics
+    .filter((metric) => metric.name.startsWith(OWN_PREFIX))
+    .sort((left, right) => (left.name < right.name ? -1 : 1))
+    .map((metric) => {
+      const names = (labels.get(metric.name) ?? []).map((name) => `\`${name}\``).join(', ');
+      return `| \`${metric.name}\` | ${metric.type} | ${names} | ${escapeCell(metric.help)} |`;
+    });
+  return [
+    '# Metrics',
+    '',
+    '<!-- Made by `npm run generate:docs` from src/telemetry/metrics.ts. Change it there. -->',
+    '',
+    'Served as Prometheus text at `/metrics` of the ops port, besides the usual `process_…` and `nodejs_…` ones. Labels are',
+    'small fixed sets; a tenant, a key or a path is never one.',
+    '',
+    '| metric | type | labels | meaning |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** prom-client keeps the names of the labels of a metric in a field that its types leave out. */
+function labelNames(metric: object): readonly string[] {
+  const names: unknown = 'labelNames' in metric ? metric.labelNames : undefined;
+  return Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string') : [];
+}

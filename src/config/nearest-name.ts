@@ -1,0 +1,32 @@
+// The name that someone most likely meant, for messages about an unknown one.
+
+/** More differences than this are another word, not a slip. */
+const DISTANCE_MAX = 4;
+
+/** Levenshtein's distance: insertions, deletions and replacements of one character. */
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const replaced = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[right.length] ?? 0;
+}
+
+/** The nearest of `names`, the first of equals, or undefined where none is near. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let distance = DISTANCE_MAX + 1;
+  for (const candidate of names) {
+    const difference = editDistance(name, candidate);
+    if (difference < distance) {
+      nearest = candidate;
+      distance = difference;
+    }
+  }
+  return nearest;
+}

@@ -1,0 +1,225 @@
+// The parsers of the forms that settings have. Each takes a text that is not empty and returns the typed value, or
+// throws a WrongSetting that says what is expected. None repeats a text that may be a secret.
+
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
+import { DEFAULT_PLAN_NAME, KEYS_MAX_DEFAULT, NAMESPACES_MAX_DEFAULT, type Plan, type Plans } from '../core/plans.ts';
+import { Secret } from './secret.ts';
+import { WrongSetting } from './setting.ts';
+
+const quote = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+
+/** `host:port`; an IPv6 host stands in brackets. Port 0 is any free one. */
+export function parseAddress(text: string): string {
+  const match = /^(?<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?<port>\d{1,5})$/.exec(text);
+  const port = Number(match?.groups?.port);
+  const host = match?.groups?.host ?? '';
+  const bracketed = host.startsWith('[');
+  if (match === null || port > 65_535 || (bracketed && isIP(host.slice(1, -1)) !== 6)) {
+    throw new WrongSetting(`must be host:port, like 127.0.0.1:8080 or [::1]:8080; it is ${quote(text)}`);
+  }
+  return text;
+}
+
+export function parseBoolean(text: string): boolean {
+  if (text === 'true') return true;
+  if (text === 'false') return false;
+  throw new WrongSetting(`must be true or false; it is ${quote(text)}`);
+}
+
+export function integerParser(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max)) {
+      throw new WrongSetting(`must be a whole number from ${min} to ${max}; it is ${quote(text)}`);
+    }
+    return value;
+  };
+}
+
+const BYTE_UNITS: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['KiB', 1024],
+  ['MiB', 1024 ** 2],
+  ['GiB', 1024 ** 3],
+]);
+
+/** Plain bytes, or a whole number of KiB, MiB or GiB. */
+export function bytesParser(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const match = /^(?<amount>\d{1,15})(?<unit>|KiB|MiB|GiB)$/.exec(text);
+    const value = Number(match?.groups?.amount) * (BYTE_UNITS.get(match?.groups?.unit ?? '') ?? 1);
+    if (!(value >= min && value <= max)) {
+      throw new WrongSetting(
+        `must be a number of bytes from ${min} to ${max}, plain or like 256MiB (KiB, MiB, GiB); it is ${quote(text)}`,
+      );
+    }
+    return value;
+  };
+}
+
+export function choiceParser<Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => {
+    const choice = choices.find((each) => each === text);
+    if (choice === undefined) throw new WrongSetting(`must be one of ${choices.join(', ')}; it is ${quote(text)}`);
+    return choice;
+  };
+}
+
+/** Without the `/` at its end, so that paths can be appended. */
+export function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const plain = url !== undefined && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  if (!plain || !['http:', 'https:'].includes(url.protocol) || /[?#\s]/.test(text)) {
+    throw new WrongSetting(
+      `must be an http or https URL without user, query and fragment, like https://grantd.example.com; it is ${quote(text.replace(/\/\/[^/]*@/, '//…@'))}`,
+    );
+  }
+  return text.replace(/\/+$/, '');
+}
+
+export function parseShardName(text: string): string {
+  if (!/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(text)) {
+    throw new WrongSetting(
+      `must be 1 to 63 lower-case letters, digits, "-" or ".", as in a host name; it is ${quote(text)}`,
+    );
+  }
+  return text;
+}
+
+export function parsePath(text: string): string {
+  if (text.includes('\0')) throw new WrongSetting('must be a path without NUL characters');
+  return text;
+}
+
+/** Names that stand for well-known ranges. */
+const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+/** Comma-separated addresses, ranges (CIDR) and names of ranges. */
+export function parseTrustedProxies(text: string): readonly string[] {
+  const proxies = text.split(',').map((part) => part.trim());
+  for (const proxy of proxies) {
+    const [address = '', prefix, ...rest] = proxy.split('/');
+    const version = isIP(address);
+    const prefixFits =
+      prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+    if (!PROXY_NAMES.has(proxy) && (version === 0 || !prefixFits || rest.length > 0)) {
+      throw new WrongSetting(
+        `must be comma-separated IP addresses or ranges like 10.0.0.0/8, or loopback, linklocal, uniquelocal; ${quote(proxy)} is none`,
+      );
+    }
+  }
+  return Object.freeze(proxies);
+}
+
+export const OPERATOR_TOKEN_LENGTH_MIN = 32;
+
+/** Printable ASCII without spaces, so that it fits a header as it is. */
+export function parseOperatorToken(text: string): Secret {
+  if (!/^[\x21-\x7e]+$/.test(text) || text.length < OPERATOR_TOKEN_LENGTH_MIN || text.length > 1024) {
+    throw new WrongSetting(
+      `must be ${OPERATOR_TOKEN_LENGTH_MIN} to 1024 printable ASCII characters without spaces; it has ${text.length} characters`,
+    );
+  }
+  return new Secret(text);
+}
+
+export interface NamedToken {
+  /** Stands in the trail as `operator:<name>`. */
+  readonly name: string;
+  /** SHA-256 of the token: 64 hexadecimal characters, lower case. */
+  readonly sha256: string;
+}
+
+/** The name under which the token of GRANTD_OPERATOR_TOKEN stands in the trail. */
+export const OPERATOR_NAME_DEFAULT = 'operator';
+
+export function namedToken(name: string, token: Secret): NamedToken {
+  return { name, sha256: createHash('sha256').update(token.reveal(), 'utf8').digest('hex') };
+}
+
+const NAMED_TOKENS_MAX = 1000;
+
+/** Lines `name:sha256`; empty lines and those that start with `#` do not count. Never repeats a line: it may be a token by mistake. */
+export function parseNamedTokens(text: string): readonly NamedToken[] {
+  const tokens: NamedToken[] = [];
+  const names = new Set([OPERATOR_NAME_DEFAULT]);
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    const match = /^(?<name>[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}):(?<sha256>[0-9A-Fa-f]{64})$/.exec(line);
+    const { name, sha256 } = match?.groups ?? {};
+    if (name === undefined || sha256 === undefined) {
+      throw new WrongSetting(
+        `must hold lines of the form name:sha256, with 64 hexadecimal characters; line ${index + 1} is not of that form`,
+      );
+    }
+    if (names.has(name)) {
+      throw new WrongSetting(
+        `must give each name once, and not "${OPERATOR_NAME_DEFAULT}"; line ${index + 1} gives ${quote(name)} again`,
+      );
+    }
+    if (tokens.length === NAMED_TOKENS_MAX) throw new WrongSetting(`must hold at most ${NAMED_TOKENS_MAX} tokens`);
+    names.add(name);
+    tokens.push(Object.freeze({ name, sha256: sha256.toLowerCase() }));
+  }
+  return Object.freeze(tokens);
+}
+
+const PLAN_FIELDS: ReadonlySet<string> = new Set(['requests', 'window_seconds', 'namespaces_max', 'keys_max']);
+const PLANS_MAX = 100;
+const REQUESTS_MAX = 1_000_000_000;
+const WINDOW_SECONDS_MAX = 86_400;
+const BOUND_MAX = 100_000;
+
+function parsePlan(name: string, value: unknown): Plan {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new WrongSetting(`must hold an object for the plan ${quote(name)}`);
+  }
+  const fields = new Map<string, unknown>(Object.entries(value));
+  for (const field of fields.keys()) {
+    if (!PLAN_FIELDS.has(field))
+      throw new WrongSetting(`gives the plan ${quote(name)} an unknown field ${quote(field)}`);
+  }
+  const read = (field: string, max: number, fallback: number | undefined): number => {
+    const given = fields.get(field) ?? fallback;
+    if (typeof given !== 'number' || !Number.isInteger(given) || given < 1 || given > max) {
+      throw new WrongSetting(`must give the plan ${quote(name)} a "${field}" that is a whole number from 1 to ${max}`);
+    }
+    return given;
+  };
+  return Object.freeze({
+    name,
+    requests: fields.get('requests') === null ? undefined : read('requests', REQUESTS_MAX, undefined),
+    windowSeconds: read('window_seconds', WINDOW_SECONDS_MAX, undefined),
+    namespacesMax: read('namespaces_max', BOUND_MAX, NAMESPACES_MAX_DEFAULT),
+    keysMax: read('keys_max', BOUND_MAX, KEYS_MAX_DEFAULT),
+  });
+}
+
+/** Lays the plans of a JSON text over `builtIn`. A name given again replaces the built-in plan as a whole. */
+export function plansParser(builtIn: Plans): (text: string) => Plans {
+  return (text) => {
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch {
+      throw new WrongSetting('must be JSON');
+    }
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+      throw new WrongSetting('must be a JSON object of plans by name');
+    }
+    const plans = new Map(builtIn);
+    for (const [name, value] of Object.entries(parsed)) {
+      if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)) {
+        throw new WrongSetting(
+          `must name plans with 1 to 64 lower-case letters, digits, "_" or "-"; ${quote(name)} is not such a name`,
+        );
+      }
+      plans.set(name, parsePlan(name, value));
+    }
+    if (plans.size > PLANS_MAX) throw new WrongSetting(`must hold at most ${PLANS_MAX} plans`);
+    if (plans.get(DEFAULT_PLAN_NAME) === undefined) throw new WrongSetting(`must keep the plan "${DEFAULT_PLAN_NAME}"`);
+    return plans;
+  };
+}

@@ -1,0 +1,117 @@
+// From the environment to a frozen, typed configuration. Either every setting is right, or the start ends with one
+// message that lists every wrong one. No value of a secret ever gets into that message.
+
+import { readFileSync } from 'node:fs';
+import { nearestName } from './nearest-name.ts';
+import { Secret } from './secret.ts';
+import { type Role, type Setting, WrongSetting } from './setting.ts';
+import { type Config, SETTINGS } from './settings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const PREFIX = 'GRANTD_';
+const FILE_SUFFIX = '_FILE';
+/** Far above any setting; a path given by mistake must not fill the memory. */
+const FILE_BYTES_MAX = 1024 * 1024;
+
+/** Kubernetes sets these in every pod beside a Service whose name starts with `grantd`; they are not ours. */
+const SERVICE_LINK = /^GRANTD_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+/** Read by the project's own tests, not by the program. */
+const FOREIGN_NAMES: ReadonlySet<string> = new Set(['GRANTD_TOOLS']);
+
+/** Lists every wrong setting, one per line. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    const many = problems.length === 1 ? 'A setting is wrong' : `${problems.length} settings are wrong`;
+    super(`${many}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
+
+/** Every variable the program knows, whatever the role. */
+export function variableNames(): string[] {
+  return rows.flatMap(([, setting]) =>
+    setting.file ? [setting.name, `${setting.name}${FILE_SUFFIX}`] : [setting.name],
+  );
+}
+
+function readTextFile(path: string): string {
+  const bytes = readFileSync(path);
+  if (bytes.length > FILE_BYTES_MAX) throw new WrongSetting(`names a file of more than ${FILE_BYTES_MAX} bytes`);
+  return bytes.toString('utf8').replace(/\r?\n$/, '');
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unreadable';
+
+function readSetting(setting: Setting<unknown>, environment: Environment, problems: string[]): unknown {
+  // An empty variable counts as not set: that is how compose files and charts leave one out.
+  const direct = environment[setting.name] || undefined;
+  const fileVariable = `${setting.name}${FILE_SUFFIX}`;
+  const path = setting.file ? environment[fileVariable] || undefined : undefined;
+  let variable = setting.name;
+  try {
+    if (path !== undefined) {
+      if (direct !== undefined) throw new WrongSetting(`is set, and ${fileVariable} too; set one of them`);
+      variable = fileVariable;
+      let text: string;
+      try {
+        text = readTextFile(path);
+      } catch (error) {
+        if (error instanceof WrongSetting) throw error;
+        throw new WrongSetting(`names a file that cannot be read (${reasonOf(error)}): ${path}`);
+      }
+      if (text === '') throw new WrongSetting(`names a file that is empty: ${path}`);
+      return setting.parse(text);
+    }
+    const text = direct ?? setting.default;
+    return text === undefined ? undefined : setting.parse(text);
+  } catch (error) {
+    if (!(error instanceof WrongSetting)) throw error;
+    problems.push(`${variable} ${error.message}`);
+    return undefined;
+  }
+}
+
+function findUnknown(environment: Environment): string[] {
+  const names = variableNames();
+  const known = new Set(names);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(PREFIX) && !known.has(name))
+    .filter((name) => !SERVICE_LINK.test(name) && !FOREIGN_NAMES.has(name))
+    .sort()
+    .map((name) => {
+      const nearest = nearestName(name, names);
+      return `${name} is not a setting${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+    });
+}
+
+/** The settings of `role` out of `environment`. Throws a ConfigError that lists every wrong or unknown one. */
+export function readConfig<Reader extends Role>(role: Reader, environment: Environment): Config<Reader> {
+  const problems: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [key, setting] of rows) {
+    if (setting.roles.includes(role)) config[key] = readSetting(setting, environment, problems);
+  }
+  problems.push(...findUnknown(environment));
+  if (problems.length > 0) throw new ConfigError(problems);
+  // The record was filled from the very table that the type is computed from.
+  return Object.freeze(config) as Config<Reader>;
+}
+
+/** What may be logged of a configuration: settings by name, secrets and bulky values only as being set. */
+export function describeConfig(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const described: Record<string, unknown> = {};
+  for (const [key, setting] of rows) {
+    const value = config[key];
+    if (value === undefined) continue;
+    described[setting.name] =
+      value instanceof Secret || setting.file ? 'set' : Array.isArray(value) ? value.join(',') : value;
+  }
+  return described;
+}

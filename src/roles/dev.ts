@@ -1,0 +1,268 @@
+// The role `dev`: the whole service in one process on the embedded store. The same parts as in a cluster, wired the same
+// way: fronts and shards talk gRPC over loopback. It is ready only when everything serves, and a start that fails at any
+// step lets go of all that it had taken.
+
+import { resolve } from 'node:path';
+import { namedToken, OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
+import { describeConfig } from '../config/read-config.ts';
+import { Secret } from '../config/secret.ts';
+import type { DevConfig } from '../config/settings.ts';
+import { createOperatorTokens } from '../console/operator-tokens.ts';
+import { listenConsole } from '../console/server.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { IdFactory } from '../core/ids.ts';
+import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
+import { SEGMENT_SIZE_DEFAULT } from '../core/slots.ts';
+import { createStaticDiscovery } from '../discovery/static.ts';
+import { createFront } from '../front/create-front.ts';
+import { createFailureLimiter } from '../front/failure-limiter.ts';
+import { createMemoryRateLimiter } from '../front/memory-rate-limiter.ts';
+import { listenHttp } from '../http/server.ts';
+import { listenShardServer } from '../rpc/server.ts';
+import { LOG_FORMAT } from '../shard/entries.ts';
+import { createShardNode, retireMembers, type ShardNode } from '../shard/node.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import type { Meta, Store } from '../store/store.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { renderBanner } from './banner.ts';
+import { ensureDemoTenant } from './demo.ts';
+import { devFilePath, readDevFile, writeDevFile } from './dev-file.ts';
+import type { RunningRole } from './life-cycle.ts';
+import { listenOps, splitAddress } from './ops-server.ts';
+import { listenOn, StartError } from './start-error.ts';
+
+export const SHARDS_DEFAULT = 2;
+export const SHARDS_MAX = 16;
+
+const LEASE_MS = 3_000;
+const DEADLINE_MS = 10_000;
+const SCHEMA_VERSION = 1;
+const SECRET_LENGTH = 32;
+/** Fronts find their shards in milliseconds once these serve; longer means that they cannot. */
+const FRONT_READY_MS_MAX = 15_000;
+const FRONT_READY_POLL_MS = 10;
+const MS_PER_HOUR = 3_600_000;
+
+interface DevDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Takes the banner. */
+  readonly print: (text: string) => void;
+}
+
+interface DevOptions {
+  readonly config: DevConfig;
+  /** 1 to 16. */
+  readonly shards: number;
+  readonly version: string;
+  /** Whether the banner goes to a person: only then it shows the demo key. */
+  readonly terminal: boolean;
+}
+
+const toBase64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
+
+/** Host and port of the shard at `index`: consecutive ports, unless the port is any free one. */
+function shardAddress(address: string, index: number): string {
+  const { port } = splitAddress(address);
+  const host = address.slice(0, address.lastIndexOf(':'));
+  return port === 0 ? address : `${host}:${port + index}`;
+}
+
+/** Whatever keeps the store from opening is told as the store says it: the directory, and what is wrong with it. */
+async function openStore({ clock, log }: DevDependencies, config: DevConfig): Promise<Store> {
+  try {
+    return await openSqliteStore({ directory: config.dataDirectory, slots: config.slots, clock, log });
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+async function openMeta(store: Store, dependencies: DevDependencies, slots: number): Promise<Meta> {
+  return store.initializeMeta(
+    {
+      schemaVersion: SCHEMA_VERSION,
+      slots,
+      segmentSize: SEGMENT_SIZE_DEFAULT,
+      serialLevel: 'LOCAL_SERIAL',
+      leaseMs: LEASE_MS,
+      deadlineMs: DEADLINE_MS,
+      logFormat: LOG_FORMAT,
+      cursorSecrets: [toBase64url(dependencies.random.bytes(SECRET_LENGTH))],
+    },
+    dependencies.clock.monotonicMs() + DEADLINE_MS,
+  );
+}
+
+async function waitFor(condition: () => boolean, clock: Clock, signal: AbortSignal, what: string): Promise<void> {
+  const giveUpMs = clock.monotonicMs() + FRONT_READY_MS_MAX;
+  while (!condition()) {
+    signal.throwIfAborted();
+    if (clock.monotonicMs() > giveUpMs) throw new StartError(`${what} within ${FRONT_READY_MS_MAX / 1000} s.`);
+    await new Promise<void>((proceed) => clock.setTimer(proceed, FRONT_READY_POLL_MS));
+  }
+}
+
+/** Resolves when everything serves and the banner is printed. An abort of `signal` ends the start. */
+export async function startDev(
+  dependencies: DevDependencies,
+  options: DevOptions,
+  signal: AbortSignal,
+): Promise<RunningRole> {
+  const { clock, random, log, print } = dependencies;
+  const { config } = options;
+  const plans: Plans = config.plans ?? BUILT_IN_PLANS;
+  const metrics = createMetrics();
+  const ids = new IdFactory(clock, random);
+  const newContext = () => ({ requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + DEADLINE_MS });
+  log.info({ settings: describeConfig(config), shards: options.shards }, 'starting');
+
+  // Disposed from the last to the first, whether the start fails or the role is stopped.
+  await using parts = new AsyncDisposableStack();
+  let phase: 'starting' | 'serving' | 'stopping' = 'starting';
+  let frontReady = () => false;
+
+  const ops = await listenOn('GRANTD_OPS_ADDRESS', config.opsAddress, () =>
+    listenOps(
+      {
+        metrics,
+        log,
+        notReady: () => {
+          if (phase !== 'serving') return [phase];
+          return frontReady() ? [] : ['not every slot has an owner that can be reached'];
+        },
+      },
+      { address: config.opsAddress },
+    ),
+  );
+  parts.defer(() => ops.close());
+
+  const known = readDevFile(config.dataDirectory);
+  const operatorToken =
+    config.operatorToken ?? new Secret(known?.operator_token ?? toBase64url(random.bytes(SECRET_LENGTH)));
+
+  const store = await openStore(dependencies, config);
+  parts.defer(() => store.close());
+  const meta = await openMeta(store, dependencies, config.slots);
+
+  const nodes: (ShardNode | undefined)[] = [];
+  const addresses: string[] = [];
+  for (let index = 0; index < options.shards; index += 1) {
+    const address = shardAddress(config.rpcAddress, index);
+    const server = await listenOn('GRANTD_RPC_ADDRESS', address, () =>
+      listenShardServer({ shard: () => nodes[index], log, metrics }, { address }),
+    );
+    parts.defer(() => server.close());
+    addresses.push(server.address);
+  }
+  parts.defer(async () => {
+    const outcomes = await Promise.allSettled(nodes.map((node) => node?.stop()));
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  });
+  // This process holds the store alone: what an earlier run left behind is not alive.
+  await retireMembers(store, clock);
+  for (const [index, address] of addresses.entries()) {
+    const node = createShardNode(
+      { store, clock, random, log, metrics },
+      {
+        shardName: `${config.shardName}-${index + 1}`,
+        address,
+        meta,
+        plans,
+        pageCacheBytesMax: Math.floor(config.pageCacheBytes / options.shards),
+        logRetentionMs: config.logRetentionHours * MS_PER_HOUR,
+      },
+    );
+    await node.join();
+    nodes[index] = node;
+  }
+  // Each claims its share of the slots among all that have joined.
+  await Promise.all(nodes.map((node) => node?.start()));
+
+  const discovery = createStaticDiscovery(addresses);
+  const front = createFront({ discovery, clock, random, log, metrics }, { name: 'dev', peer: 'front' });
+  parts.defer(() => front.close());
+  const consoleFront = createFront({ discovery, clock, random, log, metrics }, { name: 'dev', peer: 'console' });
+  parts.defer(() => consoleFront.close());
+  await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front did not reach every shard');
+  frontReady = () => front.ready() && consoleFront.ready();
+
+  const http = await listenOn('GRANTD_HTTP_ADDRESS', config.httpAddress, () =>
+    listenHttp(
+      {
+        front,
+        rateLimiter: createMemoryRateLimiter(),
+        failureLimiter: createFailureLimiter(),
+        ids,
+        clock,
+        log,
+        metrics,
+      },
+      {
+        address: config.httpAddress,
+        baseUrl: config.baseUrl,
+        errorsBase: config.errorsBase,
+        plans,
+        trustedProxies: config.trustedProxies ?? [],
+        deadlineMs: meta.deadlineMs,
+      },
+    ),
+  );
+  const baseUrl = config.baseUrl ?? http.url;
+  let closeConsole = async (): Promise<void> => {};
+  // The public API ends before the console, although the console starts after it (it links to its error pages).
+  parts.defer(async () => {
+    await http.close();
+    await closeConsole();
+  });
+  const tokens = createOperatorTokens([
+    namedToken(OPERATOR_NAME_DEFAULT, operatorToken),
+    ...(config.operatorTokens ?? []),
+  ]);
+  const consoleServer = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
+    listenConsole(
+      { operator: consoleFront.operator, tokens, ids, clock, random, log, metrics },
+      { address: config.consoleAddress, errorsBase: config.errorsBase ?? `${baseUrl}/errors`, plans },
+    ),
+  );
+  closeConsole = () => consoleServer.close();
+
+  const demo = config.demo
+    ? await ensureDemoTenant(
+        { front, operator: consoleFront.operator, newContext },
+        { tenantId: known?.tenant_id, key: known?.key },
+        { operatorName: OPERATOR_NAME_DEFAULT },
+      )
+    : undefined;
+  const tenantId = demo?.tenantId ?? known?.tenant_id;
+  writeDevFile(config.dataDirectory, {
+    base_url: baseUrl,
+    ops_url: ops.url,
+    console_url: consoleServer.url,
+    operator_token: operatorToken.reveal(),
+    ...(tenantId === undefined ? {} : { tenant_id: tenantId }),
+    ...(demo === undefined ? {} : { key: demo.key }),
+  });
+  signal.throwIfAborted();
+
+  phase = 'serving';
+  parts.defer(() => {
+    phase = 'stopping';
+  });
+  print(
+    renderBanner({
+      version: options.version,
+      baseUrl,
+      opsUrl: ops.url,
+      consoleUrl: consoleServer.url,
+      devFilePath: resolve(devFilePath(config.dataDirectory)),
+      demo,
+      terminal: options.terminal,
+    }),
+  );
+  log.info({ url: baseUrl, ops: ops.url, console: consoleServer.url }, 'serving');
+  const running = parts.move();
+  return { stop: () => running.disposeAsync() };
+}

@@ -1,0 +1,73 @@
+// The command line: every command has a help of its own, with the settings it reads; wrong usage says what is right.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const MAIN = join(ROOT, 'src', 'main.ts');
+const help = (...args: string[]): string =>
+  execFileSync(process.execPath, [MAIN, ...args, '--help'], { encoding: 'utf8', env: {} });
+
+/** The subcommands that a help text lists. */
+function commandsOf(text: string): string[] {
+  const [, list = ''] = /^Commands:\n((?: {2}.*\n?)+)/m.exec(text) ?? [];
+  return [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help');
+}
+
+describe('--help', () => {
+  const commands = commandsOf(help());
+
+  it('lists the commands of this version', () => {
+    for (const name of ['dev', 'tenants', 'keys', 'slots', 'check', 'import', 'export'])
+      assert.ok(commands.includes(name), name);
+    for (const name of ['front', 'shard', 'console', 'migrate']) assert.ok(!commands.includes(name), name);
+  });
+
+  for (const command of commands) {
+    it(`of ${command} says how it is used and which settings it reads`, () => {
+      const text = help(command);
+      assert.match(text, new RegExp(`^Usage: grantd ${command}`));
+      assert.match(text, /^ {2}GRANTD_DATA_DIR /m);
+      assert.equal(/GRANTD_HTTP_ADDRESS/.test(text), command === 'dev');
+      for (const child of commandsOf(text)) {
+        assert.match(help(command, child), new RegExp(`^Usage: grantd ${command} ${child}`));
+        assert.match(help(command, child), /^ {2}GRANTD_OPERATOR_TOKEN/m);
+      }
+    });
+  }
+});
+
+describe('the command line', () => {
+  it('tells its version', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    assert.equal(execFileSync(process.execPath, [MAIN, '--version'], { encoding: 'utf8' }).trim(), version);
+  });
+
+  for (const [args, message] of [
+    [['dev', '--shards', '0'], /must be a number from 1 to 16/],
+    [['dev', '--shards', '17'], /must be a number from 1 to 16/],
+    [['dev', '--shards', 'two'], /must be a number from 1 to 16/],
+    [['dev', '--shard', '2'], /unknown option '--shard'/],
+    [['serve'], /unknown command 'serve'/],
+  ] as const) {
+    it(`refuses: grantd ${args.join(' ')}`, () => {
+      const run = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env: {}, timeout: 20_000 });
+      assert.notEqual(run.status, 0);
+      assert.match(run.stderr, message);
+      assert.equal(run.stdout, '');
+    });
+  }
+
+  it('says where a command looked for the service in vain', () => {
+    const run = spawnSync(process.execPath, [MAIN, 'slots'], {
+      encoding: 'utf8',
+      env: { GRANTD_DATA_DIR: join(ROOT, 'no-such-directory') },
+      timeout: 20_000,
+    });
+    assert.equal(run.status, 1);
+    assert.match(run.stderr, /^grantd: There is no .*no-such-directory\/dev\.json\. Start the service/);
+  });
+});

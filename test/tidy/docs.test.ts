@@ -1,0 +1,92 @@
+// The docs against the code: generated pages are fresh, and every command, link and setting that a page names exists.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { renderMetricsPage } from '../../scripts/metrics-page.ts';
+import { variableNames } from '../../src/config/read-config.ts';
+import { renderSettingsPage } from '../../src/config/render-settings.ts';
+import { listFiles, ROOT, readText } from './support/source-tree.ts';
+
+const pages = listFiles()
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => ({ path, text: readText(path) }));
+const scripts: Record<string, string> = JSON.parse(readText('package.json')).scripts;
+const FRESHEN = 'Run `npm run generate:docs`.';
+
+/** As GitHub makes the anchor of a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+const withoutCode = (text: string): string => text.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '');
+
+describe('the docs', () => {
+  it('hold the table of settings as it is in the code', () => {
+    assert.equal(readText('docs/reference/settings.md'), renderSettingsPage(), FRESHEN);
+  });
+
+  it('hold the metrics as the program serves them', async () => {
+    assert.equal(readText('docs/reference/metrics.md'), await renderMetricsPage(), FRESHEN);
+  });
+
+  it('name npm scripts that exist', () => {
+    const found = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bnpm (?:run )(?:-s |--silent )?(?<name>[a-z][a-z0-9:-]*)/g)]
+        .map(({ groups }) => groups?.name ?? '')
+        .filter((name) => !(name in scripts))
+        .map((name) => `${path}: npm run ${name}`),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('link to files and headings that exist', () => {
+    const found = pages.flatMap(({ path, text }) =>
+      [...withoutCode(text).matchAll(/\[[^\]]*\]\((?<target>[^)\s]+)\)/g)].flatMap(({ groups }) => {
+        const target = groups?.target ?? '';
+        if (/^[a-z]+:/.test(target)) return [];
+        const [file = '', anchor] = target.split('#');
+        const linked = file === '' ? path : join(dirname(path), file);
+        if (!existsSync(join(ROOT, linked))) return [`${path}: ${target}`];
+        if (anchor === undefined || !linked.endsWith('.md')) return [];
+        const anchors = [...readText(linked).matchAll(/^#+ (?<heading>.+)$/gm)].map((match) =>
+          anchorOf(match.groups?.heading ?? ''),
+        );
+        return anchors.includes(anchor) ? [] : [`${path}: ${target}`];
+      }),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('name settings that exist', () => {
+    const known = new Set([...variableNames(), 'GRANTD_TOOLS']);
+    const found = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bGRANTD_[A-Z_]*[A-Z]\b/g)]
+        .map(([name]) => name)
+        .filter((name) => !known.has(name))
+        .map((name) => `${path}: ${name}`),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('name files of the project that exist', () => {
+    const found = pages
+      .filter(({ path }) => path !== 'CHANGELOG.md')
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/`(?<file>(?:src|test|scripts|proto|docs|bench)\/[\w./-]*[\w/])`/g)]
+          .map(({ groups }) => groups?.file ?? '')
+          .filter((file) => !existsSync(join(ROOT, file)))
+          .map((file) => `${path}: ${file}`),
+      );
+    assert.deepEqual(found, []);
+  });
+
+  it('have what a contributor looks for', () => {
+    for (const path of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE']) {
+      assert.ok(existsSync(join(ROOT, path)), path);
+    }
+  });
+});

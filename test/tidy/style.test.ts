@@ -1,0 +1,107 @@
+// The rules of style that no other tool holds, and that each of them bites.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { listFiles, readCode, readText } from './support/source-tree.ts';
+import { findStyleViolations } from './support/style.ts';
+
+const FOLDERS = ['src', 'test', 'scripts', 'bench'];
+const HEADER = '// What it owns.\n';
+
+describe('the style of the code', () => {
+  it('is kept in every file', () => {
+    const files = readCode(FOLDERS);
+    assert.ok(files.size > 40);
+    assert.deepEqual(
+      [...files].flatMap(([path, text]) => findStyleViolations(path, text)),
+      [],
+    );
+  });
+
+  const unfinished = ['TO', 'DO'].join('');
+  const skip = ['it', 'skip'].join('.');
+  const only = ['describe', 'only'].join('.');
+  const MUTATIONS: readonly (readonly [string, string, string])[] = [
+    ['a file without a header', 'src/core/x.ts', 'export const x = 1;\n'],
+    ['a file in camel case', 'src/core/someFile.ts', HEADER],
+    ['a barrel', 'src/core/index.ts', HEADER],
+    ['something unfinished', 'src/core/x.ts', `${HEADER}// ${unfinished}: later\n`],
+    ['an enum', 'src/core/x.ts', `${HEADER}export enum Color { Red }\n`],
+    ['a const enum', 'src/core/x.ts', `${HEADER}const enum Color { Red }\n`],
+    ['a namespace', 'src/core/x.ts', `${HEADER}namespace X { }\n`],
+    ['as any', 'src/core/x.ts', `${HEADER}const x = y as any;\n`],
+    ['a parameter of any', 'src/core/x.ts', `${HEADER}function f(x: any) {}\n`],
+    ['a non-null assertion', 'src/core/x.ts', `${HEADER}const x = map.get(1)!.y;\n`],
+    ['a default export', 'src/core/x.ts', `${HEADER}export default 1;\n`],
+    ['a silenced type error', 'src/core/x.ts', `${HEADER}// ${['@ts', 'ignore'].join('-')}\n`],
+    ['an overruled compiler', 'src/core/x.ts', `${HEADER}// @ts-expect-error so\n`],
+    ['a long file', 'src/core/x.ts', HEADER + 'x;\n'.repeat(400)],
+    ['a skipped test', 'test/unit/x.test.ts', `${HEADER}${skip}('x', () => {});\n`],
+    ['a lonely test', 'test/unit/x.test.ts', `${HEADER}${only}('x', () => {});\n`],
+    [
+      'a test skipped by option',
+      'test/unit/x.test.ts',
+      `${HEADER}it('x', { ${['skip', 'true'].join(': ')} }, () => {});\n`,
+    ],
+    ['output past the log', 'src/core/x.ts', `${HEADER}${['console', 'log'].join('.')}(1);\n`],
+  ];
+  for (const [what, path, text] of MUTATIONS) {
+    it(`would not pass with: ${what}`, () => {
+      assert.equal(findStyleViolations(path, text).length, 1, findStyleViolations(path, text).join('\n'));
+    });
+  }
+
+  it('looks at code, not at strings or comments', () => {
+    assert.deepEqual(
+      findStyleViolations('src/core/x.ts', `${HEADER}const a = 'x as any'; // map.get(1)!.y\nif (!a !== !b) {}\n`),
+      [],
+    );
+  });
+});
+
+describe('every file of the project', () => {
+  const machinePaths = [['', 'work', ''].join('/'), ['', 'root', ''].join('/'), ['..', 'shared'].join('/')];
+  const registries = [
+    'registry.npmjs',
+    'registry.yarnpkg',
+    'files.pythonhosted',
+    'proxy.golang',
+    'repo.maven',
+    'deb.debian',
+  ];
+  const homes = new RegExp(`/${'home'}/[a-z]`);
+  const texts = listFiles()
+    .filter((path) => !/\.(png|jpg|ico|gz|db)$/.test(path))
+    .map((path) => [path, readText(path)] as const);
+
+  it('names no path of one machine', () => {
+    const found = texts.flatMap(([path, text]) =>
+      machinePaths
+        .filter((part) => text.includes(part))
+        .map((part) => `${path}: ${part}`)
+        .concat(homes.test(text) ? [`${path}: a home`] : []),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('names no registry, so that any mirror serves', () => {
+    const found = texts.flatMap(([path, text]) =>
+      registries.filter((host) => text.includes(`${host}.`)).map((host) => `${path}: ${host}`),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('ends its text with one line break', () => {
+    const found = texts
+      .filter(
+        ([path, text]) =>
+          text !== '' && !path.startsWith('src/rpc/gen/') && (!text.endsWith('\n') || text.endsWith('\n\n')),
+      )
+      .map(([path]) => path);
+    assert.deepEqual(found, []);
+  });
+
+  it('leaves the origin of packages out of the lock file', () => {
+    assert.ok(!readText('package-lock.json').includes('"resolved"'));
+  });
+});

@@ -1,0 +1,148 @@
+// Identifiers: the text form against an independent reading of it as a number, and the bits of UUIDv7.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Clock, Random } from '../../../src/core/clock.ts';
+import { decodeUuid, encodeUuid, IdFactory, parseKeyId, parseTenantId, uuidOf } from '../../../src/core/ids.ts';
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const uuid = fc.uint8Array({ minLength: 16, maxLength: 16 });
+
+function textOf(bytes: Uint8Array): string {
+  let value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  for (let index = 0; index < 26; index += 1) {
+    text = `${ALPHABET[Number(value % 32n)]}${text}`;
+    value /= 32n;
+  }
+  return text;
+}
+
+function clockAt(wallMs: number): Clock {
+  return {
+    monotonicMs: () => 0,
+    wallMs: () => wallMs,
+    setTimer: () => assert.fail('no timer is needed'),
+    setImmediate: () => assert.fail('no timer is needed'),
+  };
+}
+const counting = (): Random => {
+  let next = 0;
+  return {
+    bytes: (length) =>
+      Uint8Array.from({ length }, () => {
+        next += 1;
+        return next % 251;
+      }),
+  };
+};
+
+describe('the text of a UUID', () => {
+  it('is the number in base 32', () => {
+    fc.assert(fc.property(uuid, (bytes) => assert.equal(encodeUuid(bytes), textOf(bytes))));
+    assert.equal(encodeUuid(Uint8Array.from({ length: 16 }, (_, index) => index)), '00041061050r3gg28a1c60t3gf');
+    assert.equal(encodeUuid(new Uint8Array(16)), '0'.repeat(26));
+    assert.equal(encodeUuid(new Uint8Array(16).fill(255)), `7${'z'.repeat(25)}`);
+  });
+
+  it('gives back the bytes', () => {
+    fc.assert(fc.property(uuid, (bytes) => assert.deepEqual(decodeUuid(encodeUuid(bytes)), bytes)));
+  });
+
+  it('orders as the bytes do', () => {
+    fc.assert(
+      fc.property(uuid, uuid, (left, right) => {
+        const [leftText, rightText] = [encodeUuid(left), encodeUuid(right)];
+        const order = leftText < rightText ? -1 : leftText > rightText ? 1 : 0;
+        assert.equal(order, Buffer.compare(left, right));
+      }),
+    );
+  });
+
+  it('is refused where it is no output of the encoder', () => {
+    const zeros = '0'.repeat(25);
+    for (const text of [
+      '',
+      zeros,
+      `${zeros}00`,
+      `8${zeros}`,
+      `z${zeros}`,
+      `${zeros}i`,
+      `${zeros}l`,
+      `${zeros}o`,
+      `${zeros}u`,
+      `${zeros}A`,
+      `${zeros} `,
+      `${zeros}é`,
+    ]) {
+      assert.equal(decodeUuid(text), undefined, text);
+    }
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom(...ALPHABET, 'A', 'i', '-', '_'), minLength: 25, maxLength: 27 }),
+        (text) => {
+          const bytes = decodeUuid(text);
+          if (bytes !== undefined) assert.equal(encodeUuid(bytes), text);
+          else assert.ok(text.length !== 26 || !/^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('typed ids', () => {
+  const body = '01jd0000000000000000000000';
+
+  it('are taken with their own prefix only', () => {
+    assert.equal(parseTenantId(`ten_${body}`), `ten_${body}`);
+    assert.equal(parseKeyId(`key_${body}`), `key_${body}`);
+    for (const text of [`key_${body}`, `TEN_${body}`, `ten${body}`, `ten_${body} `, body, '', 'ten_']) {
+      assert.equal(parseTenantId(text), undefined, text);
+    }
+    assert.equal(parseKeyId(`ten_${body}`), undefined);
+  });
+
+  it('give out the bytes behind them', () => {
+    fc.assert(fc.property(uuid, (bytes) => assert.deepEqual(uuidOf(`ten_${encodeUuid(bytes)}`), bytes)));
+    assert.throws(() => uuidOf('ten_nothing'), /Assertion failed/);
+  });
+});
+
+describe('IdFactory', () => {
+  it('makes UUIDv7: 48 bits of time, version 7, variant 10', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (wallMs) => {
+        const bytes = Buffer.from(uuidOf(new IdFactory(clockAt(wallMs), counting()).create('grt')));
+        assert.equal(bytes.readUIntBE(0, 6), wallMs);
+        assert.equal(bytes.readUInt8(6) >> 4, 7);
+        assert.equal(bytes.readUInt8(8) >> 6, 2);
+      }),
+    );
+  });
+
+  it('puts all other random bits into the id', () => {
+    const ones: Random = { bytes: (length) => new Uint8Array(length).fill(255) };
+    const bytes = Buffer.from(uuidOf(new IdFactory(clockAt(0), ones).create('req')));
+    assert.equal(bytes.toString('hex'), '0000000000007fffbfffffffffffffff');
+  });
+
+  it('gives each prefix and never the same id within a millisecond, across its pool of random bytes', () => {
+    const ids = new IdFactory(clockAt(1_700_000_000_000), {
+      bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    });
+    const made = new Set<string>();
+    for (let index = 0; index < 2000; index += 1) made.add(ids.create('ent'));
+    assert.equal(made.size, 2000);
+    for (const prefix of ['ten', 'grt', 'key', 'req', 'inc', 'ent'] as const) {
+      assert.match(ids.create(prefix), new RegExp(`^${prefix}_0[0-9a-hjkmnp-tv-z]{25}$`));
+    }
+  });
+
+  it('makes ids that sort by time', () => {
+    const earlier = new IdFactory(clockAt(1_700_000_000_000), counting()).create('grt');
+    const later = new IdFactory(clockAt(1_700_000_000_001), counting()).create('grt');
+    assert.ok(earlier < later);
+  });
+});
