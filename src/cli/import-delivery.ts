@@ -21,7 +21,7 @@ export interface BatchResult {
   readonly detail: string;
 }
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   readonly tenant: string;
   /** No further try once it is aborted; the one under way is waited for. */
   readonly signal: AbortSignal;

@@ -7,7 +7,7 @@ import { formatCount } from './render.ts';
 
 const LINE_INTERVAL_MS = 5_000;
 
-export interface ImportProgress {
+interface ImportProgress {
   update(tally: Readonly<ImportTally>): void;
   /** Something that the person should know, once per reason and interval. */
   note(text: string): void;

@@ -26,7 +26,7 @@ export interface RefusedLine extends Refusal {
   readonly line: SourceLine;
 }
 
-export interface ImportRun {
+interface ImportRun {
   readonly source: Readable;
   readonly format: ImportFormat;
   readonly tenant: string;

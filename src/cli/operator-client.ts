@@ -9,7 +9,7 @@ export interface OperatorTarget {
   readonly token: string;
 }
 
-export interface OperatorRequest {
+interface OperatorRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below /operator/v1, its parts encoded by `path`. */
   readonly path: string;

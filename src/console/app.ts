@@ -2,6 +2,7 @@
 // /operator/v1/ needs an operator token; every error leaves as a problem document through one mapping.
 
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
@@ -24,7 +25,7 @@ import type { Operation } from './operation.ts';
 import type { OperatorTokens } from './operator-tokens.ts';
 import { tenantOperations } from './tenants.ts';
 
-export const OPERATOR_API_PREFIX = '/operator/v1';
+const OPERATOR_API_PREFIX = '/operator/v1';
 const DEADLINE_MS_DEFAULT = 10_000;
 
 export interface ConsoleDependencies {
@@ -50,12 +51,13 @@ interface Locals {
   readonly requestId: string;
   readonly startedMs: number;
   operation: string;
-  operator: string;
+  /** Undefined outside the operator's API. */
+  operator: string | undefined;
 }
 
 type ConsoleResponse = Response<unknown, Locals & Record<string, unknown>>;
 
-export function consoleOperations(
+function consoleOperations(
   dependencies: Pick<ConsoleDependencies, 'operator' | 'clock'>,
   options: Pick<ConsoleOptions, 'errorsBase' | 'plans'>,
 ): readonly Operation[] {
@@ -121,6 +123,7 @@ export function createConsoleApp(dependencies: ConsoleDependencies, options: Con
   const run = async (operation: Operation, request: Request, response: ConsoleResponse): Promise<void> => {
     const { locals } = response;
     locals.operation = operation.name;
+    assert(locals.operator !== undefined, 'an operation runs for an operator who was authenticated');
     const answer = await operation.run({
       request,
       search: searchOf(request.url),

@@ -4,18 +4,18 @@ import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../core/errors.ts';
 
 /** A JSON body: as under /v1/. */
-export const JSON_BODY_BYTES_MAX = 64 * 1024;
+const JSON_BODY_BYTES_MAX = 64 * 1024;
 /** The body of one import call: 1,000 lines of ordinary tuples take a tenth of it. */
 export const IMPORT_BODY_BYTES_MAX = 1024 * 1024;
 
-export const JSON_MEDIA_TYPES: readonly string[] = ['application/json'];
+const JSON_MEDIA_TYPES: readonly string[] = ['application/json'];
 export const NDJSON_MEDIA_TYPES: readonly string[] = [
   'application/x-ndjson',
   'application/ndjson',
   'application/jsonl',
 ];
 
-export interface BodyRules {
+interface BodyRules {
   readonly bytesMax: number;
   /** The first is named in messages. */
   readonly mediaTypes: readonly string[];
@@ -73,7 +73,7 @@ export async function readBody(request: IncomingMessage, rules: BodyRules): Prom
 }
 
 /** Throws `invalid-request` for bytes that are not UTF-8. */
-export function decodeUtf8(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {

@@ -9,7 +9,7 @@ export interface OperatorTokens {
   identify(token: string): string | undefined;
 }
 
-export interface OperatorTokenEntry {
+interface OperatorTokenEntry {
   /** Appears in the trail as `operator:<name>`. */
   readonly name: string;
   /** SHA-256 over the UTF-8 text of the token: 64 hexadecimal characters. */

@@ -6,8 +6,8 @@ import { GrantdError } from '../core/errors.ts';
 import { SCOPES } from '../core/scopes.ts';
 import type { PageQuery } from '../shard/shard.ts';
 
-export const LIMIT_DEFAULT = 100;
-export const LIMIT_MAX = 1000;
+const LIMIT_DEFAULT = 100;
+const LIMIT_MAX = 1000;
 const NAME_LENGTH_MAX = 256;
 
 /** Control characters (Cc): C0, DEL and C1. */

@@ -2,33 +2,25 @@
 // keeps: a window is counted under the limit it was begun with, so that a new plan holds from the next request on; a
 // tenant takes memory only while one of its windows runs.
 
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { KEYS_BUCKET, type Plan } from '../core/plans.ts';
 import type { RateDecision, RateLimiter } from './rate-limiter.ts';
 
 interface WindowLimiter {
   readonly limiter: RateLimiterMemory;
-  readonly onAllowed: (state: RateLimiterRes) => RateDecision;
-  readonly onRefused: (state: unknown) => RateDecision;
+  readonly decide: (state: RateLimiterRes) => RateDecision;
 }
 
 function createWindowLimiter(requests: number, windowSeconds: number): WindowLimiter {
-  const resetSeconds = (state: RateLimiterRes): number =>
-    // A wall clock set back makes a window look longer than it can be.
-    Math.min(windowSeconds, Math.max(1, Math.ceil(state.msBeforeNext / 1000)));
   return {
     limiter: new RateLimiterMemory({ points: requests, duration: windowSeconds, keyPrefix: '' }),
-    onAllowed: (state) => ({
-      allowed: true,
+    decide: ({ consumedPoints, remainingPoints, msBeforeNext }) => ({
+      allowed: consumedPoints <= requests,
       limit: requests,
-      remaining: state.remainingPoints,
-      resetSeconds: resetSeconds(state),
+      remaining: remainingPoints,
+      // A wall clock set back makes a window look longer than it can be.
+      resetSeconds: Math.min(windowSeconds, Math.max(1, Math.ceil(msBeforeNext / 1000))),
     }),
-    onRefused: (state) => {
-      // The library rejects with the state of the window; anything else is a defect and must not pass as a refusal.
-      if (!(state instanceof RateLimiterRes)) throw state;
-      return { allowed: false, limit: requests, remaining: 0, resetSeconds: resetSeconds(state) };
-    },
   };
 }
 
@@ -55,9 +47,10 @@ export function createMemoryRateLimiter(): RateLimiter {
       const requests = bucket === 'keys' ? KEYS_BUCKET.requests : plan.requests;
       if (requests === undefined) return undefined;
       const windowSeconds = bucket === 'keys' ? KEYS_BUCKET.windowSeconds : plan.windowSeconds;
-      const { limiter, onAllowed, onRefused } = limiterOf(requests, windowSeconds);
-      // The first character tells the bucket, the rest is the tenant: no two pairs share a key.
-      return limiter.consume(bucket === 'keys' ? `k${tenantId}` : `p${tenantId}`).then(onAllowed, onRefused);
+      const { limiter, decide } = limiterOf(requests, windowSeconds);
+      // The first character tells the bucket, the rest is the tenant: no two pairs share a key. A penalty counts as
+      // `consume` does, but never rejects: a refusal costs no more than a request let through.
+      return limiter.penalty(bucket === 'keys' ? `k${tenantId}` : `p${tenantId}`).then(decide);
     },
   };
 }

@@ -28,6 +28,7 @@ import { createMetrics } from '../telemetry/metrics.ts';
 import { renderBanner } from './banner.ts';
 import { ensureDemoTenant } from './demo.ts';
 import { devFilePath, readDevFile, writeDevFile } from './dev-file.ts';
+import { routeGrpcLog } from './grpc-log.ts';
 import type { RunningRole } from './life-cycle.ts';
 import { listenOps, splitAddress } from './ops-server.ts';
 import { listenOn, StartError } from './start-error.ts';
@@ -116,6 +117,7 @@ export async function startDev(
   const metrics = createMetrics();
   const ids = new IdFactory(clock, random);
   const newContext = () => ({ requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + DEADLINE_MS });
+  routeGrpcLog(log);
   log.info({ settings: describeConfig(config), shards: options.shards }, 'starting');
 
   // Disposed from the last to the first, whether the start fails or the role is stopped.
@@ -223,7 +225,16 @@ export async function startDev(
   ]);
   const consoleServer = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
     listenConsole(
-      { operator: consoleFront.operator, tokens, ids, clock, random, log, metrics },
+      {
+        operator: consoleFront.operator,
+        tokens,
+        failureLimiter: createFailureLimiter(),
+        ids,
+        clock,
+        random,
+        log,
+        metrics,
+      },
       { address: config.consoleAddress, errorsBase: config.errorsBase ?? `${baseUrl}/errors`, plans },
     ),
   );

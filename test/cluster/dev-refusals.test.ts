@@ -86,7 +86,7 @@ describe('a start is refused', () => {
 
   it('where the data directory cannot be written', async (context) => {
     // Nobody, root included, makes directories here.
-    const readOnly = process.getuid?.() === 0 ? '/proc/grantd' : join(directory, 'data');
+    const readOnly = process.getuid?.() === 0 ? '/sys/grantd' : join(directory, 'data');
     if (readOnly.startsWith(directory)) {
       mkdirSync(readOnly);
       chmodSync(readOnly, 0o500);

@@ -108,7 +108,7 @@ describe('a first start', () => {
       headers: { Authorization: `Bearer ${token}` },
     });
     const { members } = Object(await response.json());
-    assert.deepEqual(members.map((member: { shard_name: string }) => member.shard_name).sort(), ['dev-1', 'dev-2']);
+    assert.deepEqual(members.map((member: { shard: string }) => member.shard).sort(), ['dev-1', 'dev-2']);
   });
 });
 

@@ -45,6 +45,17 @@ export class FakeWorld {
     this.slots = slots;
   }
 
+  readonly #slotsOf = new Map<string, number>();
+
+  slotOf(tenantId: string): number {
+    let slot = this.#slotsOf.get(tenantId);
+    if (slot === undefined) {
+      slot = slotOfTenant(tenantId, this.slots);
+      this.#slotsOf.set(tenantId, slot);
+    }
+    return slot;
+  }
+
   addTenant(tenantId: TenantId, plan = 'free'): FakeTenant {
     const tenant: FakeTenant = {
       record: { tenantId, name: `Tenant ${tenantId}`, plan, state: 'active', createdAtMs: 1_700_000_000_000 },
@@ -169,7 +180,7 @@ class FakeConnection implements ShardConnection {
 
   #demandOwner(tenantId: string): { slot: number; epoch: number } {
     const { world, epochs } = this.#shard;
-    const slot = slotOfTenant(tenantId, world.slots);
+    const slot = world.slotOf(tenantId);
     const epoch = epochs.get(slot);
     if (epoch === undefined) throw new ShardFailure('wrong-owner', 'Not mine.', world.owners.get(slot));
     return { slot, epoch };
@@ -387,7 +398,7 @@ class FakeConnection implements ShardConnection {
     const { world, epochs } = this.#shard;
     return [...world.tenants.values()]
       .map(({ record }) => record)
-      .filter(({ tenantId }) => epochs.has(slotOfTenant(tenantId, world.slots)) && tenantId > (query.after ?? ''))
+      .filter(({ tenantId }) => epochs.has(world.slotOf(tenantId)) && tenantId > (query.after ?? ''))
       .sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1))
       .slice(0, query.limit);
   }

@@ -78,7 +78,7 @@ describe('the layers of src/', () => {
       "import { createFront } from '../front/create-front.ts';",
       /only src\/roles/,
     ],
-    ['gRPC outside rpc', 'src/front/x.ts', "import { Client } from '@grpc/grpc-js';", /belongs to rpc/],
+    ['gRPC outside rpc', 'src/front/x.ts', "import { Client } from '@grpc/grpc-js';", /belongs to rpc, roles/],
     ['express outside http', 'src/front/x.ts', "import express from 'express';", /belongs to http, console/],
     ['SQLite outside the store', 'src/shard/x.ts', "import { DatabaseSync } from 'node:sqlite';", /belongs to store/],
     ['a re-export', 'src/shard/x.ts', "export { X } from '../http/server.ts';", /order of the rooms/],

@@ -49,7 +49,7 @@ const WIRED = new Set([
 
 /** Each library has its rooms; elsewhere its port is used, or a type of it. */
 const LIBRARIES = new Map<string, readonly string[]>([
-  ['@grpc/grpc-js', ['rpc']],
+  ['@grpc/grpc-js', ['rpc', 'roles']],
   ['@grpc/proto-loader', ['rpc']],
   ['cli-progress', ['cli']],
   ['cli-table3', ['cli']],

@@ -1,0 +1,292 @@
+// Bad input: each line gets a problem document that names what is wrong and where, and changes nothing.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { assertProblem, type CallOptions } from '../support/http-client.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+
+const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+
+/** What is wrong with an identifier → the value; undefined: the field is left out. */
+const BAD_IDENTIFIERS: [string, unknown][] = [
+  ['missing', undefined],
+  ['null', null],
+  ['a number', 1],
+  ['a boolean', true],
+  ['an array', ['user:ada']],
+  ['an object', { user: 'ada' }],
+  ['empty', ''],
+  ['without a colon', 'ada'],
+  ['without a namespace', ':ada'],
+  ['without an external id', 'user:'],
+  ['only a colon', ':'],
+  ['a namespace that starts with a digit', '1user:ada'],
+  ['a namespace with a space', 'us er:ada'],
+  ['a namespace with a letter beyond ASCII', 'üser:ada'],
+  ['a namespace of 65 characters', `${'n'.repeat(65)}:ada`],
+  ['an external id of 257 code points', `user:${'x'.repeat(257)}`],
+  ['an external id of 257 code points outside the first plane', `user:${'😀'.repeat(257)}`],
+  ['NUL', 'user:a\u0000b'],
+  ['a control character', 'user:a\u0007b'],
+  ['DEL', 'user:a\u007fb'],
+  ['a control character of the second block', 'user:a\u0085b'],
+  ['a space', 'user:a b'],
+  ['a tab', 'user:a\tb'],
+  ['a line break', 'user:a\nb'],
+  ['a line break at the end', 'user:ada\n'],
+  ['a space at the start', ' user:ada'],
+  ['a no-break space', 'user:a\u00a0b'],
+  ['an ideographic space', 'user:a\u3000b'],
+  ['a line separator', 'user:a\u2028b'],
+  ['a lone high surrogate', 'user:\ud83d'],
+  ['a lone low surrogate', 'user:\ude00x'],
+  ['surrogates in the wrong order', 'user:\ude00\ud83d'],
+];
+
+const BAD_RELATIONS: [string, unknown][] = [
+  ['missing', undefined],
+  ['null', null],
+  ['a number', 6],
+  ['an array', ['viewer']],
+  ['empty', ''],
+  ['unknown', 'reader'],
+  ['in capitals', 'VIEWER'],
+  ['with a space', 'viewer '],
+  ['a star', '*'],
+  ['the name of an object property', 'constructor'],
+  ['another name of an object property', '__proto__'],
+];
+
+const BAD_FIELDS: [string, string, unknown][] = [
+  ...BAD_IDENTIFIERS.map(([what, value]): [string, string, unknown] => ['subject', what, value]),
+  ...BAD_RELATIONS.map(([what, value]): [string, string, unknown] => ['relation', what, value]),
+  ...BAD_IDENTIFIERS.map(([what, value]): [string, string, unknown] => ['object', what, value]),
+];
+
+const TUPLE_OPERATIONS: [string, string][] = [
+  ['POST', '/v1/check'],
+  ['POST', '/v1/grants'],
+  ['DELETE', '/v1/grants'],
+];
+
+const BODY_OPERATIONS: [string, string, unknown][] = [
+  ['POST', '/v1/check', TUPLE],
+  ['POST', '/v1/check/bulk', { checks: [TUPLE] }],
+  ['POST', '/v1/grants', TUPLE],
+  ['DELETE', '/v1/grants', TUPLE],
+  ['POST', '/v1/namespaces', { name: 'folder' }],
+];
+
+/** `detail` has to match; the body is sent as it is. */
+const BAD_BODIES: [string, string | Buffer, RegExp][] = [
+  ['empty', '', /body is empty/],
+  ['white space', ' ', /not valid JSON.*ends too early/],
+  ['cut off', '{"subject":"user:ada"', /ends too early, at line 1, column 22/],
+  ['not JSON', 'subject=user:ada', /unexpected character at line 1, column 1/],
+  ['with a comma too many', '{"subject":"a:b",}', /column 18/],
+  ['in single quotes', "{'subject':'a:b'}", /column 2/],
+  ['with a comment', '{/* */}', /column 2/],
+  ['with NaN', '{"subject":NaN}', /column 12/],
+  ['two values', '{}{}', /column 3/],
+  ['after a byte order mark', '\ufeff{}', /column 1/],
+  ['in UTF-16', Buffer.from('{"subject":"a:b"}', 'utf16le'), /not valid JSON/],
+  ['not UTF-8', Buffer.from('7b2261223a22ff227d', 'hex'), /not well-formed UTF-8/],
+  ['an overlong form of UTF-8', Buffer.from('7b2261223a22c0af227d', 'hex'), /not well-formed UTF-8/],
+  ['a surrogate in UTF-8', Buffer.from('7b2261223a22eda080227d', 'hex'), /not well-formed UTF-8/],
+  ['an array', '[]', /must be a JSON object/],
+  ['null', 'null', /must be a JSON object/],
+  ['text', '"user:ada"', /must be a JSON object/],
+  ['a number', '1', /must be a JSON object/],
+  ['deep JSON', '['.repeat(30_000) + ']'.repeat(30_000), /must be a JSON object/],
+  ['deep JSON, cut off', '{"a":'.repeat(10_000), /ends too early/],
+];
+
+describe('bad input', { timeout: 180_000 }, () => {
+  let service: HttpService;
+  let key: string;
+  before(async () => {
+    service = await startHttpService();
+    ({ key } = await service.createTenant());
+  });
+  after(async () => {
+    try {
+      // Nothing of all that has changed anything.
+      const namespaces = await service.send({ method: 'GET', path: '/v1/namespaces', key });
+      assert.deepEqual(namespaces.json, { namespaces: [] });
+    } finally {
+      await service.stop();
+    }
+  });
+
+  const refuses = async (options: CallOptions, status: number, type: string): Promise<string> =>
+    assertProblem(await service.send({ key, ...options }), status, type, service.errorsBase);
+
+  for (const [method, path] of TUPLE_OPERATIONS) {
+    it(`${method} ${path} names a bad field and what is wrong with it`, async () => {
+      for (const [field, what, value] of BAD_FIELDS) {
+        const detail = await refuses({ method, path, body: { ...TUPLE, [field]: value } }, 400, `invalid-${field}`);
+        assert.match(detail, new RegExp(`^"${field}" must be `), what);
+      }
+    });
+  }
+
+  it('POST /v1/check/bulk names the element too, and answers none of the others', async () => {
+    for (const [field, what, value] of BAD_FIELDS) {
+      const checks = [TUPLE, TUPLE, TUPLE, { ...TUPLE, [field]: value }, TUPLE];
+      const detail = await refuses(
+        { method: 'POST', path: '/v1/check/bulk', body: { checks } },
+        400,
+        `invalid-${field}`,
+      );
+      assert.match(detail, new RegExp(`^"checks\\[3\\]\\.${field}" must be `), what);
+    }
+  });
+
+  it('GET /v1/objects names a bad subject or relation', async () => {
+    for (const [field, what, value] of BAD_FIELDS) {
+      if (field === 'object' || (value !== undefined && typeof value !== 'string')) continue;
+      // A lone surrogate has no percent-encoding.
+      if (value !== undefined && !value.isWellFormed()) continue;
+      const query = new URLSearchParams({ subject: TUPLE.subject, relation: TUPLE.relation });
+      if (value === undefined) query.delete(field);
+      else query.set(field, value);
+      const detail = await refuses({ method: 'GET', path: `/v1/objects?${query}` }, 400, `invalid-${field}`);
+      assert.match(detail, new RegExp(`^"${field}" must be `), what);
+    }
+  });
+
+  it('the first bad field in the order subject, relation, object decides', async () => {
+    await refuses({ method: 'POST', path: '/v1/check', body: {} }, 400, 'invalid-subject');
+    await refuses({ method: 'POST', path: '/v1/check', body: { subject: 'a:b' } }, 400, 'invalid-relation');
+    await refuses(
+      { method: 'POST', path: '/v1/check', body: { subject: 'a:b', relation: 'owner' } },
+      400,
+      'invalid-object',
+    );
+  });
+
+  for (const [method, path, good] of BODY_OPERATIONS) {
+    it(`${method} ${path} says what is wrong with a body and where`, async () => {
+      for (const [what, body, detail] of BAD_BODIES) {
+        assert.match(await refuses({ method, path, body }, 400, 'invalid-request'), detail, what);
+      }
+    });
+
+    it(`${method} ${path} takes JSON in UTF-8 without an encoding and nothing else`, async () => {
+      const types = [
+        '',
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/json; charset=latin1',
+        'application/xml',
+      ];
+      for (const type of types) {
+        const headers = { 'content-type': type };
+        await refuses({ method, path, body: good, headers }, 415, 'unsupported-media-type');
+      }
+      const headers = { 'content-encoding': 'gzip' };
+      await refuses({ method, path, body: gzipSync(JSON.stringify(good)), headers }, 415, 'unsupported-media-type');
+      await refuses({ method, path }, 415, 'unsupported-media-type');
+    });
+
+    it(`${method} ${path} takes a body up to its limit and not beyond`, async () => {
+      const kib = path === '/v1/check/bulk' ? 1024 : 64;
+      const detail = await refuses({ method, path, body: ' '.repeat(kib * 1024 + 1) }, 413, 'payload-too-large');
+      assert.match(detail, new RegExp(`larger than ${kib} KiB`));
+      const chunked = { 'transfer-encoding': 'chunked', 'content-length': '' };
+      await refuses({ method, path, body: ' '.repeat(kib * 1024 + 1), headers: chunked }, 413, 'payload-too-large');
+      await refuses({ method, path, body: ' '.repeat(kib * 1024) }, 400, 'invalid-request');
+    });
+
+    it(`${method} ${path} takes no query parameter`, async () => {
+      assert.match(
+        await refuses({ method, path: `${path}?x=1`, body: good }, 400, 'invalid-request'),
+        /"x" is unknown/,
+      );
+    });
+  }
+
+  it('more than 100 checks are refused before any of them is looked at', async () => {
+    for (const element of [TUPLE, null, { subject: 1 }]) {
+      const body = { checks: Array.from({ length: 101 }, () => element) };
+      await refuses({ method: 'POST', path: '/v1/check/bulk', body }, 400, 'bulk-too-large');
+    }
+  });
+
+  it('checks that are no array of objects', async () => {
+    for (const checks of [undefined, null, {}, 'x', 1]) {
+      const detail = await refuses(
+        { method: 'POST', path: '/v1/check/bulk', body: { checks } },
+        400,
+        'invalid-request',
+      );
+      assert.match(detail, /^"checks" must be an array/);
+    }
+    for (const element of [null, 1, 'x', []]) {
+      const body = { checks: [TUPLE, element] };
+      const detail = await refuses({ method: 'POST', path: '/v1/check/bulk', body }, 400, 'invalid-request');
+      assert.match(detail, /^"checks\[1\]" must be an object/);
+    }
+  });
+
+  it('names that are no namespace', async () => {
+    for (const name of [
+      undefined,
+      null,
+      1,
+      '',
+      'a:b',
+      '1a',
+      'a b',
+      'ä',
+      'n'.repeat(65),
+      'a\u0000',
+      '\ud800',
+      '__proto__',
+    ]) {
+      const detail = await refuses({ method: 'POST', path: '/v1/namespaces', body: { name } }, 400, 'invalid-request');
+      assert.match(detail, /^"name" must be a namespace name/);
+    }
+  });
+
+  it('keys like __proto__ set nothing', async () => {
+    for (const name of ['__proto__', 'constructor', 'prototype']) {
+      const body = `{"${name}":${JSON.stringify(TUPLE)}}`;
+      await refuses({ method: 'POST', path: '/v1/check', body }, 400, 'invalid-subject');
+    }
+    const body = `{"__proto__":{"x":1},${JSON.stringify(TUPLE).slice(1)}`;
+    assert.equal((await service.send({ method: 'POST', path: '/v1/check', body, key })).status, 200);
+  });
+
+  it('of a repeated name the last counts', async () => {
+    const body = `{"subject":"bad",${JSON.stringify(TUPLE).slice(1)}`;
+    assert.equal((await service.send({ method: 'POST', path: '/v1/check', body, key })).status, 200);
+  });
+
+  it('query parameters that are unknown, repeated, malformed or out of range', async () => {
+    const objects = '/v1/objects?subject=user:ada&relation=viewer';
+    const cases: [string, RegExp][] = [
+      [`${objects}&x=1`, /"x" is unknown/],
+      [`${objects}&Limit=1`, /"Limit" is unknown/],
+      [`${objects}&subject=user:ada`, /"subject" is repeated/],
+      [`${objects}&limit=1&limit=1`, /"limit" is repeated/],
+      [`${objects}&namespace=%zz`, /malformed percent-encoding/],
+      [`${objects}&namespace=%ff`, /malformed percent-encoding/],
+      [`${objects}#x`, /must not hold a "#"/],
+      [`${objects}&namespace=`, /^"namespace" must be/],
+      [`${objects}&namespace=a:b`, /^"namespace" must be/],
+      ...['0', '1001', '-1', 'ten', '1.5', ''].map((limit): [string, RegExp] => [
+        `${objects}&limit=${limit}`,
+        /^"limit" must be/,
+      ]),
+      ['/v1/namespaces?limit=1', /"limit" is unknown; this operation takes none/],
+      ['/v1/keys?limit=0', /^"limit" must be/],
+      ['/v1/keys?subject=a:b', /"subject" is unknown; known are limit, cursor/],
+      ['/openapi.json?x', /"x" is unknown/],
+    ];
+    for (const [path, detail] of cases) {
+      assert.match(await refuses({ method: 'GET', path }, 400, 'invalid-request'), detail, path);
+    }
+  });
+});

@@ -1,0 +1,139 @@
+// Rate limits: section 8 of the specification. Windows are fixed and belong to the tenant.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import {
+  type Answer,
+  assertNoRateLimitHeaders,
+  assertProblem,
+  assertRateLimitHeaders,
+  type CallOptions,
+} from '../support/http-client.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+
+const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+const CHECK: CallOptions = { method: 'POST', path: '/v1/check', body: TUPLE };
+const PLANS = {
+  five: { requests: 5, window_seconds: 60 },
+  quick: { requests: 3, window_seconds: 2 },
+};
+
+const numberOf = (answer: Answer, name: string): number => Number(answer.headers[name]);
+
+describe('the rate limit', { timeout: 120_000 }, () => {
+  let service: HttpService;
+  before(async () => {
+    service = await startHttpService({ GRANTD_PLANS: JSON.stringify(PLANS) });
+  });
+  after(() => service.stop());
+  const send = (key: string, options: CallOptions = CHECK): Promise<Answer> => service.send({ ...options, key });
+
+  it('counts down, then refuses with 429 until the window ends', async () => {
+    const { key } = await service.createTenant('five');
+    for (const remaining of [4, 3, 2, 1, 0]) {
+      const answer = await send(key);
+      assert.equal(answer.status, 200);
+      assertRateLimitHeaders(answer, 5);
+      assert.equal(numberOf(answer, 'x-service-ratelimit-remaining'), remaining);
+      assert.ok(numberOf(answer, 'x-service-ratelimit-reset') <= 60);
+    }
+    const refused = await send(key);
+    assertProblem(refused, 429, 'rate-limited', service.errorsBase);
+    assertRateLimitHeaders(refused, 5);
+    assert.equal(numberOf(refused, 'x-service-ratelimit-remaining'), 0);
+    assert.ok(numberOf(refused, 'retry-after') >= numberOf(refused, 'x-service-ratelimit-reset'));
+  });
+
+  it('lets requests through again after Retry-After seconds', async () => {
+    const { key } = await service.createTenant('quick');
+    let refused: Answer;
+    do refused = await send(key);
+    while (refused.status === 200);
+    assertProblem(refused, 429, 'rate-limited', service.errorsBase);
+    await new Promise((resolve) => setTimeout(resolve, numberOf(refused, 'retry-after') * 1000 + 20));
+    const answer = await send(key);
+    assert.equal(answer.status, 200);
+    assert.equal(numberOf(answer, 'x-service-ratelimit-remaining'), 2);
+  });
+
+  it('counts every request of the tenant: refused ones, unknown paths, bulk checks as one, all its keys together', async () => {
+    const { tenantId, key } = await service.createTenant('five');
+    const { key: other } = await service.createKey(tenantId, { scopes: ['grant:write'] });
+    const requests: [string, CallOptions, number][] = [
+      [key, { ...CHECK, body: '{' }, 400],
+      [key, { method: 'GET', path: '/v1/nothing' }, 404],
+      [other, CHECK, 403],
+      [
+        key,
+        { method: 'POST', path: '/v1/check/bulk', body: { checks: Array.from({ length: 100 }, () => TUPLE) } },
+        200,
+      ],
+      [other, { method: 'PUT', path: '/v1/check' }, 405],
+      [key, CHECK, 429],
+      [other, { method: 'POST', path: '/v1/grants', body: TUPLE }, 429],
+      [key, { method: 'GET', path: '/openapi.json' }, 429],
+      [key, { method: 'GET', path: '/v1/nothing' }, 429],
+    ];
+    for (const [each, options, status] of requests) {
+      assert.equal((await send(each, options)).status, status, `${options.method} ${options.path}`);
+    }
+  });
+
+  it('does not touch other tenants', async () => {
+    const [ada, bob] = [await service.createTenant('five'), await service.createTenant('five')];
+    for (let index = 0; index < 6; index += 1) await send(ada.key);
+    const answer = await send(bob.key);
+    assert.equal(answer.status, 200);
+    assert.equal(numberOf(answer, 'x-service-ratelimit-remaining'), 4);
+  });
+
+  it('counts /v1/keys apart, 60 in 60 seconds, so that a leaked key cannot keep its owner from revoking it', async () => {
+    const { tenantId, key } = await service.createTenant('five');
+    const leaked = await service.createKey(tenantId, { scopes: ['check:read'] });
+    while ((await send(leaked.key)).status !== 429);
+    const revoked = await send(key, { method: 'DELETE', path: `/v1/keys/${leaked.keyId}` });
+    assert.equal(revoked.status, 204);
+    assertRateLimitHeaders(revoked, 60);
+    assertProblem(await send(leaked.key), 401, 'unauthorized', service.errorsBase);
+
+    for (let used = 1; used < 60; used += 1)
+      assert.equal((await send(key, { method: 'GET', path: '/v1/keys' })).status, 200);
+    const refused = await send(key, { method: 'GET', path: '/v1/keys' });
+    assertProblem(refused, 429, 'rate-limited', service.errorsBase);
+    assertRateLimitHeaders(refused, 60);
+    // An unlimited plan is bounded here too.
+    const { key: unlimited } = await service.createTenant('unlimited');
+    assertRateLimitHeaders(await send(unlimited, { method: 'GET', path: '/v1/keys' }), 60);
+  });
+
+  it('says nothing where a plan has none', async () => {
+    const { key } = await service.createTenant('unlimited');
+    assertNoRateLimitHeaders(await send(key));
+    assertNoRateLimitHeaders(await send(key, { method: 'GET', path: '/v1/nothing' }));
+  });
+
+  for (const [plan, limit, seconds] of [
+    ['free', 600, 60],
+    ['standard', 200, 1],
+    ['scale', 10_000, 1],
+  ] as const) {
+    it(`is ${limit} in ${seconds} s for the plan ${plan}`, async () => {
+      const { key } = await service.createTenant(plan);
+      const answer = await send(key);
+      assertRateLimitHeaders(answer, limit);
+      assert.ok(numberOf(answer, 'x-service-ratelimit-reset') <= seconds);
+    });
+  }
+
+  it('of failed authentications belongs to the address, and spares a key that is good', async () => {
+    const { key } = await service.createTenant('unlimited');
+    let refused: Answer | undefined;
+    for (let failures = 0; failures < 200 && refused === undefined; failures += 1) {
+      const answer = await send('junk');
+      if (answer.status !== 401) refused = answer;
+    }
+    assert.ok(refused !== undefined);
+    assertProblem(refused, 429, 'rate-limited', service.errorsBase);
+    assert.equal((await send(key)).status, 200);
+  });
+});
