@@ -6,11 +6,12 @@ import packageFile from '../package.json' with { type: 'json' };
 import { registerCliCommands } from './cli/commands.ts';
 import { readConfig } from './config/read-config.ts';
 import { renderSettingsHelp } from './config/render-settings.ts';
-import { SHARDS_DEFAULT, SHARDS_MAX, startDev } from './roles/dev.ts';
 import { describeFailure, runRole } from './roles/life-cycle.ts';
 import { resolveOperatorTarget } from './roles/operator-target.ts';
 import { systemClock, systemRandom } from './roles/system.ts';
-import { createLog } from './telemetry/log.ts';
+
+const SHARDS_DEFAULT = 2;
+const SHARDS_MAX = 16;
 
 function parseShards(text: string): number {
   const shards = /^\d{1,3}$/.test(text) ? Number(text) : 0;
@@ -30,6 +31,8 @@ program
   .option('--shards <number>', `shards in this process, 1 to ${SHARDS_MAX}`, parseShards, SHARDS_DEFAULT)
   .action(async ({ shards }: { shards: number }) => {
     const config = readConfig('dev', env);
+    // Loaded only here: the operator's commands start faster without the whole service in memory.
+    const [{ startDev }, { createLog }] = await Promise.all([import('./roles/dev.ts'), import('./telemetry/log.ts')]);
     const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
     await runRole(log, (signal) =>
       startDev(

@@ -3,7 +3,7 @@
 
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
 import { SLOTS_MAX } from '../core/slots.ts';
-import { LOG_LEVELS } from '../telemetry/log.ts';
+import { LOG_LEVELS } from '../telemetry/log-levels.ts';
 import {
   bytesParser,
   choiceParser,

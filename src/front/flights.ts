@@ -43,6 +43,8 @@ export abstract class Flight implements Receiver {
   /** Where the current try went, and as what. */
   protected link: ShardLink | undefined;
   protected id = 0;
+  /** A try was sent and its stream ended before the answer. */
+  #lostTry = false;
 
   constructor(control: FlightControl, context: RequestContext) {
     this.control = control;
@@ -55,7 +57,7 @@ export abstract class Flight implements Receiver {
   /** A try has failed in a way that is not final: prepares the next one. True: try again at once. */
   protected abstract recover(failure: Exclude<TryFailure, GrantdError>): boolean;
 
-  /** Whether the caller has to be told that a change may have happened. */
+  /** Whether this is a write. */
   protected get changes(): boolean {
     return false;
   }
@@ -70,11 +72,13 @@ export abstract class Flight implements Receiver {
 
   onFailure(failure: TryFailure): void {
     if (this.settled) return;
+    const sent = this.link !== undefined;
     this.link = undefined;
     if (failure instanceof GrantdError) {
       this.refuse(failure);
       return;
     }
+    if (sent && failure.kind === 'disconnected') this.#lostTry = true;
     this.control.metrics.frontRetries.inc({ reason: failure.kind });
     const atOnce = this.recover(failure) && this.tries === 0;
     this.tries += 1;
@@ -82,23 +86,25 @@ export abstract class Flight implements Receiver {
     else this.control.clock.setTimer(() => this.attempt(), retryDelayMs(this.control.random, this.tries));
   }
 
-  /** Ends the flight without an answer. */
+  /** Ends the flight without an answer. A write that a shard may have taken is never said not to have happened. */
   refuse(error: GrantdError): void {
     if (this.settled) return;
+    const unknown = this.changes && error.retryable && (this.#lostTry || this.link !== undefined);
     this.land();
-    this.reject(error);
+    this.reject(
+      unknown
+        ? new GrantdError(
+            'unavailable',
+            'The change was not confirmed in time: its outcome is not known. Repeating the call is safe.',
+            { cause: error },
+          )
+        : error,
+    );
   }
 
   /** Ends the flight because its deadline has passed. */
   expire(): void {
-    this.refuse(
-      new GrantdError(
-        'unavailable',
-        this.changes
-          ? 'The change was not confirmed in time: its outcome is not known. Repeating the call is safe.'
-          : 'The answer could not be given in time. Repeating the call is safe.',
-      ),
-    );
+    this.refuse(new GrantdError('unavailable', 'The answer could not be given in time. Repeating the call is safe.'));
   }
 
   /** Takes the flight out of the table. To be called before its promise is resolved. */

@@ -8,8 +8,9 @@ import type { Handle__Output } from '../rpc/gen/grantd/v1/Handle.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import { ShardFailure } from '../shard/shard.ts';
 import { type Flight, type FlightControl, retryDelayMs } from './flights.ts';
+import type { CallBody } from './outbox.ts';
 import type { Route } from './routing-table.ts';
-import type { CallBody, Receiver, ShardLink, TryFailure } from './shard-link.ts';
+import type { Receiver, ShardLink, TryFailure } from './shard-link.ts';
 
 /** After so long without an answer the handle is asked for again: no flight may wait for a lost question. */
 const ACQUIRE_MS_MAX = 3000;
@@ -57,7 +58,7 @@ export class HandleKeeper {
   }
 
   /** Calls the flight's `attempt` once there is a handle, or refuses it. */
-  await(flight: Flight): void {
+  acquireFor(flight: Flight): void {
     this.#waiting.push(flight);
     if (this.#acquiring) return;
     this.#acquiring = true;

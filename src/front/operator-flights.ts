@@ -4,7 +4,8 @@ import { GrantdError } from '../core/errors.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import type { RequestContext } from './front.ts';
-import type { CallBody, ShardLink, TryFailure } from './shard-link.ts';
+import type { CallBody } from './outbox.ts';
+import type { ShardLink, TryFailure } from './shard-link.ts';
 
 /** A call to whoever owns the slot of a tenant, over as many tries as the deadline allows. */
 export class TenantFlight extends Flight {

@@ -12,9 +12,10 @@ import { answered, memberFrom, slotFrom, tenantFrom } from './answers.ts';
 import { type FlightControl, retryDelayMs } from './flights.ts';
 import type { OperatorApi, RequestContext, SlotView, TenantSession } from './front.ts';
 import { LinkFlight, TenantFlight } from './operator-flights.ts';
+import type { CallBody } from './outbox.ts';
 import type { Route } from './routing-table.ts';
 import type { SessionCache } from './session-cache.ts';
-import type { CallBody, ShardLink } from './shard-link.ts';
+import type { ShardLink } from './shard-link.ts';
 
 export interface OperatorDependencies {
   readonly control: FlightControl;

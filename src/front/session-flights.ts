@@ -6,7 +6,8 @@ import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import type { RequestContext } from './front.ts';
 import type { Binding, HandleKeeper } from './handle-keeper.ts';
-import type { CallBody, ShardLink, TryFailure } from './shard-link.ts';
+import type { CallBody } from './outbox.ts';
+import type { ShardLink, TryFailure } from './shard-link.ts';
 
 /** What a flight needs to know of its session. */
 export interface FlightSession {
@@ -51,7 +52,7 @@ abstract class SessionFlight extends Flight {
     }
     const binding = session.handles.current();
     if (binding === undefined) {
-      session.handles.await(this);
+      session.handles.acquireFor(this);
       return;
     }
     this.#binding = binding;
@@ -116,6 +117,8 @@ export class CheckFlight extends SessionFlight {
 
   override onCheck(authorized: boolean, checkedAtMs: number): void {
     if (this.settled) return;
+    // The link has let this id go already.
+    this.link = undefined;
     this.land();
     this.#resolve({ authorized, checkedAtMs });
   }

@@ -18,8 +18,8 @@ import { answered, grantFrom, grantResultFrom, keyFrom, pageFrom } from './answe
 import type { FlightControl } from './flights.ts';
 import type { RequestContext, TenantSession } from './front.ts';
 import { HandleKeeper } from './handle-keeper.ts';
+import type { CallBody } from './outbox.ts';
 import { CallFlight, CheckFlight, CONFIRM, type FlightSession } from './session-flights.ts';
-import type { CallBody } from './shard-link.ts';
 
 export interface SessionDependencies {
   readonly control: FlightControl;

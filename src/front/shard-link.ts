@@ -8,33 +8,22 @@ import type { Clock, Random, Timer } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import { dialShard, type ShardDial } from '../rpc/client.ts';
 import type { Attempt } from '../rpc/gen/grantd/v1/Attempt.ts';
-import type { Call } from '../rpc/gen/grantd/v1/Call.ts';
 import type { CheckResults__Output } from '../rpc/gen/grantd/v1/CheckResults.ts';
-import type { FrontMessage } from '../rpc/gen/grantd/v1/FrontMessage.ts';
 import type { Hello } from '../rpc/gen/grantd/v1/Hello.ts';
-import type { Relation as WireRelation } from '../rpc/gen/grantd/v1/Relation.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import type { Routes__Output } from '../rpc/gen/grantd/v1/Routes.ts';
 import type { ShardMessage__Output } from '../rpc/gen/grantd/v1/ShardMessage.ts';
 import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
-import {
-  BATCH_BYTES_MAX,
-  CHECKS_PER_MESSAGE_MAX,
-  OUTSTANDING_MAX,
-  PING_INTERVAL_MS,
-  SILENCE_MS_MAX,
-} from '../rpc/protocol.ts';
-import { estimateBytes } from '../rpc/reply-size.ts';
+import { OUTSTANDING_MAX, PING_INTERVAL_MS, SILENCE_MS_MAX } from '../rpc/protocol.ts';
 import { fromWireFailure } from '../rpc/status-mapping.ts';
 import type { ShardFailure } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { type CallBody, Outbox } from './outbox.ts';
 
 /** Twice per ping interval: a silence is noticed at most this much after its bound. */
 const TICK_MS = PING_INTERVAL_MS / 2;
 const ID_MAX = 0xffff_ffff;
-/** Tags, lengths and numbers of one check besides its strings. */
-const CHECK_OVERHEAD_BYTES = 24;
 
 /** The stream ended before the answer came: whether the shard did anything is not known. */
 export class Disconnected extends Error {
@@ -49,8 +38,6 @@ export interface Receiver {
   onReply(reply: Reply__Output): void;
   onFailure(failure: TryFailure): void;
 }
-
-export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'request'>;
 
 export interface LinkEvents {
   /** False: this shard does not belong to the cluster of the others, and the link is not used. */
@@ -96,14 +83,7 @@ export class ShardLink {
 
   #flushScheduled = false;
   #blocked = false;
-  #outbox: FrontMessage[] = [];
-  #batchBytes = 0;
-  #ids: number[] = [];
-  #handles: number[] = [];
-  #subjects: string[] = [];
-  #relations: WireRelation[] = [];
-  #objects: string[] = [];
-  #calls: Call[] = [];
+  readonly #outbox: Outbox;
 
   constructor(address: string, events: LinkEvents, dependencies: LinkDependencies, options: LinkOptions) {
     this.address = address;
@@ -111,6 +91,7 @@ export class ShardLink {
     this.#clock = dependencies.clock;
     this.#log = dependencies.log;
     this.#metrics = dependencies.metrics;
+    this.#outbox = new Outbox(dependencies.metrics);
     this.#metrics.frontShardConnections.inc({ state: 'connecting' });
     this.#dial = dialShard(
       address,
@@ -139,15 +120,8 @@ export class ShardLink {
 
   /** Sends a check with what else gathers in this turn. Returns its id, for `forget`; 0 where it failed at once. */
   check(receiver: Receiver, handle: number, subject: string, relation: number, object: string): number {
-    const bytes = CHECK_OVERHEAD_BYTES + 3 * (subject.length + object.length);
-    const id = this.#enlist(receiver, bytes);
-    if (id === 0) return 0;
-    this.#ids.push(id);
-    this.#handles.push(handle);
-    this.#subjects.push(subject);
-    // A relation's number of the core is its number on the wire.
-    this.#relations.push(relation as WireRelation);
-    this.#objects.push(object);
+    const id = this.#enlist(receiver);
+    if (id !== 0) this.#outbox.addCheck(id, handle, subject, relation, object);
     return id;
   }
 
@@ -158,11 +132,11 @@ export class ShardLink {
     body: CallBody,
     write?: { readonly requestId: string; readonly deadlineMs: number },
   ): number {
-    const id = this.#enlist(receiver, estimateBytes(body));
+    const id = this.#enlist(receiver);
     if (id === 0) return 0;
     const attempt: Attempt | null =
       write === undefined ? null : { requestId: write.requestId, expiresAtMs: write.deadlineMs + this.#clockOffsetMs };
-    this.#calls.push({ ...body, id, handle, attempt });
+    this.#outbox.addCall({ ...body, id, handle, attempt });
     return id;
   }
 
@@ -178,17 +152,15 @@ export class ShardLink {
     this.#drop(new Disconnected('The front is closing.'));
   }
 
-  #enlist(receiver: Receiver, bytes: number): number {
+  #enlist(receiver: Receiver): number {
     if (!this.#ready) {
       receiver.onFailure(new Disconnected('There is no connection to the shard.'));
       return 0;
     }
-    if (this.#receivers.size >= OUTSTANDING_MAX) {
+    if (this.#receivers.size >= OUTSTANDING_MAX || this.#outbox.full) {
       receiver.onFailure(new GrantdError('overloaded', 'Too many requests wait for one shard.'));
       return 0;
     }
-    if (this.#batchBytes + bytes > BATCH_BYTES_MAX || this.#ids.length >= CHECKS_PER_MESSAGE_MAX) this.#seal();
-    this.#batchBytes += bytes;
     let id = this.#nextId;
     do {
       id = id >= ID_MAX ? 1 : id + 1;
@@ -202,46 +174,13 @@ export class ShardLink {
     return id;
   }
 
-  /** Closes the message that is gathering; the next check or call begins another. */
-  #seal(): void {
-    const message: FrontMessage = {};
-    if (this.#ids.length > 0) {
-      this.#metrics.streamBatchChecks.observe(this.#ids.length);
-      message.checks = {
-        ids: this.#ids,
-        handles: this.#handles,
-        subjects: this.#subjects,
-        relations: this.#relations,
-        objects: this.#objects,
-      };
-      this.#ids = [];
-      this.#handles = [];
-      this.#subjects = [];
-      this.#relations = [];
-      this.#objects = [];
-    } else if (this.#calls.length === 0) {
-      return;
-    }
-    if (this.#calls.length > 0) {
-      message.calls = this.#calls;
-      this.#calls = [];
-    }
-    this.#batchBytes = 0;
-    this.#outbox.push(message);
-  }
-
   #flushNow(): void {
     this.#flushScheduled = false;
-    if (!this.#ready || this.#blocked) return;
-    this.#seal();
-    const outbox = this.#outbox;
-    let sent = 0;
-    while (sent < outbox.length && !this.#blocked) {
-      const message = outbox[sent];
-      sent += 1;
-      if (message !== undefined) this.#blocked = !this.#dial.send(message);
+    while (this.#ready && !this.#blocked) {
+      const message = this.#outbox.next();
+      if (message === undefined) return;
+      this.#blocked = !this.#dial.send(message);
     }
-    this.#outbox = sent === outbox.length ? [] : outbox.slice(sent);
   }
 
   #open(welcome: Welcome__Output): void {
@@ -337,8 +276,7 @@ export class ShardLink {
     this.#welcomed = false;
     this.#blocked = false;
     this.#epochs = undefined;
-    this.#seal();
-    this.#outbox = [];
+    this.#outbox.clear();
     const receivers = [...this.#receivers.values()];
     this.#receivers.clear();
     this.#events.onLost(this);

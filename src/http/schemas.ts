@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { SCOPES } from '../core/scopes.ts';
 import {
   IDENTIFIER_LENGTH_MAX,
+  IDENTIFIER_PATTERN,
   IDENTIFIER_REGEX,
   NAMESPACE_PATTERN,
   NAMESPACE_REGEX,
@@ -21,9 +22,20 @@ const refused =
     return typeof input === 'string' ? `${must}; it ${otherwise}` : `${must}; it is not a string`;
   };
 
+const SURROGATES = '\\ud800-\\udfff';
+
+/**
+ * A pattern as it is documented: without the surrogates, which no well-formed JSON text holds alone and which many
+ * regex engines cannot name.
+ */
+const documented = (pattern: string): string => `^${pattern.replace(SURROGATES, '')}$`;
+
 const identifier = (description: string) => {
   const error = refused('must be namespace:external_id', 'is not of that form');
-  return z.string({ error }).regex(IDENTIFIER_REGEX, { error }).meta({ description, maxLength: IDENTIFIER_LENGTH_MAX });
+  return z
+    .string({ error })
+    .regex(IDENTIFIER_REGEX, { error })
+    .meta({ description, pattern: documented(IDENTIFIER_PATTERN), maxLength: IDENTIFIER_LENGTH_MAX });
 };
 
 const IDENTIFIER_RULE =
@@ -131,16 +143,20 @@ export const objectQuerySchema = z.object({
   cursor,
 });
 
-/** Unicode category Cc, and lone surrogates, which UTF-8 cannot carry. */
-const KEY_NAME_PATTERN = `^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]{0,${KEY_NAME_LENGTH_MAX}}$`;
+/** Neither of Unicode category Cc nor a lone surrogate, which UTF-8 cannot carry. */
+const KEY_NAME_PATTERN = `[^\\u0000-\\u001f\\u007f-\\u009f${SURROGATES}]{0,${KEY_NAME_LENGTH_MAX}}`;
 const keyNameError = refused(
   `must be a string of at most ${KEY_NAME_LENGTH_MAX} code points without control characters`,
   'is not',
 );
 const keyName = z
   .string({ error: keyNameError })
-  .regex(new RegExp(KEY_NAME_PATTERN, 'u'), { error: keyNameError })
-  .meta({ description: 'For people; may be empty.', maxLength: KEY_NAME_LENGTH_MAX });
+  .regex(new RegExp(`^${KEY_NAME_PATTERN}$`, 'u'), { error: keyNameError })
+  .meta({
+    description: 'For people; may be empty.',
+    pattern: documented(KEY_NAME_PATTERN),
+    maxLength: KEY_NAME_LENGTH_MAX,
+  });
 
 const scope = z
   .enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` })

@@ -33,9 +33,6 @@ import type { RunningRole } from './life-cycle.ts';
 import { listenOps, splitAddress } from './ops-server.ts';
 import { listenOn, StartError } from './start-error.ts';
 
-export const SHARDS_DEFAULT = 2;
-export const SHARDS_MAX = 16;
-
 const LEASE_MS = 3_000;
 const DEADLINE_MS = 10_000;
 const SCHEMA_VERSION = 1;

@@ -7,33 +7,25 @@ import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { GrantdError } from '../core/errors.ts';
 import type { Shard, ShardConnection } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { AnswerQueue } from './answer-queue.ts';
 import { dispatch } from './dispatch.ts';
 import type { Call__Output } from './gen/grantd/v1/Call.ts';
 import type { Checks__Output } from './gen/grantd/v1/Checks.ts';
 import type { FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
 import type { Hello__Output } from './gen/grantd/v1/Hello.ts';
 import { Peer } from './gen/grantd/v1/Peer.ts';
-import type { Reply } from './gen/grantd/v1/Reply.ts';
 import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
-import { BATCH_BYTES_MAX, MESSAGE_BYTES_MAX, OUTSTANDING_MAX } from './protocol.ts';
+import { OUTSTANDING_MAX } from './protocol.ts';
 import type { ReplyBody } from './replies.ts';
-import { estimateBytes } from './reply-size.ts';
 import { demandCheck, demandColumns, shortText } from './requests.ts';
-import { isUnexpected, toStreamStatus, toWireFailure } from './status-mapping.ts';
+import { toStreamStatus } from './status-mapping.ts';
 import { demand, WireViolation } from './wire-violation.ts';
-
-/** What else a message carries besides its largest reply: check results and routes. */
-const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
-/** Failures of checks in one message, each of up to some kilobytes. */
-const FAILED_PER_MESSAGE_MAX = 500;
 
 export type ExchangeCall = ServerDuplexStream<FrontMessage__Output, ShardMessage>;
 
 export interface PeerStreamDependencies {
   readonly shard: Shard;
   readonly log: Log;
-  readonly metrics: Metrics;
   /** The program's version, for the peer's log. */
   readonly version: string;
 }
@@ -42,7 +34,6 @@ export class PeerStream {
   readonly #call: ExchangeCall;
   readonly #shard: Shard;
   readonly #log: Log;
-  readonly #metrics: Metrics;
   readonly #version: string;
   readonly #onGone: () => void;
   #connection: ShardConnection | undefined;
@@ -55,21 +46,16 @@ export class PeerStream {
   #draining = false;
   #flushScheduled = false;
   #outstanding = 0;
-
   #welcomeDue = false;
   #routesDue = false;
   #pongId: number | undefined;
-  #authorized: number[] = [];
-  #denied: number[] = [];
-  #failed: Reply[] = [];
-  #replies: Reply[] = [];
-  #replyBytes: number[] = [];
+  readonly #answers: AnswerQueue;
 
   constructor(call: ExchangeCall, dependencies: PeerStreamDependencies, onGone: () => void) {
     this.#call = call;
     this.#shard = dependencies.shard;
     this.#log = dependencies.log;
-    this.#metrics = dependencies.metrics;
+    this.#answers = new AnswerQueue(dependencies.log);
     this.#version = dependencies.version;
     this.#onGone = onGone;
     call.on('data', (message: FrontMessage__Output) => this.#receive(message));
@@ -164,11 +150,10 @@ export class PeerStream {
       demandCheck(handle, subject, relation, object);
       try {
         const answer = connection.check(handle, subject, relation, object);
-        if (answer === true) this.#authorized.push(id);
-        else if (answer === false) this.#denied.push(id);
+        if (typeof answer === 'boolean') this.#answers.check(id, answer);
         else this.#awaitCheck(id, answer);
       } catch (error) {
-        this.#failCheck(id, error);
+        this.#answers.failCheck(id, error);
       }
     }
   }
@@ -177,17 +162,17 @@ export class PeerStream {
     if (this.#outstanding >= OUTSTANDING_MAX) {
       // The read goes on and fills the memory for the next try; its outcome is not needed here.
       answer.catch(() => {});
-      this.#failCheck(id, this.#overloaded());
+      this.#answers.failCheck(id, this.#overloaded());
       return;
     }
     this.#outstanding += 1;
     answer.then(
       (authorized) => {
-        (authorized ? this.#authorized : this.#denied).push(id);
+        this.#answers.check(id, authorized);
         this.#settleOne();
       },
       (error) => {
-        this.#failCheck(id, error);
+        this.#answers.failCheck(id, error);
         this.#settleOne();
       },
     );
@@ -196,7 +181,7 @@ export class PeerStream {
   #takeCall(connection: ShardConnection, call: Call__Output): void {
     const { id } = call;
     if (this.#outstanding >= OUTSTANDING_MAX) {
-      this.#reply(id, { failure: toWireFailure(this.#overloaded()) });
+      this.#answers.fail(id, this.#overloaded());
       return;
     }
     let answer: Promise<ReplyBody>;
@@ -204,17 +189,17 @@ export class PeerStream {
       answer = dispatch(this.#shard, connection, this.#peer, call);
     } catch (error) {
       if (error instanceof WireViolation) throw error;
-      this.#fail(id, error);
+      this.#answers.fail(id, error);
       return;
     }
     this.#outstanding += 1;
     answer.then(
       (body) => {
-        this.#reply(id, body);
+        this.#answers.reply(id, body);
         this.#settleOne();
       },
       (error) => {
-        this.#fail(id, error);
+        this.#answers.fail(id, error);
         this.#settleOne();
       },
     );
@@ -229,29 +214,6 @@ export class PeerStream {
     return new GrantdError('overloaded', 'The shard has too many calls of this peer waiting.');
   }
 
-  #failCheck(id: number, error: unknown): void {
-    if (isUnexpected(error)) this.#log.error({ err: error }, 'a check failed');
-    this.#failed.push({ id, failure: toWireFailure(error) });
-  }
-
-  #fail(id: number, error: unknown): void {
-    if (isUnexpected(error)) this.#log.error({ err: error }, 'a call failed');
-    this.#reply(id, { failure: toWireFailure(error) });
-  }
-
-  #reply(id: number, body: ReplyBody): void {
-    let bytes = estimateBytes(body);
-    if (bytes > REPLY_BYTES_MAX) bytes = estimateBytes(body, true);
-    if (bytes > REPLY_BYTES_MAX) {
-      this.#log.error({ bytes }, 'an answer is larger than a message can be');
-      this.#replies.push({ id, failure: toWireFailure(new GrantdError('internal', 'The answer is too large.')) });
-      this.#replyBytes.push(0);
-      return;
-    }
-    this.#replies.push({ id, ...body });
-    this.#replyBytes.push(bytes);
-  }
-
   #schedule(): void {
     if (this.#flushScheduled || this.#gone) return;
     this.#flushScheduled = true;
@@ -262,14 +224,7 @@ export class PeerStream {
   }
 
   #hasOutput(): boolean {
-    return (
-      this.#authorized.length > 0 ||
-      this.#denied.length > 0 ||
-      this.#failed.length > 0 ||
-      this.#replies.length > 0 ||
-      this.#pongId !== undefined ||
-      this.#routesDue
-    );
+    return this.#answers.waiting || this.#pongId !== undefined || this.#routesDue;
   }
 
   #flush(): void {
@@ -303,37 +258,7 @@ export class PeerStream {
       message.pong = { id: this.#pongId, shardMs: this.#shard.monotonicMs() };
       this.#pongId = undefined;
     }
-    if (this.#authorized.length > 0 || this.#denied.length > 0 || this.#failed.length > 0) this.#addChecks(message);
-    if (this.#replies.length > 0) this.#addReplies(message);
+    this.#answers.fill(message);
     return message;
-  }
-
-  #addChecks(message: ShardMessage): void {
-    const failed = this.#failed.splice(0, FAILED_PER_MESSAGE_MAX);
-    message.checkResults = {
-      authorized: this.#authorized,
-      denied: this.#denied,
-      failed,
-      checkedAtMs: Date.now(),
-    };
-    const { checks } = this.#metrics;
-    if (this.#authorized.length > 0) checks.inc({ outcome: 'authorized' }, this.#authorized.length);
-    if (this.#denied.length > 0) checks.inc({ outcome: 'denied' }, this.#denied.length);
-    if (failed.length > 0) checks.inc({ outcome: 'failed' }, failed.length);
-    this.#authorized = [];
-    this.#denied = [];
-  }
-
-  #addReplies(message: ShardMessage): void {
-    let count = 0;
-    let bytes = 0;
-    while (count < this.#replies.length) {
-      const next = this.#replyBytes[count] ?? 0;
-      if (count > 0 && bytes + next > BATCH_BYTES_MAX) break;
-      bytes += next;
-      count += 1;
-    }
-    message.replies = this.#replies.splice(0, count);
-    this.#replyBytes.splice(0, count);
   }
 }

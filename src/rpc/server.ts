@@ -30,7 +30,7 @@ export async function listenShardServer(
   dependencies: { readonly shard: () => Shard | undefined; readonly log: Log; readonly metrics: Metrics },
   options: ShardServerOptions,
 ): Promise<ShardServer> {
-  const { log, metrics } = dependencies;
+  const { log } = dependencies;
   const server = new Server(SERVER_OPTIONS);
   const streams = new Set<PeerStream>();
   let closing: Promise<void> | undefined;
@@ -43,7 +43,7 @@ export async function listenShardServer(
         call.emit('error', Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
         return;
       }
-      const stream = new PeerStream(call, { shard, log, metrics, version: options.version ?? '' }, () => {
+      const stream = new PeerStream(call, { shard, log, version: options.version ?? '' }, () => {
         streams.delete(stream);
       });
       streams.add(stream);

@@ -81,7 +81,7 @@ export interface AppenderPorts {
   readonly commit: (entry: CommittedEntry) => void;
   /** Resolves when write-behind is within its bound. */
   readonly room: () => Promise<void>;
-  /** Another owner's entry stands in the log: the tenure is over. */
+  /** The tenure is over: another owner's entry stands in the log, or this program has a defect. */
   readonly lost: (reason: string) => void;
   readonly observe: (append: {
     readonly outcome: 'committed' | 'lost' | 'unknown';
@@ -126,6 +126,11 @@ export class Appender {
     return this.#lastSeq;
   }
 
+  /** Greater than every stamp in the log. */
+  get nextBase(): Stamp {
+    return this.#nextBase;
+  }
+
   get queueLength(): number {
     return this.#queueLength;
   }
@@ -141,6 +146,7 @@ export class Appender {
     const known = this.known(id);
     if (known !== undefined) return Promise.resolve(known);
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    assert(operation.bytesMax <= ENTRY_BYTES_MAX - ENTRY_HEAD_BYTES, 'an operation fits into an entry');
     const queue = this.#queues.get(operation.tenantId) ?? [];
     if (this.#queueLength >= QUEUE_OPERATIONS_MAX || queue.length >= TENANT_OPERATIONS_MAX) {
       return Promise.reject(
@@ -185,8 +191,7 @@ export class Appender {
       await this.#ports.room();
       if (this.#closed !== undefined) break;
       const batch = this.#takeBatch();
-      // A batch without a change is decided by what is committed: there is nothing to make durable.
-      const stands = batch.operations.length === 0 || (await this.#append(batch));
+      const stands = await this.#settle(batch);
       for (const { waiting, result, error } of batch.answers) {
         if (!stands) waiting.reject(this.#closed);
         else if (result === undefined) waiting.reject(error);
@@ -197,6 +202,23 @@ export class Appender {
     const idle = this.#idle;
     this.#idle = [];
     for (const resolve of idle) resolve();
+  }
+
+  async #settle(batch: Batch): Promise<boolean> {
+    // A batch without a change is decided by what is committed: there is nothing to make durable.
+    if (batch.operations.length === 0) return true;
+    try {
+      return await this.#append(batch);
+    } catch (error) {
+      // A defect of this program. Memory may not be what the log says any more: whoever recovers the slot reads it.
+      this.#lose(`the append failed: ${error instanceof Error ? error.message : String(error)}`);
+      return false;
+    }
+  }
+
+  #lose(reason: string): void {
+    this.#ports.lost(reason);
+    this.close(new ShardFailure('not-serving', 'The tenure has ended.'));
   }
 
   #base(): Stamp {
@@ -276,9 +298,7 @@ export class Appender {
       }
       if (standing.epoch >= this.#epoch) {
         this.#observe('lost', startedMs, batch);
-        const reason = `epoch ${standing.epoch} stands in the log at seq ${standing.seq}`;
-        this.#ports.lost(reason);
-        this.close(new ShardFailure('not-serving', 'Another shard owns the slot now.'));
+        this.#lose(`epoch ${standing.epoch} stands in the log at seq ${standing.seq}`);
         return false;
       }
       // A late write of an earlier epoch, void for every reader since it follows this epoch's first entry.

@@ -105,22 +105,21 @@ export class Applier {
     this.#ports.clock.setTimer(() => void this.#run(), GATHER_MS);
   }
 
-  /** Resolves when state holds every entry up to `seq`; at once where it does. Never, where the tenure ends before. */
+  /** Resolves when state holds every entry up to `seq`, or the tenure is over. */
   applied(seq: number): Promise<void> {
-    if (this.#applied.seq >= seq) return Promise.resolve();
+    if (this.#applied.seq >= seq || this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#waiters.push({ seq, resolve });
     });
   }
 
-  /** Resolves when everything added is applied and checkpointed, or the tenure over. */
+  /** Resolves when everything added until now is applied and behind the checkpoint, or the tenure over. */
   async flush(): Promise<void> {
-    while (!this.#closed) {
-      const last = this.#pending.at(-1);
-      if (last !== undefined) await this.applied(last.seq);
+    const { seq } = this.#pending.at(-1) ?? this.#applied;
+    await this.applied(seq);
+    while (!this.#closed && this.#checkpoint.seq < seq) {
       await this.#writeCheckpoint();
-      if (this.#pending.length === 0 && this.#checkpoint.seq === this.#applied.seq) return;
-      if (this.#checkpoint.seq < this.#applied.seq) await delay(this.#ports.clock, RETRY_MS_FIRST);
+      if (this.#checkpoint.seq < seq) await delay(this.#ports.clock, RETRY_MS_FIRST);
     }
   }
 

@@ -103,10 +103,12 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
 /** The state rows of one change, the trail's included. */
 export function deriveState(change: Change, origin: ChangeOrigin, position: ChangePosition): StateWrite[] {
   const rows = deriveRows(change, origin, position);
+  // The month of the entry's base: one entry stands in one month.
+  const base = position.stamp - position.index;
   rows.push({
     kind: 'trail',
     tenantId: origin.tenantId,
-    month: monthOf(position.stamp / 1000),
+    month: monthOf(base / 1000),
     row: {
       seq: position.seq,
       index: position.index,

@@ -13,6 +13,9 @@ import { TenantCalls, type TenantCallsDependencies } from './tenant-calls.ts';
 import type { TenantMemory } from './tenant-memory.ts';
 import type { Tenure } from './tenure.ts';
 
+/** Of a tenant's name (256 code points, two characters each) and of a plan's. */
+const TENANT_CHARACTERS_MAX = 1024;
+
 export interface ConnectionDependencies extends TenantCallsDependencies {
   readonly tenures: () => Iterable<Tenure>;
   readonly members: () => Promise<readonly MemberRow[]>;
@@ -86,7 +89,8 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     this.#assertOperator();
     const { tenure, memory } = this.#tenantOf(change.tenantId);
     const of = { tenure, memory, actor: `operator:${change.operator}` };
-    const characters = (change.name ?? memory.tenant.name).length + (change.plan ?? memory.tenant.plan).length;
+    // A change that precedes in the batch may have set the fields that this one leaves.
+    const characters = TENANT_CHARACTERS_MAX + (change.plan ?? memory.tenant.plan).length;
     return tenantOf(await this.submit(of, attempt, 0, characters, decideTenantUpdate(memory, change)));
   }
 

@@ -32,6 +32,7 @@ export class HandleTable {
   readonly #clock: Clock;
   readonly #handles = new Map<number, Handle>();
   #lastHandle = 0;
+  #closed = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -41,6 +42,8 @@ export class HandleTable {
     of: Pick<Handle, 'tenure' | 'memory' | 'keyId' | 'actor' | 'use' | 'expiresAtMs'>,
     scopes: ScopeMask,
   ): HandleGrant {
+    // Whoever asked is gone meanwhile: nobody would ever let go of the handle.
+    if (this.#closed) throw new ShardFailure('handle-gone', 'The connection is closed.');
     const { tenant } = of.memory;
     const suspended = tenant.state === 'suspended' && of.use !== undefined;
     this.#lastHandle += 1;
@@ -87,6 +90,7 @@ export class HandleTable {
   }
 
   close(): void {
+    this.#closed = true;
     for (const number of this.#handles.keys()) this.#forget(number);
   }
 

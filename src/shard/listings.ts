@@ -19,8 +19,8 @@ import type { Tenure } from './tenure.ts';
 
 /** Rows read at once while looking for live ones. */
 const ROWS_PER_READ_MIN = 256;
-/** Subjects whose grants an export reads at once. */
-const SUBJECTS_AT_ONCE = 64;
+/** Subjects whose grants an export reads at once, at most. It begins with one, so that large subjects are not read in vain. */
+const SUBJECTS_AT_ONCE_MAX = 64;
 
 export interface ListingContext {
   readonly store: StateStore;
@@ -235,13 +235,13 @@ export async function exportGrants(
     const after = { relation: relationAt(position[1]), object: position[2] ?? '' };
     items.push(...(await liveGrants(context, memory, subject, after, query.limit + 1)));
   }
-  while (items.length <= query.limit) {
-    const subjects = await subjectsAfter(context, memory, subject, SUBJECTS_AT_ONCE);
+  for (let atOnce = 1; items.length <= query.limit; atOnce = Math.min(4 * atOnce, SUBJECTS_AT_ONCE_MAX)) {
+    const subjects = await subjectsAfter(context, memory, subject, atOnce);
     const limit = query.limit + 1 - items.length;
     const grants = await Promise.all(subjects.map((each) => liveGrants(context, memory, each, undefined, limit)));
     items.push(...grants.flat());
     subject = subjects.at(-1);
-    if (subjects.length < SUBJECTS_AT_ONCE || subject === undefined) break;
+    if (subjects.length < atOnce || subject === undefined) break;
   }
   const page = items.slice(0, query.limit);
   const last = page.at(-1);
@@ -289,7 +289,8 @@ export async function listTrail(
   const scope = ['trail', tenantId];
   const position = positionOf(context, scope, query.cursor);
   await tenure.applied();
-  const lastMonth = monthOf(context.clock.wallMs());
+  // The log's time runs ahead of a wall clock that was set back.
+  const lastMonth = monthOf(Math.max(context.clock.wallMs(), tenure.nextBase / 1000));
   let month = position?.[0] ?? monthOf(memory.tenant.createdAtMs);
   let after = position && { seq: Number(position[1]), index: Number(position[2]) };
   const rows: { readonly month: string; readonly row: TrailRow }[] = [];

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import { segmentOf } from '../core/slots.ts';
-import type { Store } from '../store/store.ts';
+import type { LogRecord, Store } from '../store/store.ts';
 import { decodeEntry } from './entries.ts';
 import { decideTenantUpdate } from './operations.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
@@ -13,6 +13,10 @@ import type { Tenure } from './tenure.ts';
 /** `last_used_at` of a key is written at most this often. */
 export const KEY_USE_WRITE_MS = 5 * 60_000;
 const REQUEST_MS = 10_000;
+/** Entries that the trimmer holds at once: at most 16 MiB. */
+const TRIM_RECORDS = 16;
+/** Revoked grants really removed in one call. */
+const REMOVALS_PER_CALL = 500;
 
 export interface MaintenancePorts {
   readonly store: Store;
@@ -37,23 +41,12 @@ export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<
     const segment = segmentOf(tenure.first, segmentSize);
     const next = (segment + 1) * segmentSize;
     if (next > tenure.checkpointSeq || segmentOf(tenure.lastSeq, segmentSize) <= segment) return removed;
-    const records = await store.readRecords(slot, tenure.first, segmentSize, storeDeadline(clock));
-    const last = records.at(-1);
+    const last = await store.readRecord(slot, next - 1, storeDeadline(clock));
     if (last === undefined) return removed;
     const youngestMs = decodeEntry(last).base / 1000;
     if (youngestMs + ports.logRetentionMs > clock.wallMs()) return removed;
-    const revocations: Revocation[] = [];
-    for (const record of records) {
-      const entry = decodeEntry(record);
-      let stamp = entry.base;
-      for (const { tenantId, changes } of entry.operations) {
-        for (const change of changes) {
-          if (change.kind === 'grant-revoked') revocations.push({ tenantId, ...change.grant, stamp });
-          stamp += 1;
-        }
-      }
-    }
-    if (revocations.length > 0) await store.removeGone(revocations, storeDeadline(clock));
+    await removeRevoked(ports, tenure, next);
+    if (!tenure.serving) return removed;
     const outcome = await store.recordFirst({ slot, owner, epoch, first: next }, storeDeadline(clock));
     if (!outcome.applied && outcome.row?.first !== next) return removed;
     tenure.first = next;
@@ -66,19 +59,49 @@ export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<
   return removed;
 }
 
+/** Really removes the grants that were revoked in the segment at the front of the log. */
+async function removeRevoked(ports: MaintenancePorts, tenure: Tenure, end: number): Promise<void> {
+  const { store, clock } = ports;
+  for (let seq = tenure.first; seq < end && tenure.serving; seq += TRIM_RECORDS) {
+    const limit = Math.min(TRIM_RECORDS, end - seq);
+    for (const record of await store.readRecords(tenure.slot, seq, limit, storeDeadline(clock))) {
+      const revocations = revocationsOf(record);
+      for (let start = 0; start < revocations.length; start += REMOVALS_PER_CALL) {
+        await store.removeGone(revocations.slice(start, start + REMOVALS_PER_CALL), storeDeadline(clock));
+      }
+      await yieldTurn(clock);
+    }
+  }
+}
+
+function revocationsOf(record: LogRecord): Revocation[] {
+  const entry = decodeEntry(record);
+  const revocations: Revocation[] = [];
+  let stamp = entry.base;
+  for (const { tenantId, changes } of entry.operations) {
+    for (const change of changes) {
+      if (change.kind === 'grant-revoked') revocations.push({ tenantId, ...change.grant, stamp });
+      stamp += 1;
+    }
+  }
+  return revocations;
+}
+
 /** Removes the data of tenants that are being deleted, then records that they are. */
 export async function purgeTenants(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
   for (const memory of [...tenure.tenants.values()]) {
     if (memory.tenant.state !== 'deleting' || !tenure.serving) continue;
-    // Whatever was committed for the tenant stands in state before its rows are removed, so nothing comes after.
-    await tenure.applied();
+    // Whatever was committed for the tenant stands in state, and behind the checkpoint, before its rows are removed:
+    // nothing comes after, and no replay brings a row back.
+    await tenure.checkpointed();
     await purgeTenant(ports, tenure, memory);
   }
 }
 
 async function purgeTenant(ports: MaintenancePorts, tenure: Tenure, memory: TenantMemory): Promise<void> {
   const { store, clock } = ports;
-  const stamp = clock.wallMs() * 1000;
+  // The log's time runs ahead of a wall clock that was set back; the uses of keys have the wall clock's.
+  const stamp = Math.max(tenure.nextBase, clock.wallMs() * 1000);
   while (!(await store.purgeTenant(memory.tenantId, stamp, storeDeadline(clock)))) {
     if (!tenure.serving) return;
     await yieldTurn(clock);
@@ -100,9 +123,9 @@ export async function writeKeyUses(ports: MaintenancePorts, tenure: Tenure): Pro
   for (const memory of tenure.tenants.values()) {
     for (const [keyId, use] of memory.keyUses) {
       if (use.usedAtMs <= use.writtenAtMs || clock.wallMs() - use.writtenAtMs < KEY_USE_WRITE_MS) continue;
-      const { usedAtMs } = use;
-      await store.writeKeyUse(memory.tenantId, keyId, usedAtMs, storeDeadline(clock));
-      use.writtenAtMs = usedAtMs;
+      const nowMs = clock.wallMs();
+      await store.writeKeyUse(memory.tenantId, keyId, use.usedAtMs, storeDeadline(clock));
+      use.writtenAtMs = nowMs;
     }
   }
 }

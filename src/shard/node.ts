@@ -78,6 +78,7 @@ export class ShardNode implements Shard {
   #wanted: ReadonlySet<number> = new Set();
   #members: readonly MemberRow[] = [];
   #stopping = false;
+  #openings: Promise<unknown> = Promise.resolve();
   #stopReporting: () => void = () => {};
   #reportedEvictions = 0;
 
@@ -122,6 +123,7 @@ export class ShardNode implements Shard {
   async start(): Promise<void> {
     await this.#readMembers();
     const failures = await this.#openWanted();
+    if (this.#stopping) return;
     if (failures > 0)
       throw new Error(`${failures} of ${this.#wanted.size} slots could not be opened; the log says why.`);
     this.#stopReporting = this.#dependencies.metrics.onRender(() => this.#reportMetrics());
@@ -134,6 +136,8 @@ export class ShardNode implements Shard {
     const { store, clock, log } = this.#dependencies;
     this.#stopping = true;
     this.#stopReporting();
+    // What is being opened was claimed: it is finished, and released like the rest.
+    await this.#openings;
     await Promise.all([...this.#tenures.values()].map((tenure) => this.#release(tenure)));
     for (const connection of this.#connections) connection.close();
     try {
@@ -147,15 +151,22 @@ export class ShardNode implements Shard {
   async #readMembers(): Promise<void> {
     const { store, clock } = this.#dependencies;
     this.#members = await store.listMembers(storeDeadline(clock));
-    const names = this.#members.filter(({ state }) => state === 'alive').map(({ shardName }) => shardName);
+    const alive = this.#members.filter(({ state }) => state === 'alive');
+    // An incarnation that was declared dead is dead for good: it claims nothing any more.
+    const joined = alive.some(({ incarnation }) => incarnation === this.incarnation);
+    const names = alive.map(({ shardName }) => shardName);
     const { slots } = this.#options.meta;
-    const all = Array.from({ length: slots }, (_, slot) => slot);
+    const all = joined ? Array.from({ length: slots }, (_, slot) => slot) : [];
     this.#wanted = new Set(all.filter((slot) => rankShards(names, slot)[0] === this.#options.shardName));
+  }
+
+  #missing(): number[] {
+    return [...this.#wanted].filter((slot) => !this.#tenures.has(slot) && !this.#opening.has(slot));
   }
 
   /** Resolves with how many could not be opened. */
   async #openWanted(): Promise<number> {
-    const waiting = [...this.#wanted].filter((slot) => !this.#tenures.has(slot) && !this.#opening.has(slot));
+    const waiting = this.#missing();
     if (waiting.length === 0) return 0;
     let failures = 0;
     const openNext = async (): Promise<void> => {
@@ -163,7 +174,9 @@ export class ShardNode implements Shard {
         if (!(await this.#open(slot))) failures += 1;
       }
     };
-    await Promise.all(Array.from({ length: OPENINGS_MAX }, openNext));
+    const openings = Promise.all(Array.from({ length: OPENINGS_MAX }, openNext));
+    this.#openings = openings;
+    await openings;
     this.#routesChanged();
     return failures;
   }
@@ -199,6 +212,7 @@ export class ShardNode implements Shard {
     const { slot, owner, epoch } = tenure;
     await tenure.release();
     this.#tenures.delete(slot);
+    this.#routesChanged();
     try {
       await store.releaseSlot({ slot, owner, epoch, successor: undefined }, storeDeadline(clock));
     } catch (error) {
@@ -213,6 +227,8 @@ export class ShardNode implements Shard {
       await delay(clock, RECONCILE_MS);
       if (this.#stopping) return;
       try {
+        // Who may be dispossessed is asked anew: whoever took a slot over meanwhile is alive.
+        if (this.#missing().length > 0) await this.#readMembers();
         await this.#openWanted();
       } catch (error) {
         log.warn({ err: error }, 'the slots could not be looked at; trying again');

@@ -219,6 +219,7 @@ export function decideKey(
 
 export function decideKeyRevocation(memory: TenantMemory, keyId: string): Decide {
   return (draft) => {
+    assertLives(draft, memory);
     const key = draft.key(memory, keyId);
     if (key === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
     return { result: { kind: 'key-revoked' }, changes: [{ kind: 'key-revoked', key }] };

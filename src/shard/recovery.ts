@@ -31,8 +31,11 @@ export interface RecoveryPorts {
   readonly segmentSize: number;
   /** Operation ids of entries younger than this (by the log's own time) have to be known. */
   readonly operationsKeptMs: number;
-  /** A valid entry at or before the checkpoint: state holds it, its operation ids have to be known. */
-  readonly recall: (entry: Entry) => void;
+  /**
+   * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first; takes
+   * what has to be kept of the entry and returns what remembers it, to be called oldest first and for valid ones only.
+   */
+  readonly recall: (entry: Entry) => () => void;
   /** A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is room for the next. */
   readonly replay: (entry: CommittedEntry) => Promise<void>;
 }
@@ -94,7 +97,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
   const tail = await recallTail(ports, slot, Math.max(first, 1), checkpoint.seq);
   highestEpoch = tail.highestEpoch;
   nextBase = Math.max(nextBase, tail.nextBase);
-  let sliceStartMs = ports.clock.monotonicMs();
+  const slice = new Slice(ports.clock);
   while (true) {
     for await (const record of readLog(ports, slot, lastSeq + 1)) {
       if (record.epoch > epoch)
@@ -107,11 +110,9 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
         nextBase = Math.max(nextBase, followingBase(entry));
         await ports.replay({ ...entry, seq: record.seq });
       }
-      if (ports.clock.monotonicMs() - sliceStartMs >= SLICE_MS) {
-        await yieldTurn(ports.clock);
-        sliceStartMs = ports.clock.monotonicMs();
-      }
+      await slice.giveWay();
     }
+    if (!(await endsAt(ports, slot, lastSeq))) continue;
     if (row.opened !== undefined && lastSeq < row.opened) {
       throw new LogUnreadableError(
         `The log of slot ${slot} ends at seq ${lastSeq}, but its owner has recorded seq ${row.opened} in it.`,
@@ -131,6 +132,39 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
     await recordOpened(ports, row, record.seq);
     return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open) };
   }
+}
+
+/** A slice of long work. */
+class Slice {
+  readonly #clock: Clock;
+  #startMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startMs = clock.monotonicMs();
+  }
+
+  /** Lets other work in where the slice is over. */
+  async giveWay(): Promise<void> {
+    if (this.#clock.monotonicMs() - this.#startMs < SLICE_MS) return;
+    await yieldTurn(this.#clock);
+    this.#startMs = this.#clock.monotonicMs();
+  }
+}
+
+/**
+ * Whether the log ends here: an empty answer speaks of one segment, and entries of the next one behind a gap would be
+ * acknowledged writes. False: a former owner has appended meanwhile.
+ */
+async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number): Promise<boolean> {
+  const { store, clock, segmentSize } = ports;
+  const next = (segmentOf(lastSeq + 1, segmentSize) + 1) * segmentSize;
+  const [record] = await store.readRecords(slot, next, 1, storeDeadline(clock));
+  if (record === undefined) return true;
+  if ((await store.readRecord(slot, lastSeq + 1, storeDeadline(clock))) !== undefined) return false;
+  throw new LogUnreadableError(
+    `The log of slot ${slot} has a gap: seq ${lastSeq + 1} is missing, ${record.seq} stands.`,
+  );
 }
 
 /** Whether this very record stands at its seq; false: another one does. Decided, however often it takes. */
@@ -162,9 +196,11 @@ async function recallTail(
   checkpointSeq: number,
 ): Promise<{ highestEpoch: number; nextBase: Stamp }> {
   const { store, clock, segmentSize } = ports;
-  const entries: { readonly entry: Entry; readonly epoch: number }[] = [];
+  const entries: { readonly recall: () => void; readonly epoch: number }[] = [];
+  const slice = new Slice(clock);
   let end = checkpointSeq;
   let newest: Stamp | undefined;
+  let oldest: Stamp = 0;
   let highestEpoch = 0;
   let nextBase: Stamp = 0;
   while (end >= first) {
@@ -174,17 +210,22 @@ async function recallTail(
     if (records.length !== end - start + 1) {
       throw new LogUnreadableError(`The log of slot ${slot} lacks entries between seq ${start} and ${end}.`);
     }
-    for (const record of records.toReversed()) entries.push({ entry: decodeEntry(record), epoch: record.epoch });
-    const oldest = entries.at(-1)?.entry.base ?? 0;
-    newest ??= entries[0]?.entry.base ?? 0;
-    if (newest - oldest > ports.operationsKeptMs * 1000) break;
+    for (const record of records.toReversed()) {
+      const entry = decodeEntry(record);
+      nextBase = Math.max(nextBase, followingBase(entry));
+      oldest = entry.base;
+      newest ??= oldest;
+      entries.push({ recall: ports.recall(entry), epoch: record.epoch });
+      await slice.giveWay();
+    }
+    if (newest !== undefined && newest - oldest > ports.operationsKeptMs * 1000) break;
     end = start - 1;
   }
-  for (const { entry, epoch } of entries.toReversed()) {
-    nextBase = Math.max(nextBase, followingBase(entry));
+  for (const { recall, epoch } of entries.toReversed()) {
     if (epoch < highestEpoch) continue;
     highestEpoch = epoch;
-    ports.recall(entry);
+    recall();
+    await slice.giveWay();
   }
   return { highestEpoch, nextBase };
 }

@@ -69,6 +69,11 @@ export class SubjectDeltas {
     if (entries.size === 0) this.#overlay.delete(subject);
   }
 
+  /** What was committed for the tuple and is not confirmed. */
+  find(subject: string, relation: number, object: string): TupleChange | undefined {
+    return this.#overlay.get(subject)?.get(tupleKey(relation, object));
+  }
+
   /** To be called before the read is sent. */
   open(subject: string): SubjectDelta {
     const delta = new SubjectDelta(subject, this.#overlay.get(subject)?.values() ?? []);

@@ -50,6 +50,8 @@ export class TenantMemory {
   readonly keyUses = new Map<KeyId, KeyUse>();
   readonly #deltas = new SubjectDeltas();
   readonly #loads = new Map<string, PageLoad>();
+  /** Pages that have outgrown their bound while they were relied upon. */
+  readonly #detached = new Map<string, Set<SubjectPage>>();
   readonly #tupleReads = new Map<string, Promise<void>>();
   readonly #handles = new Set<HandleState>();
   readonly #dependencies: TenantMemoryDependencies;
@@ -100,7 +102,11 @@ export class TenantMemory {
     assert(page.pins >= 0, 'every unpin has its pin');
     if (page.pins > 0) return;
     const { budget, subjectRowsMax } = this.#dependencies;
-    if (!page.whole) {
+    const detached = this.#detached.get(page.subject);
+    if (detached?.delete(page)) {
+      if (detached.size === 0) this.#detached.delete(page.subject);
+      budget.remove(page);
+    } else if (!page.whole) {
       page.trim(subjectRowsMax);
       budget.resize(page, page.estimate);
     } else if (page.tuples > subjectRowsMax) {
@@ -111,6 +117,12 @@ export class TenantMemory {
   /** Makes a pinned page know the tuple. */
   async learn(page: SubjectPage, relation: number, object: string): Promise<void> {
     while (page.find(relation, object) === undefined) {
+      const unconfirmed = this.#deltas.find(page.subject, relation, object);
+      if (unconfirmed !== undefined) {
+        page.set(relation, object, unconfirmed.facts);
+        this.#resize(page);
+        return;
+      }
       const key = `${page.subject} ${relation} ${object}`;
       let read = this.#tupleReads.get(key);
       if (read === undefined) {
@@ -136,7 +148,7 @@ export class TenantMemory {
       const { grants, next } = await readFromStore(
         store.listGrants({ tenantId: this.tenantId, subject, limit: subjectRowsMax }, storeDeadline(clock)),
       );
-      const page = new SubjectPage(subject, next === undefined, (evicted) => this.pages.delete(evicted.subject));
+      const page = this.#createPage(subject, next === undefined);
       if (page.whole) {
         for (const { relation, object, grantId, createdAtMs } of grants) {
           page.set(relationNumber(relation) ?? 0, object, { grantId, createdAtMs });
@@ -155,21 +167,40 @@ export class TenantMemory {
     }
   }
 
+  /** Its delta is the page itself: while it is pinned, every commit to the subject is told to it. */
   async #readTuple(page: SubjectPage, relation: number, object: string, key: string): Promise<void> {
-    const { store, clock, budget } = this.#dependencies;
-    const delta = this.#deltas.open(page.subject);
+    const { store, clock } = this.#dependencies;
     try {
       const name = relationOf(relation);
       assert(name !== undefined, 'a relation has a wire number');
       const row = await readFromStore(store.readGrant(this.tenantId, page.subject, name, object, storeDeadline(clock)));
-      const change = delta.find(relation, object);
-      const facts = row === undefined ? null : { grantId: row.grantId, createdAtMs: row.createdAtMs };
-      page.set(relation, object, change === undefined ? facts : change.facts);
-      budget.resize(page, page.estimate);
+      // A commit that came meanwhile is newer than the row.
+      if (page.find(relation, object) !== undefined) return;
+      page.set(relation, object, row === undefined ? null : { grantId: row.grantId, createdAtMs: row.createdAtMs });
+      this.#resize(page);
     } finally {
       this.#tupleReads.delete(key);
-      this.#deltas.close(delta);
     }
+  }
+
+  #createPage(subject: string, whole: boolean): SubjectPage {
+    return new SubjectPage(subject, whole, (evicted) => this.pages.delete(evicted.subject));
+  }
+
+  /**
+   * A page has changed. One that outgrows its bound while somebody always relies on it is detached: it is kept current for
+   * those who hold it and ends with the last of them, and an empty sparse page takes its place.
+   */
+  #resize(page: SubjectPage): void {
+    const { budget, subjectRowsMax } = this.#dependencies;
+    budget.resize(page, page.estimate);
+    if (page.pins === 0 || page.tuples <= 2 * subjectRowsMax || this.pages.get(page.subject) !== page) return;
+    const detached = this.#detached.get(page.subject);
+    if (detached === undefined) this.#detached.set(page.subject, new Set([page]));
+    else detached.add(page);
+    const sparse = this.#createPage(page.subject, false);
+    this.pages.set(page.subject, sparse);
+    budget.add(sparse, sparse.estimate);
   }
 
   // ---- commits ----
@@ -197,6 +228,7 @@ export class TenantMemory {
         return;
       case 'key-revoked':
         this.keys.commit(change.key.keyId, null, seq);
+        this.keyUses.delete(change.key.keyId);
         this.#killHandles((handle) => handle.keyId === change.key.keyId);
         return;
       case 'tenant-created':
@@ -211,10 +243,15 @@ export class TenantMemory {
 
   #commitGrant(subject: string, relation: number, object: string, facts: GrantFacts | null, seq: number): void {
     this.#deltas.commit(subject, { relation, object, facts }, seq);
+    // The detached first: the current one may be detached by the very change.
+    for (const page of this.#detached.get(subject) ?? []) {
+      page.set(relation, object, facts);
+      this.#resize(page);
+    }
     const page = this.pages.get(subject);
     if (page === undefined) return;
     page.set(relation, object, facts);
-    this.#dependencies.budget.resize(page, page.estimate);
+    this.#resize(page);
   }
 
   /** Grown beyond what is held whole: it is read again, sparse, when it is asked for. */
@@ -266,6 +303,8 @@ export class TenantMemory {
     this.#killHandles(() => true);
     for (const page of this.pages.values()) this.#dependencies.budget.remove(page);
     this.pages.clear();
+    for (const detached of this.#detached.values()) for (const page of detached) this.#dependencies.budget.remove(page);
+    this.#detached.clear();
     this.namespaces.drop();
     this.keys.drop();
   }

@@ -9,7 +9,7 @@ import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { SlotRow, StateWrite, Store } from '../store/store.ts';
+import type { SlotRow, Stamp, StateWrite, Store } from '../store/store.ts';
 import { Appender, type AppenderPorts, type CommittedEntry, type Operation, operationId } from './appender.ts';
 import { Applier } from './applier.ts';
 import type { Entry } from './entries.ts';
@@ -148,9 +148,20 @@ export class Tenure {
     return this.#appender?.known(operationId(requestId, index));
   }
 
+  /** Greater than the stamp of every commit until now. */
+  get nextBase(): Stamp {
+    return this.#appender?.nextBase ?? 0;
+  }
+
   /** Resolves when the state tables hold every commit until now. */
   async applied(): Promise<void> {
     await this.#applier?.applied(this.lastSeq);
+    if (!this.serving) throw this.#notServing();
+  }
+
+  /** Resolves when no recovery will apply a commit until now again. */
+  async checkpointed(): Promise<void> {
+    await this.#applier?.flush();
     if (!this.serving) throw this.#notServing();
   }
 
@@ -205,15 +216,18 @@ export class Tenure {
     );
   }
 
-  #recall(entry: Entry): void {
-    for (const operation of entry.operations) {
-      const result = recallResult(operation);
-      if (result !== undefined) this.#operations.remember(operationId(operation.requestId, operation.index), result);
-    }
+  /** Holds on to the operation ids and results alone, not to the entry. */
+  #recall(entry: Entry): () => void {
+    const results = entry.operations.map(
+      (operation) => [operationId(operation.requestId, operation.index), recallResult(operation)] as const,
+    );
+    return () => {
+      for (const [id, result] of results) if (result !== undefined) this.#operations.remember(id, result);
+    };
   }
 
   async #replay(entry: CommittedEntry): Promise<void> {
-    this.#recall(entry);
+    this.#recall(entry)();
     this.#commit(entry);
     await this.#applier?.room();
   }

@@ -3,13 +3,11 @@
 
 import { type Logger, pino } from 'pino';
 import { build as createPretty } from 'pino-pretty';
+import type { LogLevel } from './log-levels.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'> & {
   child(bindings: Record<string, unknown>): Log;
 };
-
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const REDACTED = [
   'key',

@@ -22,6 +22,8 @@ export class RawConnection {
       wake();
     });
     socket.on('error', () => {});
+    // The server may only end its side; this side answers that by ending too.
+    socket.on('end', () => socket.end());
     socket.on('close', () => {
       this.#closed = true;
       wake();
@@ -73,8 +75,6 @@ export class RawConnection {
 
   /** Waits for the server to close or reset the connection; all that was received. */
   async readToEnd(): Promise<string> {
-    // The server may only end its side; this side answers that by ending too.
-    this.#socket.once('end', () => this.#socket.end());
     await this.#until(() => this.#closed, 'the end');
     return this.#received;
   }

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { renderMetricsPage } from '../../scripts/metrics-page.ts';
+import { renderSettingsPage } from '../../scripts/settings-page.ts';
 import { variableNames } from '../../src/config/read-config.ts';
-import { renderSettingsPage } from '../../src/config/render-settings.ts';
 import { listFiles, ROOT, readText } from './support/source-tree.ts';
 
 const pages = listFiles()

@@ -6,6 +6,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { completeLockFile } from '../../scripts/complete-lock-file.ts';
 import { ROOT, readText } from './support/source-tree.ts';
 
 const packageFile = JSON.parse(readText('package.json'));
@@ -42,6 +43,39 @@ describe('the npm scripts', () => {
     const versions: string[] = Object.values(packageFile.optionalDependencies);
     assert.ok(versions.every((version) => /^26\.\d+\.\d+$/.test(version)));
     assert.equal(new Set(versions).size, 1);
+  });
+});
+
+describe('package-lock.json', () => {
+  it('holds the packages of every platform, without which `npm ci` refuses it', () => {
+    const text = readText('package-lock.json');
+    assert.ok(completeLockFile(text) === text, 'Run `npm run generate:lock`.');
+  });
+
+  it('gets an entry for each platform that is missing, and no other', () => {
+    const given = {
+      lockfileVersion: 3,
+      packages: {
+        'node_modules/a': {
+          version: '1.0.0',
+          dev: true,
+          optionalDependencies: { '@a/linux-x64-musl': '1.0.0', '@a/win32-arm64-msvc': '1.0.0', plain: '1.0.0' },
+        },
+        'node_modules/@a/win32-arm64-msvc': { version: '1.0.0', integrity: 'x' },
+      },
+    };
+    const { packages } = JSON.parse(completeLockFile(JSON.stringify(given)));
+    assert.deepEqual(packages, {
+      ...given.packages,
+      'node_modules/@a/linux-x64-musl': {
+        version: '1.0.0',
+        dev: true,
+        optional: true,
+        os: ['linux'],
+        cpu: ['x64'],
+        libc: ['musl'],
+      },
+    });
   });
 });
 

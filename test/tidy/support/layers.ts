@@ -1,7 +1,7 @@
 // The order of the rooms of src/, and every way to break it that an import can show.
 
 import { posix } from 'node:path';
-import { stripComments } from './source-tree.ts';
+import { codeText } from './code-text.ts';
 
 /** From the top to the bottom: a room imports only from those after it. */
 const ROOMS: readonly string[] = [
@@ -70,7 +70,7 @@ interface Import {
 
 /** Static, dynamic and re-exporting imports of a file. */
 export function importsOf(text: string): Import[] {
-  const code = stripComments(text);
+  const code = codeText(text, { strings: 'kept' });
   const statements = code.matchAll(
     /^\s*(?:import|export)\s+(?<clause>(?:type\s)?[^'";]*?)from\s*['"](?<specifier>[^'"]+)['"]/gm,
   );
@@ -131,7 +131,7 @@ export function findLayerViolations(files: ReadonlyMap<string, string>): string[
         : externalViolation(path, specifier, typeOnly);
       if (violation !== undefined) violations.push(violation);
     }
-    if (path !== 'src/main.ts' && READS_PROCESS.test(stripComments(text))) {
+    if (path !== 'src/main.ts' && READS_PROCESS.test(codeText(text, { strings: 'kept' }))) {
       violations.push(`${path} reads the environment or the arguments; only src/main.ts does`);
     }
   }

@@ -40,8 +40,3 @@ export function readCode(folders: readonly string[]): Map<string, string> {
   );
   return new Map(wanted.map((path) => [path, readText(path)]));
 }
-
-/** Comments and the contents of strings replaced by nothing, so that a rule looks at code only. Template texts stay. */
-export function stripComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\/|(?<![:'"`\\/])\/\/[^\n]*/g, '');
-}

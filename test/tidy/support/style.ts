@@ -1,7 +1,7 @@
 // The rules of style that a machine can hold, beyond those of the formatter and the linter.
 
 import { basename } from 'node:path';
-import { stripComments } from './source-tree.ts';
+import { codeText } from './code-text.ts';
 
 const LINES_MAX = 400;
 const BARREL_NAMES = new Set(['index.ts', 'utils.ts', 'util.ts', 'helpers.ts', 'common.ts', 'misc.ts']);
@@ -50,12 +50,8 @@ const RULES: readonly Rule[] = [
   ],
 ];
 
-/** The contents of quoted strings emptied: what stands in them is no code. */
-const emptyStrings = (text: string): string =>
-  text.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, "''");
-
 /** The rules that a file breaks, one line each. */
 export function findStyleViolations(path: string, text: string): string[] {
-  const code = emptyStrings(stripComments(text));
+  const code = codeText(text, { strings: 'emptied' });
   return RULES.filter(([, breaks]) => breaks(path, text, code)).map(([what]) => `${path}: ${what}`);
 }

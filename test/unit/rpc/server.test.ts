@@ -222,11 +222,18 @@ test('a peer that does not read its answers is not read either', async (t) => {
   stream.pause();
   const calls = 400;
   for (let id = 2; id < 2 + calls; id += 1) stream.write({ calls: [{ id, handle, exportGrants: { limit: 1000 } }] });
-  // Each answer has some 400 kB: the server stops long before it has taken all calls.
+  // Each answer has some 400 kB: the server stops long before it has taken all calls. Round trips of another peer show
+  // that it had the time to take more.
+  const other = openStream(t, server.address, HELLO);
+  let pings = 0;
   let seen = -1;
   while (seen !== shard.count('exportGrants')) {
     seen = shard.count('exportGrants');
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    for (const last = pings + 200; pings < last; ) {
+      pings += 1;
+      other.stream.write({ ping: { id: pings } });
+      await other.next(({ pong }) => (pong?.id === pings ? true : undefined));
+    }
   }
   assert.ok(seen < calls, `${seen} of ${calls} were taken`);
   stream.resume();

@@ -1,0 +1,74 @@
+// A Python command for a test, installed from PyPI into a cache folder outside the tree, once per pinned version. Where
+// the machine has no virtual environments, its packages go into a plain folder.
+
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const PYTHON = 'python3';
+const INSTALL_MS_MAX = 300_000;
+
+/** How to run a module of the installed packages. */
+export interface PythonTool {
+  readonly command: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const toolsDirectory = (): string => process.env.GRANTD_TOOLS ?? join(homedir(), '.cache', 'grantd-tools');
+
+type Attempt = (directory: string, requirements: string) => Promise<PythonTool>;
+
+const pip = (command: string, args: readonly string[]): Promise<unknown> =>
+  run(command, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...args], {
+    timeout: INSTALL_MS_MAX,
+  });
+
+const inVirtualEnvironment: Attempt = async (directory, requirements) => {
+  await run(PYTHON, ['-m', 'venv', directory], { timeout: INSTALL_MS_MAX });
+  const command = join(directory, 'bin', 'python');
+  await pip(command, ['--requirement', requirements]);
+  return { command, environment: {} };
+};
+
+const inVirtualenv: Attempt = async (directory, requirements) => {
+  await run(PYTHON, ['-m', 'virtualenv', '--quiet', directory], { timeout: INSTALL_MS_MAX });
+  const command = join(directory, 'bin', 'python');
+  await pip(command, ['--requirement', requirements]);
+  return { command, environment: {} };
+};
+
+const inFolder: Attempt = async (directory, requirements) => {
+  await pip(PYTHON, ['--target', directory, '--requirement', requirements]);
+  return { command: PYTHON, environment: { PYTHONPATH: directory } };
+};
+
+/** Throws one error that tells what each way of installing failed with. */
+export async function installPythonTool(
+  name: string,
+  requirements: string,
+  say: (message: string) => void,
+): Promise<PythonTool> {
+  const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const directory = join(toolsDirectory(), `${name}-${digest}`);
+  const marker = join(directory, 'installed.json');
+  if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8'));
+  const failures: string[] = [];
+  for (const attempt of [inVirtualEnvironment, inVirtualenv, inFolder]) {
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory, { recursive: true });
+    say(`installing ${name} from PyPI into ${directory}`);
+    try {
+      const tool = await attempt(directory, requirements);
+      writeFileSync(marker, JSON.stringify(tool));
+      return tool;
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  rmSync(directory, { recursive: true, force: true });
+  throw new Error(`${name} cannot be installed; it needs ${PYTHON} with venv or pip.\n${failures.join('\n')}`);
+}
