@@ -3,8 +3,8 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { renderSettingsPage } from '../src/config/render-settings.ts';
 import { renderMetricsPage } from './metrics-page.ts';
+import { renderSettingsPage } from './settings-page.ts';
 
 const reference = join(import.meta.dirname, '..', 'docs', 'reference');
 for (const [name, page] of [

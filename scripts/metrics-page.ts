@@ -1,10 +1,9 @@
 // The reference page of the metrics, made from the registry itself, so that it cannot name one that is not served.
 
 import { createMetrics } from '../src/telemetry/metrics.ts';
+import { renderTable } from './markdown-table.ts';
 
 const OWN_PREFIX = 'grantd_';
-
-const escapeCell = (text: string): string => text.replaceAll('|', '\\|');
 
 /** docs/reference/metrics.md. */
 export async function renderMetricsPage(): Promise<string> {
@@ -16,7 +15,7 @@ export async function renderMetricsPage(): Promise<string> {
     .sort((left, right) => (left.name < right.name ? -1 : 1))
     .map((metric) => {
       const names = (labels.get(metric.name) ?? []).map((name) => `\`${name}\``).join(', ');
-      return `| \`${metric.name}\` | ${metric.type} | ${names} | ${escapeCell(metric.help)} |`;
+      return [`\`${metric.name}\``, String(metric.type), names, metric.help];
     });
   return [
     '# Metrics',
@@ -26,9 +25,7 @@ export async function renderMetricsPage(): Promise<string> {
     'Served as Prometheus text at `/metrics` of the ops port, besides the usual `process_…` and `nodejs_…` ones. Labels are',
     'small fixed sets; a tenant, a key or a path is never one.',
     '',
-    '| metric | type | labels | meaning |',
-    '| --- | --- | --- | --- |',
-    ...rows,
+    ...renderTable(['metric', 'type', 'labels', 'meaning'], rows),
     '',
   ].join('\n');
 }

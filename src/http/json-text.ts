@@ -3,7 +3,6 @@
 
 import { GrantdError } from '../core/errors.ts';
 
-const WHITE_SPACE = /[ \t\n\r]*/y;
 const LITERAL = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 /** The characters that may stand as they are: all but control characters, the quote and the backslash. */
 const PLAIN = '[ !#-\\[\\]-\\uffff]';
@@ -24,13 +23,15 @@ export function findJsonError(text: string): number {
   };
   const afterValue = (): Expected => (open.length === 0 ? 'nothing' : 'comma-or-end');
   for (;;) {
-    matches(WHITE_SPACE);
-    const character = text[index];
+    let character = text[index];
+    while (character === ' ' || character === '\n' || character === '\r' || character === '\t') {
+      index += 1;
+      character = text[index];
+    }
     if (character === undefined || expected === 'nothing') return index;
-    const closes = open.at(-1) === '{' ? '}' : ']';
     if (
-      open.length > 0 &&
-      character === closes &&
+      (character === '}' || character === ']') &&
+      open.at(-1) === (character === '}' ? '{' : '[') &&
       (expected === 'comma-or-end' || expected === 'value-or-end' || expected === 'key-or-end')
     ) {
       open.pop();

@@ -32,7 +32,8 @@ export function readBody(exchange: Exchange, bytesMax: number, done: Done): void
     done(tooLarge(bytesMax), '');
     return;
   }
-  if (request.headers.expect !== undefined) response.writeContinue();
+  // Only a client of HTTP/1.1 knows the interim answer (RFC 9110 section 10.1.1).
+  if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
 
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;

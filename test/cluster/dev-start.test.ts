@@ -173,6 +173,15 @@ describe('a start', () => {
     assert.equal(ended.code, 143);
   });
 
+  it('through `npm start` ends cleanly too when npm is told to', async () => {
+    const grantd = new Process([], testEnvironment(directory), ['npm', 'start', '--', '--shards', '1']);
+    running.push(grantd);
+    await grantd.ready();
+    const ended = await grantd.stop();
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.ok(ended.stderr.includes('"stopped"'), ended.stderr);
+  });
+
   it('can be interrupted before it serves', async () => {
     const grantd = new Process(['dev'], testEnvironment(directory));
     running.push(grantd);

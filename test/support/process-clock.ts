@@ -7,12 +7,13 @@ export interface ProcessClock extends Clock {
   kill(): void;
 }
 
-export function createProcessClock(): ProcessClock {
+/** `wallMs`: another wall clock than the machine's. */
+export function createProcessClock(wallMs: () => number = Date.now): ProcessClock {
   let alive = true;
   const timers = new Set<NodeJS.Timeout>();
   return {
     monotonicMs: () => performance.now(),
-    wallMs: () => Date.now(),
+    wallMs,
     setTimer(run, delayMs): Timer {
       const timeout = setTimeout(() => {
         timers.delete(timeout);

@@ -12,7 +12,7 @@ import type { GrantResult, HandleGrant, ShardConnection } from '../../src/shard/
 import type { Meta } from '../../src/store/store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { delayedStore, type FaultControls } from './faulty-store.ts';
+import { delayedStore, type FaultControls, type StoreHooks } from './faulty-store.ts';
 import { MemoryStore } from './memory-store.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
 
@@ -50,9 +50,9 @@ export class ShardHarness {
     this.#options = options;
   }
 
-  async start(shardName = 'shard-1'): Promise<RunningShard> {
+  async start(shardName = 'shard-1', hooks: StoreHooks = {}): Promise<RunningShard> {
     const clock = createProcessClock();
-    const { store, faults } = delayedStore(this.store, clock);
+    const { store, faults } = delayedStore(this.store, clock, hooks);
     const log = createLog({ level: 'silent', pretty: false });
     const node = createShardNode(
       { store, clock, random, log, metrics: createMetrics() },

@@ -16,6 +16,8 @@ describe('the npm scripts', () => {
   it('serve and test with two commands', () => {
     assert.match(scripts.start ?? '', /src\/main\.ts dev$/);
     assert.match(scripts.grantd ?? '', /src\/main\.ts$/);
+    // Without `exec` a shell stands between npm and the service, and a signal to npm ends the shell alone.
+    for (const name of ['start', 'grantd']) assert.match(scripts[name] ?? '', /^exec node /);
     assert.match(scripts.test ?? '', /'test\/\*\*\/\*\.test\.ts'$/);
   });
 

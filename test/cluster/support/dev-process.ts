@@ -5,7 +5,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const MAIN = join(ROOT, 'src', 'main.ts');
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 40_000;
 
@@ -47,8 +48,17 @@ export class DevProcess {
   #ended: Ended | undefined;
   readonly ended: Promise<Ended>;
 
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>>) {
-    this.child = spawn(process.execPath, [MAIN, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    command: readonly [string, ...string[]] = [process.execPath, MAIN],
+  ) {
+    const [program, ...before] = command;
+    this.child = spawn(program, [...before, ...args], {
+      cwd: ROOT,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
     });

@@ -1,3 +1,5 @@
+// JSON text: what is taken, and that the place of an error is where the engine stops too.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

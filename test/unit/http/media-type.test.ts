@@ -1,3 +1,5 @@
+// The media types of bodies that are taken, and those that only look like one.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { findMediaTypeError } from '../../../src/http/media-type.ts';

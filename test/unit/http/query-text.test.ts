@@ -1,3 +1,5 @@
+// Query strings: decoded faithfully, and refused rather than guessed about.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,0 +1,73 @@
+// The grants that are measured, made up the same way at every run: ten per subject, objects shared by many subjects, and
+// for every subject questions whose true answer is known without asking.
+
+import { RELATIONS, type Tuple } from '../src/core/tuples.ts';
+
+export const GRANTS_PER_SUBJECT = 10;
+/** Objects per grant: each object is granted to some twenty subjects. */
+const OBJECTS_PER_GRANT = 0.5;
+/** Coprime to every number of objects used, so that the objects of one subject are all different. */
+const OBJECT_STRIDE = 99_991;
+
+export interface Question {
+  readonly tuple: Tuple;
+  readonly authorized: boolean;
+}
+
+const padded = (number: number): string => String(number).padStart(9, '0');
+
+export class DataSet {
+  readonly grants: number;
+  readonly subjects: number;
+  readonly #objects: number;
+
+  /** `grants`: a multiple of 1,000. */
+  constructor(grants: number) {
+    this.grants = grants;
+    this.subjects = grants / GRANTS_PER_SUBJECT;
+    this.#objects = grants * OBJECTS_PER_GRANT;
+  }
+
+  /** Up to GRANTS_PER_SUBJECT it is a grant, beyond it (up to the number of objects) one that does not exist. */
+  #tuple(subject: number, index: number): Tuple {
+    const object = (subject * 31 + index * OBJECT_STRIDE) % this.#objects;
+    return {
+      subject: `user:u-${padded(subject)}`,
+      relation: RELATIONS[(subject + index) % RELATIONS.length] ?? 'viewer',
+      object: `document:d-${padded(object)}`,
+    };
+  }
+
+  grant(number: number): Tuple {
+    return this.#tuple(Math.floor(number / GRANTS_PER_SUBJECT), number % GRANTS_PER_SUBJECT);
+  }
+
+  /**
+   * The question of that number: every other one is authorized. Consecutive ones are about subjects far apart; of those
+   * denied half have the wrong object and half the wrong relation.
+   */
+  question(number: number): Question {
+    const subject = (number * 7919) % this.subjects;
+    const index = (number >> 1) % GRANTS_PER_SUBJECT;
+    if (number % 2 === 0) return { tuple: this.#tuple(subject, index), authorized: true };
+    if (number % 4 === 1) return { tuple: this.#tuple(subject, index + GRANTS_PER_SUBJECT), authorized: false };
+    const tuple = this.#tuple(subject, index);
+    const relation = RELATIONS[(RELATIONS.indexOf(tuple.relation) + 1) % RELATIONS.length] ?? 'viewer';
+    return { tuple: { ...tuple, relation }, authorized: false };
+  }
+
+  /** A question about each subject once, so that every page is touched. */
+  questionAbout(subject: number): Question {
+    return { tuple: this.#tuple(subject, subject % GRANTS_PER_SUBJECT), authorized: true };
+  }
+
+  /** A grant that is not in the set: those of even numbers belong to subjects that have grants, the others to new ones. */
+  newGrant(number: number): Tuple {
+    const subject = number % 2 === 0 ? (number * 7919) % this.subjects : this.subjects + Math.floor(number / 20);
+    return {
+      subject: `user:u-${padded(subject)}`,
+      relation: RELATIONS[number % RELATIONS.length] ?? 'viewer',
+      object: `document:n-${padded(number)}`,
+    };
+  }
+}

@@ -1,0 +1,160 @@
+// The process that makes the load, apart from what it measures and from the benchmark itself. One job at a time.
+
+import { percentile } from '../statistics.ts';
+import { Connection } from './connection.ts';
+import type { FromLoadProcess, LoadJob, LoadResult } from './load-job.ts';
+
+/** How long the answers still under way at the end are waited for. */
+const REST_MS_MAX = 15_000;
+
+function requestText(job: LoadJob, host: string, body: string): string {
+  return [
+    `POST ${job.path} HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: Bearer ${job.key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
+}
+
+class Load {
+  readonly #job: LoadJob;
+  readonly #texts: readonly string[];
+  readonly #connections: Connection[] = [];
+  readonly #idle: Connection[] = [];
+  /** Of requests due while no connection was free; taken from `#backlogStart` on. */
+  readonly #backlog: number[] = [];
+  #backlogStart = 0;
+  readonly #latenciesMs: number[] = [];
+  #sent = 0;
+  #underWay = 0;
+  #wrong = 0;
+  #firstWrong: string | undefined;
+  #startMs = 0;
+  #endMs = Number.POSITIVE_INFINITY;
+  #lastAnswerMs = 0;
+  #dueCount = 0;
+  readonly #done = Promise.withResolvers<LoadResult>();
+
+  constructor(job: LoadJob) {
+    this.#job = job;
+    const { host } = new URL(job.url);
+    this.#texts = job.requests.map(({ body }) => requestText(job, host, body));
+  }
+
+  run(): Promise<LoadResult> {
+    const { hostname, port } = new URL(this.#job.url);
+    let opened = 0;
+    for (let index = 0; index < this.#job.connections; index += 1) {
+      const connection = new Connection(
+        { host: hostname, port: Number(port) },
+        {
+          onOpen: () => {
+            opened += 1;
+            if (opened === this.#job.connections) this.#start();
+          },
+          onAnswer: (answered, status, body) => this.#onAnswer(answered, status, body),
+          onError: (error) => this.#done.reject(error),
+        },
+      );
+      this.#connections.push(connection);
+    }
+    return this.#done.promise.finally(() => {
+      for (const connection of this.#connections) connection.destroy();
+    });
+  }
+
+  #start(): void {
+    const { mode } = this.#job;
+    this.#startMs = performance.now();
+    this.#lastAnswerMs = this.#startMs;
+    if (mode.kind !== 'each-once') this.#endMs = this.#startMs + mode.durationMs;
+    if (mode.kind === 'rate') {
+      this.#idle.push(...this.#connections);
+      this.#pace(1000 / mode.perSecond);
+      return;
+    }
+    for (const connection of this.#connections) this.#sendNext(connection);
+  }
+
+  /** Polls instead of sleeping: timers of a millisecond would send in bursts and add to every latency. */
+  #pace(intervalMs: number): void {
+    const nowMs = performance.now();
+    for (;;) {
+      const dueMs = this.#startMs + this.#dueCount * intervalMs;
+      if (dueMs > nowMs || dueMs >= this.#endMs) break;
+      this.#dueCount += 1;
+      const connection = this.#idle.pop();
+      if (connection === undefined) this.#backlog.push(dueMs);
+      else this.#send(connection, dueMs);
+    }
+    if (nowMs < this.#endMs) setImmediate(() => this.#pace(intervalMs));
+    else if (this.#underWay === 0) this.#finish();
+    else setTimeout(() => this.#done.reject(new Error('Some answers did not come.')), REST_MS_MAX).unref();
+  }
+
+  #send(connection: Connection, dueMs: number): void {
+    connection.request = this.#sent % this.#texts.length;
+    connection.dueMs = dueMs;
+    this.#sent += 1;
+    this.#underWay += 1;
+    connection.send(this.#texts[connection.request] ?? '');
+  }
+
+  #sendNext(connection: Connection): void {
+    const nowMs = performance.now();
+    const { kind } = this.#job.mode;
+    if (kind === 'rate') {
+      const dueMs = this.#backlog[this.#backlogStart];
+      if (dueMs === undefined) this.#idle.push(connection);
+      else {
+        this.#backlogStart += 1;
+        this.#send(connection, dueMs);
+      }
+    } else if (nowMs < this.#endMs && (kind === 'saturate' || this.#sent < this.#texts.length)) {
+      this.#send(connection, nowMs);
+    }
+    if (this.#underWay === 0 && (kind !== 'rate' || nowMs >= this.#endMs)) this.#finish();
+  }
+
+  #onAnswer(connection: Connection, status: number, body: string): void {
+    this.#lastAnswerMs = performance.now();
+    this.#latenciesMs.push(this.#lastAnswerMs - connection.dueMs);
+    this.#underWay -= 1;
+    const request = this.#job.requests[connection.request];
+    if (status !== this.#job.expectedStatus || !body.startsWith(request?.expectedStart ?? '')) {
+      this.#wrong += 1;
+      this.#firstWrong ??= `${status} ${body.slice(0, 300)} to ${request?.body.slice(0, 300)}`;
+    }
+    this.#sendNext(connection);
+  }
+
+  #finish(): void {
+    const ascending = Float64Array.from(this.#latenciesMs).sort();
+    this.#done.resolve({
+      answered: ascending.length - this.#wrong,
+      wrong: this.#wrong,
+      firstWrong: this.#firstWrong,
+      seconds: (this.#lastAnswerMs - this.#startMs) / 1000,
+      latencyMs: {
+        p50: percentile(ascending, 0.5),
+        p99: percentile(ascending, 0.99),
+        max: percentile(ascending, 1),
+      },
+    });
+  }
+}
+
+const reply = (message: FromLoadProcess): void => {
+  process.send?.(message);
+};
+
+process.on('message', (job: LoadJob) => {
+  new Load(job).run().then(
+    (result) => reply({ kind: 'done', result }),
+    (error: unknown) => reply({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,116 @@
+// `npm run bench`: the command line of the benchmarks. It runs the scenarios named, or all, one after another; prints
+// what they found; and leaves nothing behind.
+
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Argument, Command, InvalidArgumentError } from 'commander';
+import { DataSet } from './data-set.ts';
+import type { Figure } from './figure.ts';
+import { LoadClient } from './load/load-client.ts';
+import { describeMachine, renderFigures, renderMachine } from './report.ts';
+import type { BenchContext, LargeDirectory, Scenario } from './scenario.ts';
+import { bulkScenario } from './scenarios/bulk.ts';
+import { checkScenario } from './scenarios/check.ts';
+import { grantsScenario } from './scenarios/grants.ts';
+import { memoryScenario } from './scenarios/memory.ts';
+import { restartScenario } from './scenarios/restart.ts';
+import { GrantdProcess, removeDirectory } from './server/grantd-process.ts';
+import { createTenant, importGrants } from './server/operator.ts';
+
+const SCENARIOS: readonly Scenario[] = [checkScenario, bulkScenario, grantsScenario, memoryScenario, restartScenario];
+const LARGE_GRANTS = 1_000_000;
+const LARGE_GRANTS_QUICK = 100_000;
+const ROUNDS_DEFAULT = 5;
+const ROUNDS_QUICK = 2;
+const DURATION_MS = 3000;
+const DURATION_MS_QUICK = 1000;
+
+interface RunOptions {
+  readonly rounds?: number;
+  readonly quick: boolean;
+  readonly json?: string;
+}
+
+function parseRounds(text: string): number {
+  const rounds = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (rounds < 1) throw new InvalidArgumentError('It must be a number from 1 to 99.');
+  return rounds;
+}
+
+async function importLarge(context: BenchContext): Promise<LargeDirectory> {
+  const directory = context.createDirectory();
+  const data = new DataSet(context.quick ? LARGE_GRANTS_QUICK : LARGE_GRANTS);
+  const service = await GrantdProcess.start({ directory, searchPath: context.searchPath });
+  try {
+    const { addresses } = service;
+    const access = await createTenant(addresses);
+    context.progress(`importing ${data.grants} grants`);
+    const importSeconds = await importGrants(addresses, access, data);
+    await service.waitForCheckpoint();
+    return { ...access, directory, data, importSeconds };
+  } finally {
+    await service.stop();
+  }
+}
+
+async function run(names: readonly string[], { rounds, quick, json }: RunOptions): Promise<void> {
+  const { env, stdout, stderr } = process;
+  const scenarios = SCENARIOS.filter(({ name }) => names.length === 0 || names.includes(name));
+  const machine = describeMachine();
+  const found: Record<string, readonly Figure[]> = {};
+  const directories: string[] = [];
+  const client = new LoadClient();
+  let large: Promise<LargeDirectory> | undefined;
+  const contextOf = (scenario: string): BenchContext => ({
+    client,
+    quick,
+    rounds: rounds ?? (quick ? ROUNDS_QUICK : ROUNDS_DEFAULT),
+    durationMs: quick ? DURATION_MS_QUICK : DURATION_MS,
+    searchPath: env.PATH ?? '',
+    createDirectory() {
+      const directory = mkdtempSync(join(tmpdir(), 'grantd-bench-'));
+      directories.push(directory);
+      return directory;
+    },
+    readLargeDirectory() {
+      large ??= importLarge(this);
+      return large;
+    },
+    progress: (text) => stderr.write(`${scenario}: ${text}\n`),
+  });
+  stdout.write(renderMachine(machine));
+  try {
+    for (const scenario of scenarios) {
+      const figures = await scenario.run(contextOf(scenario.name));
+      found[scenario.name] = figures;
+      stdout.write(`\n${scenario.name}: ${scenario.summary}\n${renderFigures(figures)}`);
+    }
+  } finally {
+    client.close();
+    for (const directory of directories) removeDirectory(directory);
+  }
+  if (quick) stdout.write('\nA quick run: fewer grants, shorter rounds. Its figures are hints.\n');
+  if (json !== undefined) {
+    writeFileSync(json, `${JSON.stringify({ machine, quick, scenarios: found }, undefined, 2)}\n`);
+  }
+}
+
+const program = new Command('bench')
+  .description('Measures what the service promises. Every figure is a ratio within the run, or CPU of the service.')
+  .addArgument(new Argument('[scenarios...]', 'which ones; all by default').choices(SCENARIOS.map(({ name }) => name)))
+  .option('--rounds <number>', `measurements of each figure (default: ${ROUNDS_DEFAULT})`, parseRounds)
+  .option('--quick', `a tenth of the grants, shorter rounds: some 90 seconds, figures that are hints`, false)
+  .option('--json <file>', 'write machine and figures there too')
+  .addHelpText(
+    'after',
+    `\nScenarios:\n${SCENARIOS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`).join('\n')}`,
+  )
+  .action(run);
+
+try {
+  await program.parseAsync(process.argv);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

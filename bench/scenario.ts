@@ -1,0 +1,39 @@
+// A scenario measures one promise of the service and answers with figures. It starts what it needs and ends it.
+
+import type { DataSet } from './data-set.ts';
+import type { Figure } from './figure.ts';
+import type { LoadClient } from './load/load-client.ts';
+import type { TenantAccess } from './server/operator.ts';
+
+/** A data directory that holds the large data set, imported once for all scenarios of a run. */
+export interface LargeDirectory extends TenantAccess {
+  readonly directory: string;
+  readonly data: DataSet;
+  readonly importSeconds: number;
+}
+
+export interface BenchContext {
+  readonly client: LoadClient;
+  readonly quick: boolean;
+  /** Rounds of what is measured in turns; 3 or more, unless quick. */
+  readonly rounds: number;
+  /** Of one measurement. */
+  readonly durationMs: number;
+  /** For the processes started. */
+  readonly searchPath: string;
+  /** An empty folder, removed at the end of the run. */
+  createDirectory(): string;
+  readLargeDirectory(): Promise<LargeDirectory>;
+  progress(text: string): void;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly summary: string;
+  run(context: BenchContext): Promise<readonly Figure[]>;
+}
+
+/** Connections of every load, by the promise. */
+export const CONNECTIONS = 64;
+/** Grants in the tenant whose checks and writes are measured, by the promise. */
+export const GRANTS = 100_000;

@@ -1,0 +1,133 @@
+// New grants, each acknowledged when it is durable: CPU of the service per grant, its write-behind included, and how
+// many grants share one fsync. The fsyncs are counted where they happen, at the system call, in a run of its own that is
+// not measured otherwise; without strace the commits of the store that wait for the disk cannot be told from outside,
+// and only the appends to the log are counted.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Figure } from '../figure.ts';
+import type { LoadJob, LoadResult } from '../load/load-job.ts';
+import { type BenchContext, CONNECTIONS, type Scenario } from '../scenario.ts';
+import { readCpuSeconds } from '../server/resource-use.ts';
+import { median } from '../statistics.ts';
+import { type LoadedService, startLoadedService } from './loaded-service.ts';
+
+const CPU_MICROS_MAX = 110;
+const GRANTS_PER_FSYNC_MIN = 20;
+const GRANTS_PER_ROUND = 20_000;
+const GRANTS_PER_ROUND_QUICK = 5_000;
+
+/** The grants of a round are not those of any other. */
+function grantsJob({ data, access, url }: LoadedService, round: number, grants: number): LoadJob {
+  return {
+    url,
+    key: access.key,
+    path: '/v1/grants',
+    expectedStatus: 201,
+    connections: CONNECTIONS,
+    requests: Array.from({ length: grants }, (_, index) => ({
+      body: JSON.stringify(data.newGrant(round * grants + index)),
+      expectedStart: '{"grant_id":"grt_',
+    })),
+    mode: { kind: 'each-once' },
+  };
+}
+
+interface Round extends LoadResult {
+  readonly cpuMicros: number;
+  readonly acknowledgedCpuMicros: number;
+  readonly operationsPerAppend: number;
+}
+
+async function measure(context: BenchContext, loaded: LoadedService, job: LoadJob): Promise<Round> {
+  const { service } = loaded;
+  const metricsBefore = await service.readMetrics();
+  const before = readCpuSeconds(service.pid);
+  const result = await context.client.run(job);
+  const acknowledged = readCpuSeconds(service.pid);
+  await service.waitForCheckpoint();
+  const drained = readCpuSeconds(service.pid);
+  const metrics = await service.readMetrics();
+  const counted = (name: string): number => metrics(name) - metricsBefore(name);
+  return {
+    ...result,
+    cpuMicros: ((drained - before) * 1e6) / result.answered,
+    acknowledgedCpuMicros: ((acknowledged - before) * 1e6) / result.answered,
+    operationsPerAppend:
+      counted('grantd_append_batch_operations_sum') / counted('grantd_append_batch_operations_count'),
+  };
+}
+
+const hasStrace = (): boolean => spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
+
+/** Lines of the trace that begin a call: one that another thread interrupts is resumed on a line of its own. */
+const countFsyncs = (path: string): number =>
+  existsSync(path) ? [...readFileSync(path, 'latin1').matchAll(/\bf(?:data)?sync\(/g)].length : 0;
+
+async function measureFsyncs(context: BenchContext, grants: number): Promise<readonly Figure[]> {
+  if (!hasStrace()) {
+    context.progress('strace is not there: fsyncs are not counted');
+    return [];
+  }
+  const trace = join(context.createDirectory(), 'fsyncs');
+  // The filter in the kernel lets every other call run at full speed.
+  const under = ['strace', '-f', '--seccomp-bpf', '-qq', '-e', 'trace=fsync,fdatasync', '-o', trace, '-D'];
+  const loaded = await startLoadedService(context, { under });
+  try {
+    context.progress('counting fsyncs');
+    await context.client.run(grantsJob(loaded, 0, grants));
+    const before = countFsyncs(trace);
+    const { answered } = await context.client.run(grantsJob(loaded, 1, grants));
+    const fsyncs = countFsyncs(trace) - before;
+    await loaded.service.waitForCheckpoint();
+    return [
+      {
+        name: 'grants per fsync',
+        value: answered / fsyncs,
+        unit: 'grants',
+        target: { kind: 'at least', value: GRANTS_PER_FSYNC_MIN },
+      },
+    ];
+  } finally {
+    await loaded.service.stop();
+  }
+}
+
+export const grantsScenario: Scenario = {
+  name: 'grants',
+  summary: `new grants: ≤ ${CPU_MICROS_MAX} µs CPU per durable grant, ≥ ${GRANTS_PER_FSYNC_MIN} grants per fsync`,
+  async run(context) {
+    const grants = context.quick ? GRANTS_PER_ROUND_QUICK : GRANTS_PER_ROUND;
+    const loaded = await startLoadedService(context);
+    const rounds: Round[] = [];
+    try {
+      await context.client.run(grantsJob(loaded, 0, grants));
+      await loaded.service.waitForCheckpoint();
+      for (let round = 1; round <= context.rounds; round += 1) {
+        context.progress(`round ${round} of ${context.rounds}`);
+        rounds.push(await measure(context, loaded, grantsJob(loaded, round, grants)));
+      }
+    } finally {
+      await loaded.service.stop();
+    }
+    const figure = (name: string, unit: string, of: (round: Round) => number): Figure => ({
+      name,
+      unit,
+      value: median(rounds.map(of)),
+      rounds: rounds.map(of),
+    });
+    return [
+      {
+        ...figure('CPU per grant, write-behind included', 'µs', (round) => round.cpuMicros),
+        target: { kind: 'at most', value: CPU_MICROS_MAX },
+      },
+      figure('CPU per grant until the last answer', 'µs', (round) => round.acknowledgedCpuMicros),
+      figure('grants per append', 'grants', (round) => round.operationsPerAppend),
+      ...(await measureFsyncs(context, grants)),
+      figure('acknowledged grants', '/s', (round) => round.answered / round.seconds),
+      figure('p50', 'ms', (round) => round.latencyMs.p50),
+      figure('p99', 'ms', (round) => round.latencyMs.p99),
+    ];
+  },
+};

@@ -1,0 +1,154 @@
+// Resident memory with a million grants cached, and that the page cache keeps its bound when they do not fit.
+
+import type { Figure } from '../figure.ts';
+import type { LoadJob } from '../load/load-job.ts';
+import { type BenchContext, CONNECTIONS, type LargeDirectory, type Scenario } from '../scenario.ts';
+import { delay, GrantdProcess } from '../server/grantd-process.ts';
+import { readResidentBytes } from '../server/resource-use.ts';
+import { median } from '../statistics.ts';
+
+const BYTES_PER_GRANT_MAX = 400;
+const MEBIBYTE = 1024 ** 2;
+const ROOMY_CACHE = '2GiB';
+const DEFAULT_CACHE_BYTES = 256 * MEBIBYTE;
+/** For the quick run, whose grants would all fit into the default. */
+const QUICK_CACHE_BYTES = 16 * MEBIBYTE;
+const QUESTIONS_PER_CALL = 100;
+const SAMPLES = 10;
+const SAMPLE_INTERVAL_MS = 100;
+
+/** Every subject once. */
+function touchJob(large: LargeDirectory, url: string): LoadJob {
+  const { data, key } = large;
+  const requests = Array.from({ length: data.subjects / QUESTIONS_PER_CALL }, (_, callNumber) => {
+    const questions = Array.from({ length: QUESTIONS_PER_CALL }, (__, index) =>
+      data.questionAbout(callNumber * QUESTIONS_PER_CALL + index),
+    );
+    return {
+      body: JSON.stringify({ checks: questions.map(({ tuple }) => tuple) }),
+      expectedStart: `{"results":${JSON.stringify(questions.map(({ authorized }) => ({ authorized })))},`,
+    };
+  });
+  return {
+    url,
+    key,
+    path: '/v1/check/bulk',
+    expectedStatus: 200,
+    connections: CONNECTIONS,
+    requests,
+    mode: { kind: 'each-once' },
+  };
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const samples: number[] = [];
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    samples.push(readResidentBytes(pid));
+    await delay(SAMPLE_INTERVAL_MS);
+  }
+  return median(samples);
+}
+
+async function measureCached(context: BenchContext, large: LargeDirectory): Promise<readonly Figure[]> {
+  const service = await GrantdProcess.start({
+    directory: large.directory,
+    searchPath: context.searchPath,
+    settings: { GRANTD_PAGE_CACHE_BYTES: ROOMY_CACHE },
+  });
+  try {
+    const fresh = await residentBytes(service.pid);
+    const job = touchJob(large, service.addresses.base_url);
+    context.progress('touching every page');
+    const { seconds } = await context.client.run(job);
+    // Served from memory, as in the days of a service: what the loads left behind is collected on the way.
+    await context.client.run({ ...job, mode: { kind: 'saturate', durationMs: context.durationMs } });
+    const cached = await residentBytes(service.pid);
+    const metrics = await service.readMetrics();
+    const misses = metrics('grantd_page_lookups_total{result="miss"}');
+    if (metrics('grantd_page_cache_evictions_total') > 0) throw new Error('The pages did not stay in memory.');
+    const { grants } = large.data;
+    return [
+      {
+        name: 'resident memory per cached grant',
+        value: (cached - fresh) / grants,
+        unit: 'bytes',
+        target: { kind: 'at most', value: BYTES_PER_GRANT_MAX },
+      },
+      {
+        name: 'bytes per cached grant, as the page cache reckons',
+        value: metrics('grantd_page_cache_bytes') / grants,
+        unit: 'bytes',
+      },
+      {
+        name: 'live JavaScript heap with all cached',
+        value: metrics('nodejs_heap_size_used_bytes') / MEBIBYTE,
+        unit: 'MiB',
+      },
+      { name: 'resident memory, fresh', value: fresh / MEBIBYTE, unit: 'MiB' },
+      { name: 'resident memory, all cached', value: cached / MEBIBYTE, unit: 'MiB' },
+      { name: 'pages read from the store', value: (misses || large.data.subjects) / seconds, unit: '/s' },
+    ];
+  } finally {
+    await service.stop();
+  }
+}
+
+async function measureBound(context: BenchContext, large: LargeDirectory): Promise<readonly Figure[]> {
+  const bound = context.quick ? QUICK_CACHE_BYTES : DEFAULT_CACHE_BYTES;
+  const service = await GrantdProcess.start({
+    directory: large.directory,
+    searchPath: context.searchPath,
+    settings: context.quick ? { GRANTD_PAGE_CACHE_BYTES: String(bound) } : {},
+  });
+  try {
+    const fresh = await residentBytes(service.pid);
+    const job = touchJob(large, service.addresses.base_url);
+    let cacheBytesMax = 0;
+    let residentMax = 0;
+    let touching = true;
+    const watch = async (): Promise<void> => {
+      while (touching) {
+        cacheBytesMax = Math.max(cacheBytesMax, (await service.readMetrics())('grantd_page_cache_bytes'));
+        residentMax = Math.max(residentMax, readResidentBytes(service.pid));
+        await delay(SAMPLE_INTERVAL_MS);
+      }
+    };
+    const watching = watch();
+    context.progress('touching more pages than fit');
+    await context.client.run(job);
+    await context.client.run(job).finally(() => {
+      touching = false;
+    });
+    await watching;
+    const metrics = await service.readMetrics();
+    if (metrics('grantd_page_cache_evictions_total') === 0) throw new Error('The pages all fit: nothing was shown.');
+    return [
+      {
+        name: 'page cache at most, of its bound',
+        value: cacheBytesMax / bound,
+        unit: '×',
+        target: { kind: 'at most', value: 1 },
+      },
+      { name: 'growth of resident memory at most, of the bound', value: (residentMax - fresh) / bound, unit: '×' },
+      { name: 'pages evicted', value: metrics('grantd_page_cache_evictions_total'), unit: 'pages' },
+    ];
+  } finally {
+    await service.stop();
+  }
+}
+
+export const memoryScenario: Scenario = {
+  name: 'memory',
+  summary: `a million grants: ≤ ${BYTES_PER_GRANT_MAX} bytes resident per cached grant; the page cache keeps its bound`,
+  async run(context) {
+    const large = await context.readLargeDirectory();
+    const cached = await measureCached(context, large);
+    const bounded = await measureBound(context, large);
+    return [
+      { name: 'grants', value: large.data.grants, unit: 'grants' },
+      { name: 'import', value: large.data.grants / large.importSeconds, unit: '/s' },
+      ...cached,
+      ...bounded,
+    ];
+  },
+};

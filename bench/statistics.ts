@@ -1,0 +1,18 @@
+// The few statistics that the figures need.
+
+/** Of values in ascending order, by nearest rank. */
+export function percentile(ascending: ArrayLike<number>, fraction: number): number {
+  const index = Math.min(ascending.length - 1, Math.max(0, Math.ceil(ascending.length * fraction) - 1));
+  return ascending[index] ?? Number.NaN;
+}
+
+export function median(values: readonly number[]): number {
+  const ascending = values.toSorted((left, right) => left - right);
+  const middle = Math.floor(ascending.length / 2);
+  if (ascending.length % 2 === 1) return ascending[middle] ?? Number.NaN;
+  return ((ascending[middle - 1] ?? Number.NaN) + (ascending[middle] ?? Number.NaN)) / 2;
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,142 @@
+// A repeat of a write with the same request id and index gets the first answer, whoever answers it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMemoryStore, attempt, OpenSlot, SEGMENT_SIZE, settled, tuple, turns, waitFor } from './tools.ts';
+
+const TUPLE = tuple('user:a', 'doc:1');
+
+test('a repeat while the first is in flight, and after its commit, gets its result', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const handle = await slot.handle(await slot.createTenant());
+  slot.faults.turn('hold', ['append']);
+  const by = attempt();
+  const first = slot.grant(handle, TUPLE, by);
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const second = slot.grant(handle, TUPLE, by);
+  assert.equal(await settled(second), false);
+  slot.faults.restore(['append']);
+  const result = await first;
+  assert.equal(result.kind, 'created');
+  assert.deepEqual(await second, result);
+  assert.deepEqual(await slot.grant(handle, TUPLE, by), result);
+  // Another request finds what stands.
+  assert.equal((await slot.grant(handle, TUPLE)).kind, 'exists');
+  const revocation = attempt();
+  assert.equal((await slot.revoke(handle, TUPLE, revocation)).kind, 'revoked');
+  assert.equal((await slot.revoke(handle, TUPLE, revocation)).kind, 'revoked');
+  assert.equal((await slot.revoke(handle, TUPLE)).kind, 'not-found');
+  // The first grant's repeat still says created, and grants nothing.
+  assert.deepEqual(await slot.grant(handle, TUPLE, by), result);
+  assert.equal(await slot.check(handle, TUPLE), false);
+  slot.kill();
+});
+
+for (const { name, checkpointed } of [
+  { name: 'from what it replays', checkpointed: false },
+  { name: 'from behind the checkpoint, across segments', checkpointed: true },
+]) {
+  test(`a new owner gives a repeat the first answer, ${name}`, async () => {
+    const memory = await createMemoryStore();
+    const slot = await OpenSlot.open(memory);
+    const tenantId = await slot.createTenant();
+    const handle = await slot.handle(tenantId);
+    if (!checkpointed) slot.faults.turn('fail-before', ['writeState', 'writeCheckpoint']);
+    const granted = attempt();
+    const created = await slot.grant(handle, TUPLE, granted);
+    const revoked = attempt();
+    await slot.revoke(handle, TUPLE, revoked);
+    const namespace = attempt();
+    const made = await slot.connection.createNamespace(handle, namespace, 'team');
+    for (let index = 0; index < 3 * SEGMENT_SIZE; index += 1) await slot.grant(handle, tuple('user:b', `doc:${index}`));
+    if (checkpointed) await slot.tenure.checkpointed();
+    assert.equal(slot.tenure.checkpointSeq === slot.tenure.lastSeq, checkpointed);
+
+    const heir = await slot.restart();
+    const again = await heir.handle(tenantId);
+    assert.deepEqual(await heir.grant(again, TUPLE, granted), created);
+    assert.deepEqual(await heir.revoke(again, TUPLE, revoked), { kind: 'revoked' });
+    assert.deepEqual(await heir.connection.createNamespace(again, namespace, 'team'), made);
+    assert.equal(await heir.check(again, TUPLE), false);
+    assert.equal((await heir.revoke(again, TUPLE)).kind, 'not-found');
+    heir.kill();
+  });
+}
+
+test('each write of a call is its own operation', async () => {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  const by = attempt();
+  const writes = [
+    { ...TUPLE, revoke: false },
+    { ...TUPLE, revoke: true },
+    { ...TUPLE, revoke: false },
+    { ...TUPLE, revoke: false },
+  ];
+  const results = await slot.connection.writeGrants(handle, by, writes);
+  assert.deepEqual(
+    results.map(({ kind }) => kind),
+    ['created', 'revoked', 'created', 'exists'],
+  );
+  const ids = results.map((result) => ('grantId' in result ? result.grantId : undefined));
+  assert.notEqual(ids[0], ids[2], 'a grant made again has a new id');
+  assert.equal(ids[2], ids[3]);
+  assert.deepEqual(await slot.connection.writeGrants(handle, by, writes), results);
+  const heir = await slot.restart();
+  const repeated = await heir.connection.writeGrants(await heir.handle(tenantId), by, writes);
+  assert.deepEqual(repeated.slice(0, 3), results.slice(0, 3));
+  heir.kill();
+});
+
+test('keys and tenants are made once, too', async () => {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory);
+  const by = attempt();
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  const key = await slot.createKey(handle, tenantId);
+  await slot.connection.revokeKey(handle, by, key.keyId);
+  await slot.connection.revokeKey(handle, by, key.keyId);
+  await assert.rejects(slot.connection.revokeKey(handle, attempt(), key.keyId), { code: 'key-not-found' });
+  const change = { tenantId, name: undefined, plan: 'scale', state: undefined, operator: 'test' } as const;
+  const update = attempt();
+  const updated = await slot.connection.updateTenant(update, change);
+  await slot.connection.updateTenant(attempt(), { ...change, plan: 'free' });
+  const heir = await slot.restart();
+  assert.deepEqual(await heir.connection.updateTenant(update, change), updated);
+  assert.equal((await heir.connection.readTenant(tenantId)).plan, 'free');
+  await heir.connection.revokeKey(await heir.handle(tenantId), by, key.keyId);
+  heir.kill();
+});
+
+test('an attempt that arrives after its expiry changes nothing', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const handle = await slot.handle(await slot.createTenant());
+  const late = { ...attempt(), expiresAtMs: performance.now() - 1 };
+  await assert.rejects(slot.grant(handle, TUPLE, late), { kind: 'expired' });
+  assert.equal(await slot.check(handle, TUPLE), false);
+  // Of a write that was decided in time the answer stands, however late it is asked for.
+  const by = attempt();
+  const result = await slot.grant(handle, TUPLE, by);
+  assert.deepEqual(await slot.grant(handle, TUPLE, { ...by, expiresAtMs: performance.now() - 1 }), result);
+  slot.kill();
+});
+
+test('an attempt that expires while it waits for its turn changes nothing', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const handle = await slot.handle(await slot.createTenant());
+  slot.faults.turn('hold', ['append']);
+  const first = slot.grant(handle, tuple('user:b', 'doc:1'));
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const by = attempt(30);
+  const waiting = slot.grant(handle, TUPLE, by);
+  await turns(2);
+  await waitFor(() => performance.now() > by.expiresAtMs);
+  slot.faults.restore(['append']);
+  await first;
+  await assert.rejects(waiting, { kind: 'expired' });
+  assert.equal(await slot.check(handle, TUPLE), false);
+  slot.kill();
+});

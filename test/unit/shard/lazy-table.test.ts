@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LazyTable } from '../../../src/shard/lazy-table.ts';
+import { Evictable, MemoryBudget } from '../../../src/shard/memory-budget.ts';
+import { settled, turns } from './tools.ts';
+
+class Ballast extends Evictable {
+  override evict(): void {}
+}
+
+function createTable(bytesMax = 1_000_000) {
+  const budget = new MemoryBudget(bytesMax);
+  const reads: { answer: (rows: Record<string, string>) => void; fail: () => void }[] = [];
+  const table = new LazyTable<string>(
+    budget,
+    () =>
+      new Promise((resolve, reject) => {
+        reads.push({
+          answer: (rows) => resolve(new Map(Object.entries(rows))),
+          fail: () => reject(new Error('the store is away')),
+        });
+      }),
+  );
+  return { budget, reads, table };
+}
+
+const rowsOf = (table: LazyTable<string>) => Object.fromEntries(table.rows);
+
+test('it is read once however many wait, and every one of them pins it', async () => {
+  const { table, reads } = createTable();
+  const pins = [table.pin(), table.pin(), table.pin()];
+  assert.equal(reads.length, 1);
+  reads[0]?.answer({ a: '1' });
+  await Promise.all(pins);
+  assert.equal(table.pins, 3);
+  await table.pin();
+  assert.equal(reads.length, 1);
+  for (let pin = 0; pin < 4; pin += 1) table.unpin();
+  assert.throws(() => table.unpin(), /its pin/);
+});
+
+test('what is committed while it is read, or before and not confirmed, wins over what was read', async () => {
+  const { table, reads } = createTable();
+  table.commit('before', 'new', 1);
+  table.commit('gone', null, 2);
+  const pin = table.pin();
+  table.commit('during', 'new', 3);
+  table.commit('again', null, 4);
+  table.commit('again', 'new', 5);
+  // Confirmed while the read is under way: the read may still be older.
+  table.confirm('before', 1);
+  table.confirm('during', 3);
+  reads[0]?.answer({ before: 'old', gone: 'old', during: 'old', again: 'old', other: 'kept' });
+  await pin;
+  assert.deepEqual(rowsOf(table), { before: 'new', during: 'new', again: 'new', other: 'kept' });
+});
+
+test('an older confirmation leaves a newer change in the overlay', async () => {
+  const { table, reads } = createTable();
+  table.commit('a', 'first', 1);
+  table.commit('a', null, 2);
+  table.confirm('a', 1);
+  const pin = table.pin();
+  reads[0]?.answer({ a: 'first' });
+  await pin;
+  assert.deepEqual(rowsOf(table), {});
+});
+
+test('a failed read is passed on to all who wait, leaves no pin and is not kept', async () => {
+  const { table, reads } = createTable();
+  const pins = [table.pin(), table.pin()];
+  reads[0]?.fail();
+  for (const pin of pins) await assert.rejects(pin, /away/);
+  assert.equal(table.pins, 0);
+  const again = table.pin();
+  reads[1]?.answer({ a: '1' });
+  await again;
+  assert.deepEqual(rowsOf(table), { a: '1' });
+});
+
+test('pinned it stays in memory; let go it is evicted and read again', async () => {
+  const { table, reads, budget } = createTable(1000);
+  const pin = table.pin();
+  reads[0]?.answer({ a: '1', b: '2' });
+  await pin;
+  for (let index = 0; index < 3; index += 1) budget.add(new Ballast(), 900);
+  assert.deepEqual(rowsOf(table), { a: '1', b: '2' });
+  table.unpin();
+  for (let index = 0; index < 3; index += 1) budget.add(new Ballast(), 900);
+  assert.equal(table.loaded, undefined);
+  table.commit('b', null, 7);
+  const again = table.pin();
+  reads[1]?.answer({ a: '1', b: '2' });
+  await again;
+  assert.deepEqual(rowsOf(table), { a: '1' });
+});
+
+test('once its tenure has ended nothing that was being read lands, and nothing is read', async () => {
+  const { table, reads, budget } = createTable();
+  const pin = table.pin();
+  table.drop();
+  reads[0]?.answer({ a: '1' });
+  await assert.rejects(pin, { kind: 'not-serving' });
+  await assert.rejects(table.pin(), { kind: 'not-serving' });
+  assert.equal(await settled(turns(1)), true);
+  assert.equal(budget.bytes, 0);
+});

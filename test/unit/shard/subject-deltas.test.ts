@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SubjectDeltas } from '../../../src/shard/subject-deltas.ts';
+
+const facts = (id: string) => ({ grantId: id, createdAtMs: 1 });
+const change = (object: string, id: string | null) => ({ relation: 6, object, facts: id === null ? null : facts(id) });
+
+test('a confirmation of an older seq does not remove a newer change', () => {
+  const deltas = new SubjectDeltas();
+  deltas.commit('user:a', change('doc:1', 'g1'), 1);
+  deltas.commit('user:a', change('doc:1', null), 2);
+  deltas.confirm('user:a', 6, 'doc:1', 1);
+  assert.deepEqual(deltas.find('user:a', 6, 'doc:1')?.facts, null);
+  assert.equal(deltas.open('user:a').find(6, 'doc:1')?.facts, null);
+  deltas.confirm('user:a', 6, 'doc:1', 2);
+  assert.equal(deltas.find('user:a', 6, 'doc:1'), undefined);
+  assert.equal(deltas.unconfirmed, 0);
+});
+
+test('an open delta holds the overlay of its start and every later commit to its subject, confirmed or not', () => {
+  const deltas = new SubjectDeltas();
+  deltas.commit('user:a', change('doc:1', 'g1'), 1);
+  const delta = deltas.open('user:a');
+  deltas.commit('user:a', change('doc:2', 'g2'), 2);
+  deltas.commit('user:b', change('doc:3', 'g3'), 3);
+  deltas.commit('user:a', change('doc:1', null), 4);
+  for (const object of ['doc:1', 'doc:2']) deltas.confirm('user:a', 6, object, 4);
+  assert.deepEqual([...delta.changes()], [change('doc:1', null), change('doc:2', 'g2')]);
+  assert.equal(delta.find(6, 'doc:3'), undefined);
+  // A read that starts now finds it all in the store.
+  assert.deepEqual([...deltas.open('user:a').changes()], []);
+});
+
+test('a closed delta gets nothing more, and the others do', () => {
+  const deltas = new SubjectDeltas();
+  const closed = deltas.open('user:a');
+  const open = deltas.open('user:a');
+  deltas.close(closed);
+  deltas.commit('user:a', change('doc:1', 'g1'), 1);
+  assert.equal(closed.find(6, 'doc:1'), undefined);
+  assert.deepEqual(open.find(6, 'doc:1')?.facts, facts('g1'));
+  deltas.close(open);
+  deltas.close(open);
+});
+
+test('the relation is part of the tuple', () => {
+  const deltas = new SubjectDeltas();
+  deltas.commit('user:a', change('doc:1', 'g1'), 1);
+  assert.equal(deltas.find('user:a', 5, 'doc:1'), undefined);
+  deltas.confirm('user:a', 5, 'doc:1', 9);
+  assert.notEqual(deltas.find('user:a', 6, 'doc:1'), undefined);
+});

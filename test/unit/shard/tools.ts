@@ -1,0 +1,220 @@
+// One slot over a store in memory, opened without a node around it: its tenure, a console's connection and the store's
+// switches. Opening it again claims it from whoever had it, which is how these tests make a former owner.
+
+import { randomBytes } from 'node:crypto';
+import type { Random } from '../../../src/core/clock.ts';
+import { hashText } from '../../../src/core/slots.ts';
+import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
+import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
+import type { Tuple } from '../../../src/core/tuples.ts';
+import { Connection } from '../../../src/shard/connection.ts';
+import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
+import { claimSlot } from '../../../src/shard/recovery.ts';
+import type { Attempt, GrantResult } from '../../../src/shard/shard.ts';
+import { Tenure } from '../../../src/shard/tenure.ts';
+import { delayedStore, type FaultControls, type StoreHooks } from '../../support/faulty-store.ts';
+import { MemoryStore } from '../../support/memory-store.ts';
+import { createProcessClock, type ProcessClock } from '../../support/process-clock.ts';
+import { META } from '../../support/store-fixtures.ts';
+
+export const random: Random = { bytes: (length) => randomBytes(length) };
+const real = createProcessClock();
+export const ids = new IdFactory(real, random);
+export const SLOT = 0;
+/** Entries per segment of the log. */
+export const SEGMENT_SIZE = META.segmentSize;
+const SECRETS = [randomBytes(32)] as const;
+
+/** Resolves once the condition holds; rejects when it does not within five seconds. */
+export async function waitFor(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
+  const deadline = performance.now() + 5000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`Waited in vain for ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Whether a promise is settled after a few turns. */
+export async function settled(promise: Promise<unknown>): Promise<boolean> {
+  let done = false;
+  const note = () => {
+    done = true;
+  };
+  promise.then(note, note);
+  await turns(5);
+  return done;
+}
+
+/** In `wait` ms from now. */
+export const soon = (wait = 5000): number => performance.now() + wait;
+
+export const attempt = (expiresInMs = 10_000): Attempt => ({
+  requestId: ids.create('req'),
+  expiresAtMs: performance.now() + expiresInMs,
+});
+
+export async function createMemoryStore(): Promise<MemoryStore> {
+  const store = new MemoryStore({ clock: real });
+  await store.initializeMeta({ ...META, slots: 1 }, soon());
+  return store;
+}
+
+export interface SlotOptions {
+  readonly owner?: string;
+  readonly hooks?: StoreHooks;
+  readonly wallMs?: () => number;
+  readonly subjectRowsMax?: number;
+  readonly cacheBytesMax?: number;
+  readonly plans?: Plans;
+}
+
+export class OpenSlot {
+  readonly memory: MemoryStore;
+  readonly store: ReturnType<typeof delayedStore>['store'];
+  readonly faults: FaultControls;
+  readonly clock: ProcessClock;
+  readonly tenure: Tenure;
+  readonly connection: Connection;
+  readonly front: Connection;
+  readonly budget: MemoryBudget;
+  readonly lost: string[] = [];
+  /** Operations of each committed append. */
+  readonly batches: number[] = [];
+
+  private constructor(memory: MemoryStore, parts: Pick<OpenSlot, 'store' | 'faults' | 'clock'>, options: SlotOptions) {
+    const { store, clock } = parts;
+    this.memory = memory;
+    this.store = store;
+    this.faults = parts.faults;
+    this.clock = clock;
+    this.budget = new MemoryBudget(options.cacheBytesMax ?? 100_000_000);
+    const row = OpenSlot.#claimed;
+    if (row === undefined) throw new Error('The slot was claimed.');
+    this.tenure = new Tenure(row, row.owner ?? '', {
+      store,
+      clock,
+      ids,
+      budget: this.budget,
+      subjectRowsMax: options.subjectRowsMax ?? 10_000,
+      segmentSize: SEGMENT_SIZE,
+      operationsKeptMs: 20_000,
+      observeAppend: ({ outcome, operations }) => {
+        if (outcome === 'committed') this.batches.push(operations);
+      },
+      observeState: () => {},
+      onLost: (_, reason) => this.lost.push(reason),
+    });
+    const dependencies = {
+      store,
+      clock,
+      ids,
+      plans: options.plans ?? BUILT_IN_PLANS,
+      secrets: SECRETS,
+      slots: 1,
+      tenureOf: () => {
+        this.tenure.assertServing();
+        return this.tenure;
+      },
+      tenures: () => [this.tenure],
+      members: () => store.listMembers(soon()),
+      lookups: { hits: 0, misses: 0 },
+    };
+    this.connection = new Connection(dependencies, 'console', () => {});
+    this.front = new Connection(dependencies, 'front', () => {});
+  }
+
+  static #claimed: Awaited<ReturnType<typeof claimSlot>>;
+
+  /** Claims the slot, whoever has it; not opened yet. */
+  static async claim(memory: MemoryStore, options: SlotOptions = {}): Promise<OpenSlot> {
+    const clock = createProcessClock(options.wallMs);
+    const { store, faults } = delayedStore(memory, clock, options.hooks);
+    const owner = options.owner ?? ids.create('inc');
+    OpenSlot.#claimed = await claimSlot({ store, clock }, SLOT, owner, () => true);
+    return new OpenSlot(memory, { store, faults, clock }, options);
+  }
+
+  /** Claims the slot, whoever has it, and opens it. */
+  static async open(memory: MemoryStore, options: SlotOptions = {}): Promise<OpenSlot> {
+    const slot = await OpenSlot.claim(memory, options);
+    await slot.tenure.open();
+    return slot;
+  }
+
+  /** As `kill -9`. */
+  kill(): void {
+    this.clock.kill();
+  }
+
+  /** Kills this owner and opens the slot anew. */
+  async restart(options: SlotOptions = {}): Promise<OpenSlot> {
+    this.kill();
+    return OpenSlot.open(this.memory, options);
+  }
+
+  async createTenant(plan = 'unlimited'): Promise<TenantId> {
+    const tenantId = ids.create('ten');
+    await this.connection.createTenant(attempt(), { tenantId, name: 'test', plan, operator: 'test' });
+    return tenantId;
+  }
+
+  /** The operator's handle. */
+  async handle(tenantId: TenantId): Promise<number> {
+    return (await this.connection.authenticateOperator({ tenantId, operator: 'test' })).handle;
+  }
+
+  async grant(handle: number, tuple: Tuple, by: Attempt = attempt()): Promise<GrantResult> {
+    return this.#write(handle, tuple, by, false);
+  }
+
+  async revoke(handle: number, tuple: Tuple, by: Attempt = attempt()): Promise<GrantResult> {
+    return this.#write(handle, tuple, by, true);
+  }
+
+  async #write(handle: number, tuple: Tuple, by: Attempt, revoke: boolean): Promise<GrantResult> {
+    const [result] = await this.connection.writeGrants(handle, by, [{ ...tuple, revoke }]);
+    if (result === undefined) throw new Error('a write has a result');
+    return result;
+  }
+
+  async check(handle: number, tuple: Tuple): Promise<boolean> {
+    return (await this.connection.checkBulk(handle, [tuple])).authorized[0] === true;
+  }
+
+  /** A key, with what authenticates it. */
+  async createKey(
+    handle: number,
+    tenantId: TenantId,
+    expiresAtMs?: number,
+  ): Promise<{ tenantId: TenantId; keyId: KeyId; hash: string }> {
+    const keyId = ids.create('key');
+    const hash = hashText(keyId).toString(16).padStart(64, '0');
+    await this.connection.createKey(handle, attempt(), { keyId, name: 'test', scopes: 7, expiresAtMs, hash });
+    return { tenantId, keyId, hash };
+  }
+
+  /** State holds everything. */
+  async applied(): Promise<void> {
+    await this.tenure.applied();
+  }
+}
+
+export const tuple = (subject: string, object: string): Tuple => ({ subject, relation: 'viewer', object });
+
+/** Every item of a listing, and how many pages it took. */
+export async function readAll<Item>(
+  read: (cursor: string | undefined) => Promise<{ items: readonly Item[]; nextCursor: string | undefined }>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    items.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return items;
+}
