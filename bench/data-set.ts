@@ -1,7 +1,7 @@
 // The grants that are measured, made up the same way at every run: ten per subject, objects shared by many subjects, and
 // for every subject questions whose true answer is known without asking.
 
-import { RELATIONS, type Tuple } from '../src/core/tuples.ts';
+import { RELATIONS, type Relation, type Tuple } from '../src/core/tuples.ts';
 
 export const GRANTS_PER_SUBJECT = 10;
 /** Objects per grant: each object is granted to some twenty subjects. */
@@ -14,6 +14,14 @@ export interface Question {
   readonly authorized: boolean;
 }
 
+/** Of ten grants of a subject: most things are only looked at. */
+const RELATIONS_OF_TEN: readonly Relation[] = [
+  ...Array<Relation>(6).fill('viewer'),
+  ...Array<Relation>(3).fill('editor'),
+  'owner',
+];
+
+const relationAt = (index: number): Relation => RELATIONS_OF_TEN[index % RELATIONS_OF_TEN.length] ?? 'viewer';
 const padded = (number: number): string => String(number).padStart(9, '0');
 
 export class DataSet {
@@ -33,7 +41,7 @@ export class DataSet {
     const object = (subject * 31 + index * OBJECT_STRIDE) % this.#objects;
     return {
       subject: `user:u-${padded(subject)}`,
-      relation: RELATIONS[(subject + index) % RELATIONS.length] ?? 'viewer',
+      relation: relationAt(index),
       object: `document:d-${padded(object)}`,
     };
   }
@@ -66,7 +74,7 @@ export class DataSet {
     const subject = number % 2 === 0 ? (number * 7919) % this.subjects : this.subjects + Math.floor(number / 20);
     return {
       subject: `user:u-${padded(subject)}`,
-      relation: RELATIONS[number % RELATIONS.length] ?? 'viewer',
+      relation: relationAt(number),
       object: `document:n-${padded(number)}`,
     };
   }

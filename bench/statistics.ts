@@ -12,7 +12,3 @@ export function median(values: readonly number[]): number {
   if (ascending.length % 2 === 1) return ascending[middle] ?? Number.NaN;
   return ((ascending[middle - 1] ?? Number.NaN) + (ascending[middle] ?? Number.NaN)) / 2;
 }
-
-export function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}

@@ -1,6 +1,6 @@
 // Writes docs/reference/errors.md from the error catalogue.
 
 import { writeFileSync } from 'node:fs';
-import { errorsDocumentText } from '../src/http/errors-document.ts';
+import { renderErrorsPage } from './errors-page.ts';
 
-writeFileSync(new URL('../docs/reference/errors.md', import.meta.url), errorsDocumentText());
+writeFileSync(new URL('../docs/reference/errors.md', import.meta.url), renderErrorsPage());

@@ -20,10 +20,10 @@ import type { ShardFailure } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type CallBody, Outbox } from './outbox.ts';
+import { ReceiverTable } from './receiver-table.ts';
 
 /** Twice per ping interval: a silence is noticed at most this much after its bound. */
 const TICK_MS = PING_INTERVAL_MS / 2;
-const ID_MAX = 0xffff_ffff;
 
 /** The stream ended before the answer came: whether the shard did anything is not known. */
 export class Disconnected extends Error {
@@ -66,9 +66,8 @@ export class ShardLink {
   readonly #metrics: Metrics;
   readonly #events: LinkEvents;
   readonly #dial: ShardDial;
-  readonly #receivers = new Map<number, Receiver>();
+  readonly #receivers = new ReceiverTable();
   readonly #flush = (): void => this.#flushNow();
-  #nextId = 0;
 
   #welcomed = false;
   #ready = false;
@@ -142,7 +141,7 @@ export class ShardLink {
 
   /** The receiver hears no more of this check or call. */
   forget(id: number): void {
-    this.#receivers.delete(id);
+    this.#receivers.take(id);
   }
 
   /** For good, once. Every receiver hears of it. */
@@ -161,12 +160,7 @@ export class ShardLink {
       receiver.onFailure(new GrantdError('overloaded', 'Too many requests wait for one shard.'));
       return 0;
     }
-    let id = this.#nextId;
-    do {
-      id = id >= ID_MAX ? 1 : id + 1;
-    } while (this.#receivers.has(id));
-    this.#nextId = id;
-    this.#receivers.set(id, receiver);
+    const id = this.#receivers.add(receiver);
     if (!this.#flushScheduled && !this.#blocked) {
       this.#flushScheduled = true;
       this.#clock.setImmediate(this.#flush);
@@ -235,24 +229,17 @@ export class ShardLink {
     const receivers = this.#receivers;
     const { authorized, denied, checkedAtMs } = results;
     for (const id of authorized) {
-      const receiver = receivers.get(id);
-      if (receiver === undefined) continue;
-      receivers.delete(id);
-      receiver.onCheck(true, checkedAtMs);
+      receivers.take(id)?.onCheck(true, checkedAtMs);
     }
     for (const id of denied) {
-      const receiver = receivers.get(id);
-      if (receiver === undefined) continue;
-      receivers.delete(id);
-      receiver.onCheck(false, checkedAtMs);
+      receivers.take(id)?.onCheck(false, checkedAtMs);
     }
     for (const reply of results.failed) this.#takeReply(reply);
   }
 
   #takeReply(reply: Reply__Output): void {
-    const receiver = this.#receivers.get(reply.id);
+    const receiver = this.#receivers.take(reply.id);
     if (receiver === undefined) return;
-    this.#receivers.delete(reply.id);
     if (reply.failure === null || reply.failure === undefined) receiver.onReply(reply);
     else receiver.onFailure(fromWireFailure(reply.failure));
   }
@@ -277,8 +264,7 @@ export class ShardLink {
     this.#blocked = false;
     this.#epochs = undefined;
     this.#outbox.clear();
-    const receivers = [...this.#receivers.values()];
-    this.#receivers.clear();
+    const receivers = this.#receivers.takeAll();
     this.#events.onLost(this);
     for (const receiver of receivers) receiver.onFailure(failure);
   }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { parseResponses, RawConnection, type RawResponse, rawExchange } from '../support/http-raw.ts';
+import { assertRawProblem, parseResponses, RawConnection, type RawResponse, rawExchange } from '../support/http-raw.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 
 const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
@@ -19,17 +19,8 @@ describe('the protocol', { timeout: 120_000 }, () => {
   const check = (extra = ''): string =>
     `${head('POST', '/v1/check', `Content-Length: ${BODY.length}\r\n${extra}`)}${BODY}`;
 
-  function assertRaw(response: RawResponse | undefined, status: number, type: string): void {
-    assert.ok(response !== undefined);
-    assert.equal(response.status, status, JSON.stringify(response));
-    assert.equal(response.headers['content-type'], 'application/problem+json');
-    assert.equal(response.headers['cache-control'], 'no-store');
-    const problem: Record<string, unknown> = JSON.parse(response.body);
-    assert.equal(problem.type, `${service.errorsBase}/${type}`);
-    assert.equal(problem.status, status);
-    assert.match(String(problem.instance), /^req_[0-9a-hjkmnp-tv-z]{26}$/);
-    assert.equal(response.headers['x-service-request-id'], problem.instance);
-  }
+  const assertRaw = (response: RawResponse | undefined, status: number, type: string): void =>
+    assertRawProblem(response, status, type, service.errorsBase);
 
   const malformed: [string, string | Buffer, number, string][] = [
     ['bytes that are no HTTP', '\u0000\u0001\u0002\r\n\r\n', 400, 'invalid-request'],

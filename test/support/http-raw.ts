@@ -1,6 +1,8 @@
 // A TCP connection for tests that send what no HTTP client would.
 
+import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
+import { isErrorCode } from '../../src/core/errors.ts';
 
 /** Longer than anything a test waits for; a wait that reaches it has failed. */
 const WAIT_MS_MAX = 20_000;
@@ -129,4 +131,23 @@ export async function rawExchange(url: string, bytes: string | Buffer): Promise<
   const [first] = parseResponses(await connection.readToEnd());
   if (first === undefined) throw new Error(`No response; received: ${connection.received}`);
   return first;
+}
+
+/** The fields and headers that a problem document has to have, whoever wrote it. */
+export function assertRawProblem(
+  response: RawResponse | undefined,
+  status: number,
+  type: string,
+  errorsBase: string,
+): void {
+  assert.ok(isErrorCode(type));
+  assert.ok(response !== undefined, 'there is a response');
+  assert.equal(response.status, status, JSON.stringify(response));
+  assert.equal(response.headers['content-type'], 'application/problem+json');
+  assert.equal(response.headers['cache-control'], 'no-store');
+  const problem: unknown = JSON.parse(response.body);
+  assert.ok(typeof problem === 'object' && problem !== null && 'type' in problem && 'instance' in problem);
+  assert.equal(problem.type, `${errorsBase}/${type}`);
+  assert.equal(problem.instance, response.headers['x-service-request-id']);
+  assert.match(String(problem.instance), /^req_/);
 }

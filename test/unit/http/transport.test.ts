@@ -3,23 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { isErrorCode } from '../../../src/core/errors.ts';
 import { type HttpInProcess, startHttp } from '../../support/http-in-process.ts';
-import { parseResponses, RawConnection, type RawResponse, rawExchange } from '../../support/http-raw.ts';
+import { assertRawProblem, parseResponses, RawConnection, rawExchange } from '../../support/http-raw.ts';
 
 const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
-
-function assertRawProblem(response: RawResponse, status: number, type: string, url: string): void {
-  assert.ok(isErrorCode(type));
-  assert.equal(response.status, status, JSON.stringify(response));
-  assert.equal(response.headers['content-type'], 'application/problem+json');
-  assert.equal(response.headers['cache-control'], 'no-store');
-  const problem: unknown = JSON.parse(response.body);
-  assert.ok(typeof problem === 'object' && problem !== null && 'type' in problem && 'instance' in problem);
-  assert.equal(problem.type, `${url}/errors/${type}`);
-  assert.equal(problem.instance, response.headers['x-service-request-id']);
-  assert.match(String(problem.instance), /^req_/);
-}
 
 describe('the transport', { timeout: 60_000 }, () => {
   let http: HttpInProcess;
@@ -81,7 +68,7 @@ describe('the transport', { timeout: 60_000 }, () => {
   for (const [what, bytes, status, type] of malformed) {
     it(`answers ${status} ${type} to ${what} and closes`, async () => {
       const response = await rawExchange(http.url, bytes);
-      assertRawProblem(response, status, type, http.url);
+      assertRawProblem(response, status, type, `${http.url}/errors`);
       assert.equal(response.headers.connection, 'close');
     });
   }
@@ -91,25 +78,25 @@ describe('the transport', { timeout: 60_000 }, () => {
     connection.send('GET / HTTP/1.1\r\n\r\n');
     const [response] = await connection.readResponses(1);
     assert.ok(response !== undefined);
-    assertRawProblem(response, 400, 'invalid-request', http.url);
+    assertRawProblem(response, 400, 'invalid-request', `${http.url}/errors`);
     connection.destroy();
   });
 
   it('serves HTTP/1.0 without Host', async () => {
     const response = await rawExchange(http.url, 'GET /nothing HTTP/1.0\r\n\r\n');
-    assertRawProblem(response, 404, 'not-found', http.url);
+    assertRawProblem(response, 404, 'not-found', `${http.url}/errors`);
   });
 
   it('answers 408 to a connection that sends nothing', async () => {
     const connection = await RawConnection.open(http.url);
     const [response] = parseResponses(await connection.readToEnd());
     assert.ok(response !== undefined);
-    assertRawProblem(response, 408, 'request-timeout', http.url);
+    assertRawProblem(response, 408, 'request-timeout', `${http.url}/errors`);
   });
 
   it('answers 408 to half a header', async () => {
     const response = await rawExchange(http.url, 'POST /v1/check HTTP/1.1\r\nHost: x\r\nAuthoriz');
-    assertRawProblem(response, 408, 'request-timeout', http.url);
+    assertRawProblem(response, 408, 'request-timeout', `${http.url}/errors`);
     assert.equal(response.headers.connection, 'close');
   });
 
@@ -119,7 +106,7 @@ describe('the transport', { timeout: 60_000 }, () => {
     const responses = parseResponses(await connection.readToEnd());
     assert.equal(responses.length, 1);
     assert.ok(responses[0] !== undefined);
-    assertRawProblem(responses[0], 408, 'request-timeout', http.url);
+    assertRawProblem(responses[0], 408, 'request-timeout', `${http.url}/errors`);
     assert.equal(responses[0].headers.connection, 'close');
   });
 
@@ -130,7 +117,7 @@ describe('the transport', { timeout: 60_000 }, () => {
     const [response] = parseResponses(await connection.readToEnd());
     clearInterval(trickle);
     assert.ok(response !== undefined);
-    assertRawProblem(response, 408, 'request-timeout', http.url);
+    assertRawProblem(response, 408, 'request-timeout', `${http.url}/errors`);
   });
 
   it('answers 400 to a body that ends too early', async () => {
@@ -139,7 +126,7 @@ describe('the transport', { timeout: 60_000 }, () => {
     connection.endSending();
     const [response] = parseResponses(await connection.readToEnd());
     assert.ok(response !== undefined);
-    assertRawProblem(response, 400, 'invalid-request', http.url);
+    assertRawProblem(response, 400, 'invalid-request', `${http.url}/errors`);
   });
 
   it('answers 400 to a malformed chunk', async () => {
@@ -147,7 +134,7 @@ describe('the transport', { timeout: 60_000 }, () => {
       http.url,
       `${head('POST', '/v1/check', 'Transfer-Encoding: chunked\r\n')}5\r\nhello\r\nzz\r\n`,
     );
-    assertRawProblem(response, 400, 'invalid-request', http.url);
+    assertRawProblem(response, 400, 'invalid-request', `${http.url}/errors`);
   });
 
   it('takes a chunked body', async () => {
@@ -167,7 +154,7 @@ describe('the transport', { timeout: 60_000 }, () => {
     for (let sent = 0; sent < 20; sent += 1) connection.send(chunk);
     const [response] = parseResponses(await connection.readToEnd());
     assert.ok(response !== undefined);
-    assertRawProblem(response, 413, 'payload-too-large', http.url);
+    assertRawProblem(response, 413, 'payload-too-large', `${http.url}/errors`);
     assert.equal(response.headers.connection, 'close');
   });
 
@@ -215,13 +202,13 @@ describe('the transport', { timeout: 60_000 }, () => {
       http.url,
       head('POST', '/v1/check', 'Expect: 100-continue\r\nContent-Length: 100000\r\n'),
     );
-    assertRawProblem(unwanted, 413, 'payload-too-large', http.url);
+    assertRawProblem(unwanted, 413, 'payload-too-large', `${http.url}/errors`);
 
     const unauthorized = await rawExchange(
       http.url,
       'POST /v1/check HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n',
     );
-    assertRawProblem(unauthorized, 401, 'unauthorized', http.url);
+    assertRawProblem(unauthorized, 401, 'unauthorized', `${http.url}/errors`);
   });
 
   it('answers 400 to any other expectation', async () => {
@@ -229,7 +216,7 @@ describe('the transport', { timeout: 60_000 }, () => {
     connection.send(check('Expect: a-miracle\r\n'));
     const [response] = await connection.readResponses(1);
     assert.ok(response !== undefined);
-    assertRawProblem(response, 400, 'invalid-request', http.url);
+    assertRawProblem(response, 400, 'invalid-request', `${http.url}/errors`);
     connection.destroy();
   });
 
@@ -252,67 +239,5 @@ describe('the transport', { timeout: 60_000 }, () => {
     const [response] = await connection.readResponses(1);
     assert.equal(response?.status, 200);
     connection.destroy();
-  });
-});
-
-describe('too many connections', { timeout: 30_000 }, () => {
-  it('refuses those above the bound with a 503 and closes those far above it', async () => {
-    const http = await startHttp({ connectionsMax: 2, refusedConnectionsMax: 1 });
-    const request = 'GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n';
-    const served = [await RawConnection.open(http.url), await RawConnection.open(http.url)];
-    for (const connection of served) {
-      connection.send(request);
-      assert.equal((await connection.readResponses(1))[0]?.status, 404);
-    }
-    const surplus = await RawConnection.open(http.url);
-    const dropped = await RawConnection.open(http.url);
-    assert.equal(await dropped.readToEnd(), '');
-    surplus.send(request);
-    const [refused] = parseResponses(await surplus.readToEnd());
-    assert.ok(refused !== undefined);
-    assertRawProblem(refused, 503, 'overloaded', http.url);
-    assert.equal(refused.headers.connection, 'close');
-    assert.match(String(refused.headers['retry-after']), /^[1-9]/);
-
-    served[0]?.send(request);
-    assert.equal((await served[0]?.readResponses(2))?.[1]?.status, 404);
-    served[0]?.destroy();
-    await http.close();
-  });
-});
-
-describe('closing', { timeout: 30_000 }, () => {
-  it('finishes what is under way, says so, and takes nothing new', async () => {
-    const http = await startHttp();
-    const { key } = await http.front.createTenant('unlimited');
-    const idle = await RawConnection.open(http.url);
-    const busy = await RawConnection.open(http.url);
-    let open = (): void => {};
-    http.front.gate = new Promise((resolve) => {
-      open = resolve;
-    });
-    busy.send(
-      `POST /v1/check HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
-    );
-    while (http.front.lookups === 0) await new Promise((resolve) => setImmediate(resolve));
-    const closed = http.close();
-    await idle.readToEnd();
-    await assert.rejects(RawConnection.open(http.url), { code: 'ECONNREFUSED' });
-    open();
-    const [response] = parseResponses(await busy.readToEnd());
-    assert.equal(response?.status, 200);
-    assert.equal(response?.headers.connection, 'close');
-    await closed;
-  });
-
-  it('cuts what does not end within its bound', async () => {
-    const http = await startHttp({ closeTimeoutMs: 100 });
-    const { key } = await http.front.createTenant('unlimited');
-    http.front.gate = new Promise(() => {});
-    const stuck = await RawConnection.open(http.url);
-    stuck.send(`GET /v1/namespaces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-    while (http.front.lookups === 0) await new Promise((resolve) => setImmediate(resolve));
-    await http.close();
-    assert.equal(await stuck.readToEnd(), '');
   });
 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryStore, attempt, OpenSlot, SEGMENT_SIZE, settled, tuple, turns, waitFor } from './tools.ts';
+import { attempt, createMemoryStore, OpenSlot, SEGMENT_SIZE, settled, tuple, turns, waitFor } from './tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 

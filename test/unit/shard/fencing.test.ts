@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeEntry, encodeOperation } from '../../../src/shard/entries.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
+import { encodeEntry, encodeOperation } from '../../../src/shard/entries.ts';
 import { createShardNode } from '../../../src/shard/node.ts';
 import type { LogRecord } from '../../../src/store/store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -163,7 +163,7 @@ test('a node that is stopped while it opens its slots leaves none of them claime
   });
   const clock = createProcessClock();
   const { store, faults } = delayedStore(harness.store, clock, {
-    fault: (operation) => (operation === 'readCheckpoint' ? { kind: 'delay', until: () => held } : undefined),
+    fault: (operation) => (operation === 'claimSlot' ? { kind: 'delay', until: () => held } : undefined),
   });
   const log = createLog({ level: 'silent', pretty: false });
   const node = createShardNode(
@@ -172,7 +172,7 @@ test('a node that is stopped while it opens its slots leaves none of them claime
   );
   await node.join();
   const starting = node.start();
-  await waitFor(() => faults.calls('readCheckpoint') === META.slots);
+  await waitFor(() => faults.calls('claimSlot') === META.slots);
   const stopping = node.stop();
   release();
   await Promise.all([starting, stopping]);

@@ -1,3 +1,5 @@
+// A small table in memory: read once, kept current by commits, bounded by the budget.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LazyTable } from '../../../src/shard/lazy-table.ts';

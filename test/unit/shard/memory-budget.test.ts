@@ -1,3 +1,5 @@
+// The memory budget keeps its bound, whatever is pinned, used, grown or removed.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

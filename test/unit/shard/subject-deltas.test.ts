@@ -1,3 +1,5 @@
+// Overlay and deltas: a read never covers a newer commit with an older row.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SubjectDeltas } from '../../../src/shard/subject-deltas.ts';

@@ -1,3 +1,5 @@
+// A page of a subject against a plain map.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -30,7 +32,9 @@ for (const whole of [true, false]) {
         }
         if (whole) {
           for (let relation = 1; relation <= 9; relation += 1) {
-            const expected = [...model.keys()].filter((key) => key.startsWith(`${relation} `)).map((key) => key.slice(2));
+            const expected = [...model.keys()]
+              .filter((key) => key.startsWith(`${relation} `))
+              .map((key) => key.slice(2));
             assert.deepEqual(page.objects(relation), expected.sort(compareUtf8));
           }
           for (const each of changes) page.set(each.relation, each.object, null);

@@ -2,10 +2,11 @@
 // switches. Opening it again claims it from whoever had it, which is how these tests make a former owner.
 
 import { randomBytes } from 'node:crypto';
+import { after } from 'node:test';
 import type { Random } from '../../../src/core/clock.ts';
-import { hashText } from '../../../src/core/slots.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
+import { hashText } from '../../../src/core/slots.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
 import { Connection } from '../../../src/shard/connection.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
@@ -24,6 +25,12 @@ export const SLOT = 0;
 /** Entries per segment of the log. */
 export const SEGMENT_SIZE = META.segmentSize;
 const SECRETS = [randomBytes(32)] as const;
+const opened = new Set<{ kill(): void }>();
+
+// A test that fails leaves its slot running; its timers would keep the process alive.
+after(() => {
+  for (const slot of opened) slot.kill();
+});
 
 /** Resolves once the condition holds; rejects when it does not within five seconds. */
 export async function waitFor(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
@@ -87,6 +94,7 @@ export class OpenSlot {
 
   private constructor(memory: MemoryStore, parts: Pick<OpenSlot, 'store' | 'faults' | 'clock'>, options: SlotOptions) {
     const { store, clock } = parts;
+    opened.add(this);
     this.memory = memory;
     this.store = store;
     this.faults = parts.faults;

@@ -33,8 +33,8 @@ async function openFaulty(faultOf: (append: number) => Fault | undefined, more: 
 }
 
 async function assertGrantedOnce(memory: MemoryStore): Promise<void> {
-  const granted = (await readLog(memory)).filter(
-    (record) => decodeEntry(record).operations.some(({ changes }) => changes.some(({ kind }) => kind === 'grant-created')),
+  const granted = (await readLog(memory)).filter((record) =>
+    decodeEntry(record).operations.some(({ changes }) => changes.some(({ kind }) => kind === 'grant-created')),
   );
   assert.equal(granted.length, 1);
 }
@@ -45,7 +45,9 @@ for (const { name, fault } of [
   { name: 'fails and is applied a moment later', fault: { kind: 'apply-late', until: () => Promise.resolve() } },
 ] satisfies { name: string; fault: Fault }[]) {
   test(`a write whose append ${name} is created, once`, async () => {
-    const { memory, slot, handle, tenantId } = await openFaulty((append) => (append >= 1 && append <= 3 ? fault : undefined));
+    const { memory, slot, handle, tenantId } = await openFaulty((append) =>
+      append >= 1 && append <= 3 ? fault : undefined,
+    );
     assert.equal((await slot.grant(handle, TUPLE)).kind, 'created');
     assert.equal(await slot.check(handle, TUPLE), true);
     await assertGrantedOnce(memory);

@@ -1,0 +1,48 @@
+// docs/reference/errors.md, made from the error catalogue.
+
+import { ERROR_CATALOGUE, isErrorCode } from '../src/core/errors.ts';
+import { renderTable } from './markdown-table.ts';
+
+export function renderErrorsPage(): string {
+  const codes = Object.keys(ERROR_CATALOGUE).filter(isErrorCode);
+  return [
+    '# Errors',
+    '',
+    '<!-- Made by scripts/write-errors-doc.ts from src/core/errors.ts. -->',
+    '',
+    'Every response that is not a success is a problem document (RFC 9457, formerly RFC 7807) of the media type',
+    '`application/problem+json`:',
+    '',
+    ...renderTable(
+      ['Field', 'Type', 'Notes'],
+      [
+        [
+          '`type`',
+          'string',
+          '`{errors_base}/<type>`: a stable identifier, and the address of a page that says more. Match on it, not on `detail`.',
+        ],
+        ['`title`', 'string', 'A short summary, the same for every occurrence.'],
+        ['`status`', 'integer', 'The HTTP status.'],
+        [
+          '`detail`',
+          'string',
+          'What is wrong with this request, and where. Names fields as the client wrote them, as in `checks[3].subject`.',
+        ],
+        ['`instance`', 'string', 'The id of the request, `req_…`; the header `X-Service-Request-Id` has it too.'],
+      ],
+    ),
+    '',
+    'A 401 carries `WWW-Authenticate: Bearer`, a 405 `Allow`, a 429 and a 503 `Retry-After` in whole seconds.',
+    'An error that may be repeated can succeed later without a change to the request. No error ever means "not authorized":',
+    'a check that cannot be decided is a 503.',
+    '',
+    ...renderTable(
+      ['Status', 'Type', 'Repeat', 'When'],
+      codes.map((code) => {
+        const { httpStatus, title, meaning, retryable } = ERROR_CATALOGUE[code];
+        return [String(httpStatus), `\`${code}\``, retryable ? 'yes' : 'no', `**${title}.** ${meaning}`];
+      }),
+    ),
+    '',
+  ].join('\n');
+}

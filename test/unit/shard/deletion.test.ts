@@ -1,0 +1,172 @@
+// A deleted tenant is refused at once, and everything of it goes, whatever interrupts the removal; only its row and its
+// trail stay.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TenantId } from '../../../src/core/ids.ts';
+import { SUBJECT_BUCKETS } from '../../../src/core/slots.ts';
+import { type MaintenancePorts, purgeTenants, writeKeyUses } from '../../../src/shard/maintenance.ts';
+import { WRITE_BEHIND } from '../../support/faulty-store.ts';
+import type { MemoryStore } from '../../support/memory-store.ts';
+import { attempt, createMemoryStore, ids, OpenSlot, SEGMENT_SIZE, SLOT, soon, tuple, waitFor } from './tools.ts';
+
+const portsOf = (slot: OpenSlot): MaintenancePorts => ({
+  store: slot.store,
+  clock: slot.clock,
+  segmentSize: SEGMENT_SIZE,
+  logRetentionMs: 0,
+  createRequestId: () => ids.create('req'),
+});
+
+async function openSlot(wallMs?: () => number) {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory, wallMs === undefined ? {} : { wallMs });
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  for (let index = 0; index < 120; index += 1) await slot.grant(handle, tuple(`user:${index % 9}`, `doc:${index}`));
+  await slot.revoke(handle, tuple('user:0', 'doc:0'));
+  const key = await slot.createKey(handle, tenantId);
+  await slot.front.authenticate(key);
+  await writeKeyUses(portsOf(slot), slot.tenure);
+  return { memory, slot, tenantId, handle, key };
+}
+
+const deleteTenant = (slot: OpenSlot, tenantId: TenantId) =>
+  slot.connection.updateTenant(attempt(), {
+    tenantId,
+    name: undefined,
+    plan: undefined,
+    state: 'deleting',
+    operator: 'test',
+  });
+
+/** Rows of the tenant that are left, the trail's and its own apart. */
+async function rowsLeft(memory: MemoryStore, tenantId: TenantId): Promise<number> {
+  let rows = (await memory.listNamespaces(tenantId, soon())).length + (await memory.listKeys(tenantId, soon())).length;
+  rows += (await memory.listKeyUses(tenantId, soon())).size;
+  for (let bucket = 0; bucket < SUBJECT_BUCKETS; bucket += 1) {
+    rows += (await memory.listSubjects({ tenantId, bucket, limit: 100 }, soon())).length;
+  }
+  for (let user = 0; user < 9; user += 1) {
+    const { grants } = await memory.listGrants({ tenantId, subject: `user:${user}`, limit: 1000 }, soon());
+    rows += grants.length;
+  }
+  return rows;
+}
+
+const stateOf = async (memory: MemoryStore) => (await memory.listTenants({ slot: SLOT, limit: 10 }, soon()))[0]?.state;
+
+test('a deleted tenant is refused at once, and all its data goes', async () => {
+  const { memory, slot, tenantId, handle, key } = await openSlot();
+  const granted = await slot.front.authenticate(key);
+  await slot.applied();
+  assert.ok((await rowsLeft(memory, tenantId)) > 120);
+  await deleteTenant(slot, tenantId);
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
+  await assert.rejects(slot.check(handle, tuple('user:1', 'doc:1')), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
+  await assert.rejects(slot.handle(tenantId), { code: 'tenant-not-found' });
+  await assert.rejects(
+    slot.connection.updateTenant(attempt(), {
+      tenantId,
+      name: undefined,
+      plan: undefined,
+      state: 'active',
+      operator: 'test',
+    }),
+    { code: 'tenant-not-found' },
+  );
+  await purgeTenants(portsOf(slot), slot.tenure);
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  await assert.rejects(slot.connection.readTenant(tenantId), { code: 'tenant-not-found' });
+  assert.deepEqual(await slot.connection.listTenants({ after: undefined, limit: 10 }), []);
+  await slot.applied();
+  assert.equal(await stateOf(memory), 'deleted');
+  const heir = await slot.restart();
+  await assert.rejects(heir.front.authenticate(key), { code: 'unauthorized' });
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  heir.kill();
+});
+
+test('a kill in the middle of the removal is made good by the next owner', async () => {
+  const { memory, slot, tenantId } = await openSlot();
+  await deleteTenant(slot, tenantId);
+  const before = slot.faults.calls('purgeTenant');
+  const purging = purgeTenants(portsOf(slot), slot.tenure);
+  purging.catch(() => {});
+  await waitFor(() => slot.faults.calls('purgeTenant') > before);
+  const heir = await slot.restart();
+  assert.equal((await heir.connection.readTenant(tenantId)).state, 'deleting');
+  await purgeTenants(portsOf(heir), heir.tenure);
+  await heir.applied();
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  assert.equal(await stateOf(memory), 'deleted');
+  heir.kill();
+});
+
+test('no replay of the log brings back what was removed', async () => {
+  const { memory, slot, tenantId } = await openSlot();
+  await deleteTenant(slot, tenantId);
+  await slot.applied();
+  // The removal waits for the checkpoint: a recovery from before it would write the rows again.
+  slot.faults.turn('fail-before', ['writeCheckpoint']);
+  const purging = purgeTenants(portsOf(slot), slot.tenure);
+  const before = slot.faults.calls('writeCheckpoint');
+  await waitFor(() => slot.faults.calls('writeCheckpoint') > before + 1);
+  assert.equal(slot.faults.calls('purgeTenant'), 0);
+  slot.faults.restore(['writeCheckpoint']);
+  await purging;
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  const heir = await slot.restart();
+  await heir.tenure.checkpointed();
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  heir.kill();
+});
+
+test('writes that race with the deletion leave nothing behind', async () => {
+  const { memory, slot, tenantId, handle, key } = await openSlot();
+  slot.faults.turn('hold', ['append']);
+  const first = slot.grant(handle, tuple('user:1', 'doc:new'));
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const racing = Promise.allSettled([
+    deleteTenant(slot, tenantId),
+    slot.grant(handle, tuple('user:2', 'doc:new')),
+    slot.connection.createNamespace(handle, attempt(), 'late'),
+    slot.createKey(handle, tenantId),
+    slot.connection.revokeKey(handle, attempt(), key.keyId),
+  ]);
+  await waitFor(() => slot.tenure.queueLength >= 4);
+  slot.faults.restore(['append']);
+  assert.equal((await first).kind, 'created');
+  const [deletion, ...others] = await racing;
+  assert.equal(deletion?.status, 'fulfilled');
+  for (const other of others) {
+    assert.ok(other.status === 'rejected');
+    assert.equal(other.reason.kind, 'handle-gone');
+  }
+  await purgeTenants(portsOf(slot), slot.tenure);
+  await slot.applied();
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  slot.kill();
+});
+
+test("data of the log's future goes, too, after the wall clock was set back", async () => {
+  let wall = Date.now();
+  const { memory, slot, tenantId } = await openSlot(() => wall);
+  wall -= 3_600_000;
+  await deleteTenant(slot, tenantId);
+  await purgeTenants(portsOf(slot), slot.tenure);
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  slot.kill();
+});
+
+test('a failing store only delays the removal', async () => {
+  const { memory, slot, tenantId } = await openSlot();
+  await deleteTenant(slot, tenantId);
+  slot.faults.turn('fail-after', ['purgeTenant']);
+  await assert.rejects(purgeTenants(portsOf(slot), slot.tenure));
+  slot.faults.restore([...WRITE_BEHIND, 'purgeTenant']);
+  await purgeTenants(portsOf(slot), slot.tenure);
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  slot.kill();
+});
