@@ -87,7 +87,12 @@ async function measureCached(context: BenchContext, large: LargeDirectory): Prom
         unit: 'bytes',
       },
       {
-        name: 'live JavaScript heap with all cached',
+        name: 'JavaScript heap of the main thread, reserved',
+        value: metrics('nodejs_heap_size_total_bytes') / MEBIBYTE,
+        unit: 'MiB',
+      },
+      {
+        name: 'JavaScript heap of the main thread, in use',
         value: metrics('nodejs_heap_size_used_bytes') / MEBIBYTE,
         unit: 'MiB',
       },

@@ -28,9 +28,9 @@ export class SubjectPage extends Evictable {
   readonly whole: boolean;
   readonly #onEvict: (page: SubjectPage) => void;
   /** By wire number of the relation. `null`, on sparse pages only: known to be absent. */
-  readonly #relations: (Map<string, GrantFacts | null> | undefined)[] = [];
+  readonly #relations: (Map<string, GrantFacts | null> | undefined)[] = new Array(RELATIONS.length + 1);
   /** Objects of a relation in the order of their bytes, made when first listed and dropped by the next change. */
-  #sorted: (readonly string[] | undefined)[] = [];
+  #sorted: Map<number, readonly string[]> | undefined;
   #tuples = 0;
   #estimate: number;
 
@@ -69,7 +69,7 @@ export class SubjectPage extends Evictable {
       objects = new Map();
       this.#relations[relation] = objects;
     }
-    this.#sorted[relation] = undefined;
+    this.#sorted?.delete(relation);
     const known = objects.has(object);
     if (facts === null && this.whole) {
       if (known) {
@@ -103,10 +103,11 @@ export class SubjectPage extends Evictable {
   /** Objects of a whole page under a relation, ascending by bytes. */
   objects(relation: number): readonly string[] {
     assert(this.whole, 'only a whole page can be listed');
-    let sorted = this.#sorted[relation];
+    let sorted = this.#sorted?.get(relation);
     if (sorted === undefined) {
       sorted = [...(this.#relations[relation]?.keys() ?? [])].sort(compareUtf8);
-      this.#sorted[relation] = sorted;
+      this.#sorted ??= new Map();
+      this.#sorted.set(relation, sorted);
     }
     return sorted;
   }

@@ -115,19 +115,36 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
     const handle = this.handles.use(number);
+    const authorized = this.#decide(handle.memory, checks);
+    if (authorized !== undefined) return { authorized, checkedAtMs: this.dependencies.clock.wallMs() };
     const pinned = await this.#pinTuples(handle.memory, checks);
     try {
       this.handles.assertGood(handle);
       // From here to the answer nothing awaits: one moment of the tenant's history.
-      const authorized = checks.map(({ subject, relation, object }) => {
-        const facts = pinned.get(subject)?.find(relationNumber(relation) ?? 0, object);
-        assert(facts !== undefined, 'a pinned tuple is known');
-        return facts !== null;
-      });
-      return { authorized, checkedAtMs: this.dependencies.clock.wallMs() };
+      const decided = this.#decide(handle.memory, checks, pinned);
+      assert(decided !== undefined, 'a pinned tuple is known');
+      return { authorized: decided, checkedAtMs: this.dependencies.clock.wallMs() };
     } finally {
       for (const page of pinned.values()) handle.memory.unpinPage(page);
     }
+  }
+
+  /** All from the pages in memory, or undefined where one of them is not known there. */
+  #decide(
+    memory: TenantMemory,
+    checks: readonly Tuple[],
+    pages: ReadonlyMap<string, SubjectPage> = memory.pages,
+  ): boolean[] | undefined {
+    const authorized: boolean[] = [];
+    for (const { subject, relation, object } of checks) {
+      const page = pages.get(subject);
+      const facts = page?.find(relationNumber(relation) ?? 0, object);
+      if (page === undefined || facts === undefined) return undefined;
+      page.referenced = true;
+      authorized.push(facts !== null);
+    }
+    if (pages === memory.pages) this.dependencies.lookups.hits += checks.length;
+    return authorized;
   }
 
   /** Pages by subject, pinned, that know each of the tuples. */
@@ -143,19 +160,17 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     }
     lookups.hits += pinned.size;
     lookups.misses += missing.size;
-    // All are settled before a failure is passed on, so that no pin is left behind.
-    const loads = await Promise.allSettled([...missing].map((subject) => memory.pinPage(subject)));
-    for (const load of loads) if (load.status === 'fulfilled') pinned.set(load.value.subject, load.value);
-    const unknown = tuples.filter(({ subject, relation, object }) => {
-      return pinned.get(subject)?.find(relationNumber(relation) ?? 0, object) === undefined && pinned.has(subject);
+    let failure = await firstFailure([...missing], async (subject) => {
+      pinned.set(subject, await memory.pinPage(subject));
     });
-    const reads = await Promise.allSettled(
-      unknown.map(async ({ subject, relation, object }) => {
-        const page = pinned.get(subject);
-        if (page !== undefined) await memory.learn(page, relationNumber(relation) ?? 0, object);
-      }),
+    const unknown = tuples.filter(
+      ({ subject, relation, object }) =>
+        pinned.get(subject)?.find(relationNumber(relation) ?? 0, object) === undefined && pinned.has(subject),
     );
-    const failure = [...loads, ...reads].find((each) => each.status === 'rejected');
+    failure ??= await firstFailure(unknown, async ({ subject, relation, object }) => {
+      const page = pinned.get(subject);
+      if (page !== undefined) await memory.learn(page, relationNumber(relation) ?? 0, object);
+    });
     if (failure === undefined) return pinned;
     for (const page of pinned.values()) memory.unpinPage(page);
     throw failure.reason;
@@ -321,6 +336,16 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     const { store, clock } = this.dependencies;
     return readFromStore(store.listKeyUses(memory.tenantId, storeDeadline(clock)));
   }
+}
+
+/** Runs all side by side and settles them before it gives the first failure, so that nothing goes on behind it. */
+async function firstFailure<Item>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<void>,
+): Promise<PromiseRejectedResult | undefined> {
+  if (items.length === 0) return undefined;
+  const settled = await Promise.allSettled(items.map(run));
+  return settled.find((each) => each.status === 'rejected');
 }
 
 /** All results; the first failure once every one is settled, so that nothing is decided behind an answer. */

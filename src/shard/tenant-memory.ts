@@ -55,6 +55,10 @@ export class TenantMemory {
   readonly #tupleReads = new Map<string, Promise<void>>();
   readonly #handles = new Set<HandleState>();
   readonly #dependencies: TenantMemoryDependencies;
+  /** One for all pages: there may be millions. */
+  readonly #forget = (page: SubjectPage): void => {
+    this.pages.delete(page.subject);
+  };
   #dropped = false;
 
   constructor(tenant: Tenant, dependencies: TenantMemoryDependencies) {
@@ -184,7 +188,7 @@ export class TenantMemory {
   }
 
   #createPage(subject: string, whole: boolean): SubjectPage {
-    return new SubjectPage(subject, whole, (evicted) => this.pages.delete(evicted.subject));
+    return new SubjectPage(subject, whole, this.#forget);
   }
 
   /**
