@@ -124,7 +124,8 @@ export const checkScenario: Scenario = {
           'p99',
           P99_RATIO_MAX,
         ),
-        ...withTarget(compare(paced, `at ${perSecond}/s`), 'p99', P99_RATIO_MAX),
+        // Without a target: with few processors it tells more of the scheduler than of the service.
+        ...compare(paced, `at ${perSecond}/s`),
       ];
     } finally {
       echo.close();

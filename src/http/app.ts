@@ -45,22 +45,17 @@ export function createApp(
   },
   options: {
     readonly routes: readonly Route[];
-    readonly trustedProxies: readonly string[];
     readonly deadlineMs: number;
   },
 ): RequestListener {
   const { ids, clock, connections, answers, pipeline, metrics, pages } = dependencies;
-  const { routes, trustedProxies, deadlineMs } = options;
+  const { routes, deadlineMs } = options;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
 
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('strict routing');
-  app.enable('case sensitive routing');
-  app.set('query parser', false);
-  if (trustedProxies.length > 0) app.set('trust proxy', [...trustedProxies]);
+  // The router alone: the application around it gives each request and answer another prototype, which costs every check
+  // some microseconds (V8 drops what it had learnt of their shape), for conveniences that nothing here uses.
+  const router = express.Router({ strict: true, caseSensitive: true });
 
   /** The exchange of a request; undefined where it has been answered already, or nobody waits for an answer. */
   const begin = (request: Request, response: Response): Exchange | undefined => {
@@ -85,7 +80,7 @@ export function createApp(
   };
 
   for (const route of routes) {
-    app.all(expressPath(route.path), (request, response) => {
+    router.all(expressPath(route.path), (request, response) => {
       const exchange = begin(request, response);
       if (exchange !== undefined) pipeline(exchange, route);
     });
@@ -106,8 +101,10 @@ export function createApp(
       answers.page(exchange, html);
     }
   };
-  app.all('/errors', (request, response) => servePage(request, response, pages.index));
-  app.all('/errors/:type', (request, response) => servePage(request, response, pages.byType.get(request.params.type)));
+  router.all('/errors', (request, response) => servePage(request, response, pages.index));
+  router.all('/errors/:type', (request, response) =>
+    servePage(request, response, pages.byType.get(request.params.type)),
+  );
 
   /** Nothing is at the path, or it could not be decoded, which names nothing either. */
   const serveNothing = (request: Request, response: Response): void => {
@@ -118,6 +115,6 @@ export function createApp(
   };
 
   return (request, response) => {
-    app(request as Request, response as Response, () => serveNothing(request as Request, response as Response));
+    router(request as Request, response as Response, () => serveNothing(request as Request, response as Response));
   };
 }

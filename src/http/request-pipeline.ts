@@ -2,6 +2,8 @@
 // that ends before the owner was asked still asks it to confirm the key, so that a key revoked a moment ago gets 401 and
 // a suspended tenant 403 everywhere. Written as plain calls from stage to stage: a stage that can go on at once does.
 
+import type { IncomingMessage } from 'node:http';
+import proxyaddr from 'proxy-addr';
 import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import { type Plans, resolvePlan } from '../core/plans.ts';
@@ -42,10 +44,13 @@ export function createPipeline(
     readonly answers: Answers;
     readonly metrics: RequestMetrics;
   },
-  options: { readonly plans: Plans; readonly deadlineMs: number },
+  options: { readonly plans: Plans; readonly deadlineMs: number; readonly trustedProxies: readonly string[] },
 ): Pipeline {
   const { front, rateLimiter, failureLimiter, clock, answers, metrics } = dependencies;
   const { plans, deadlineMs } = options;
+  const trusted = proxyaddr.compile([...options.trustedProxies]);
+  /** The socket's, or behind trusted proxies the last address that none of them vouches for. */
+  const clientAddress = (request: IncomingMessage): string => proxyaddr(request, trusted);
 
   /** For what the owner said; it may have found the key revoked. */
   const fail =
@@ -79,7 +84,7 @@ export function createPipeline(
       return;
     }
     metrics.authenticationFailed();
-    const address = exchange.request.ip ?? '';
+    const address = clientAddress(exchange.request);
     const blockedSeconds = failureLimiter.blockedSeconds(address);
     if (blockedSeconds === undefined) {
       failureLimiter.record(address);

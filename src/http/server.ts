@@ -112,13 +112,12 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   );
   const pipeline = createPipeline(
     { front, rateLimiter, failureLimiter, clock, answers, metrics },
-    { plans: options.plans, deadlineMs: bounds.deadlineMs },
+    { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
   );
   const app = createApp(
     { ids, clock, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase) },
     {
       routes: createRoutes(operations, metrics.meterOf),
-      trustedProxies: options.trustedProxies,
       deadlineMs: bounds.deadlineMs,
     },
   );
