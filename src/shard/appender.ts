@@ -51,6 +51,7 @@ export interface Operation {
 }
 
 interface Waiting extends Operation {
+  readonly id: string;
   readonly resolve: (result: OperationResult) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -79,7 +80,7 @@ export interface AppenderPorts {
   readonly operations: OperationMemory;
   /** Takes a committed entry into memory, synchronously. */
   readonly commit: (entry: CommittedEntry) => void;
-  /** Resolves when write-behind is within its bound. */
+  /** Resolves when writes may be decided: operation ids are recalled, and write-behind is within its bound. */
   readonly room: () => Promise<void>;
   /** The tenure is over: another owner's entry stands in the log, or this program has a defect. */
   readonly lost: (reason: string) => void;
@@ -155,7 +156,7 @@ export class Appender {
     }
     this.#queues.set(operation.tenantId, queue);
     const result = new Promise<OperationResult>((resolve, reject) => {
-      queue.push({ ...operation, resolve, reject });
+      queue.push({ ...operation, id, resolve, reject });
     });
     this.#queueLength += 1;
     this.#inFlight.set(id, result);
@@ -254,7 +255,7 @@ export class Appender {
         }
         queue.shift();
         this.#queueLength -= 1;
-        const decided = decideOne(next, draft, nowMs);
+        const decided = this.#decide(next, draft, nowMs);
         answers.push(decided.answer);
         if (decided.changes.length === 0) continue;
         const { actor, requestId, index } = next;
@@ -266,6 +267,27 @@ export class Appender {
       }
     }
     return { base: this.#base(), operations, encoded, answers };
+  }
+
+  #decide(
+    waiting: Waiting,
+    draft: Draft,
+    nowMs: number,
+  ): { readonly answer: Answer; readonly changes: readonly Change[] } {
+    // It may have been recalled from the log while it waited.
+    const recalled = this.#ports.operations.recall(waiting.id);
+    if (recalled !== undefined) return { answer: { waiting, result: recalled }, changes: [] };
+    if (waiting.expiresAtMs <= nowMs) {
+      const error = new ShardFailure('expired', 'The write reached its turn after its expiry.');
+      return { answer: { waiting, error }, changes: [] };
+    }
+    try {
+      const { result, changes } = waiting.decide(draft);
+      draft.add(waiting.tenantId, changes);
+      return { answer: { waiting, result }, changes };
+    } catch (error) {
+      return { answer: { waiting, error }, changes: [] };
+    }
   }
 
   /** Resolves to whether the batch stands in the log and in memory; false: the tenure is over. */
@@ -323,30 +345,12 @@ export class Appender {
     this.#nextBase = followingBase(entry);
     this.#ports.commit(entry);
     for (const { waiting, result } of batch.answers) {
-      if (result !== undefined) this.#ports.operations.remember(operationId(waiting.requestId, waiting.index), result);
+      if (result !== undefined) this.#ports.operations.remember(waiting.id, result);
     }
   }
 
   #observe(outcome: 'committed' | 'lost' | 'unknown', startedMs: number, batch: Batch): void {
     const seconds = (this.#ports.clock.monotonicMs() - startedMs) / 1000;
     this.#ports.observe({ outcome, seconds, operations: batch.operations.length });
-  }
-}
-
-function decideOne(
-  waiting: Waiting,
-  draft: Draft,
-  nowMs: number,
-): { readonly answer: Answer; readonly changes: readonly Change[] } {
-  if (waiting.expiresAtMs <= nowMs) {
-    const error = new ShardFailure('expired', 'The write reached its turn after its expiry.');
-    return { answer: { waiting, error }, changes: [] };
-  }
-  try {
-    const { result, changes } = waiting.decide(draft);
-    draft.add(waiting.tenantId, changes);
-    return { answer: { waiting, result }, changes };
-  } catch (error) {
-    return { answer: { waiting, error }, changes: [] };
   }
 }

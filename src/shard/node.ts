@@ -248,10 +248,11 @@ export class ShardNode implements Shard {
     for (let round = 0; !this.#stopping; round += 1) {
       for (const tenure of [...this.#tenures.values()]) {
         if (!tenure.serving || this.#stopping) continue;
+        tenure.forgetOperations();
         try {
           await purgeTenants(ports, tenure);
           await writeKeyUses(ports, tenure);
-          if (round % TRIM_ROUNDS === 0) await trimLog(ports, tenure);
+          if (round % TRIM_ROUNDS === 0 && tenure.recalled) await trimLog(ports, tenure);
         } catch (error) {
           log.warn({ slot: tenure.slot, err: error }, 'maintenance was cut short; the next round goes on');
         }

@@ -22,12 +22,16 @@ export class OperationMemory {
   }
 
   remember(operationId: string, result: OperationResult): void {
+    this.#results.set(operationId, { result, forgetAtMs: this.#clock.monotonicMs() + this.#keepMs });
+  }
+
+  /** Lets go of what is old enough. To be called every few seconds. */
+  forget(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [id, { forgetAtMs }] of this.#results) {
-      if (forgetAtMs > nowMs) break;
+      if (forgetAtMs > nowMs) return;
       this.#results.delete(id);
     }
-    this.#results.set(operationId, { result, forgetAtMs: nowMs + this.#keepMs });
   }
 
   recall(operationId: string): OperationResult | undefined {

@@ -5,8 +5,8 @@
 //                                           ▲                  │
 //                                           └──────────────────┘ occupied by an earlier epoch: that entry counts
 //
-// It replays only contiguous seqs, refuses a log that ends before `opened` of the row, and reads back behind the
-// checkpoint as far as operation ids have to be known.
+// It replays only contiguous seqs and refuses a log that ends before `opened` of the row. Reads are served from then on.
+// Writes wait for `recallTail`, which reads back behind the checkpoint as far as operation ids have to be known.
 
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
@@ -29,13 +29,6 @@ export interface RecoveryPorts {
   readonly clock: Clock;
   readonly ids: IdFactory;
   readonly segmentSize: number;
-  /** Operation ids of entries younger than this (by the log's own time) have to be known. */
-  readonly operationsKeptMs: number;
-  /**
-   * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first; takes
-   * what has to be kept of the entry and returns what remembers it, to be called oldest first and for valid ones only.
-   */
-  readonly recall: (entry: Entry) => () => void;
   /** A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is room for the next. */
   readonly replay: (entry: CommittedEntry) => Promise<void>;
 }
@@ -86,7 +79,6 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
  */
 export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint: Checkpoint): Promise<RecoveredLog> {
   const { slot, epoch, first } = row;
-  let highestEpoch = 0;
   let nextBase: Stamp = checkpoint.stamp + 1;
   let lastSeq = checkpoint.seq;
   if (checkpoint.seq + 1 < first) {
@@ -94,9 +86,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
       `The log of slot ${slot} begins at seq ${first}, but the state tables hold it only up to ${checkpoint.seq}.`,
     );
   }
-  const tail = await recallTail(ports, slot, Math.max(first, 1), checkpoint.seq);
-  highestEpoch = tail.highestEpoch;
-  nextBase = Math.max(nextBase, tail.nextBase);
+  let highestEpoch = await readEpochAt(ports, slot, checkpoint.seq);
   const slice = new Slice(ports.clock);
   while (true) {
     for await (const record of readLog(ports, slot, lastSeq + 1)) {
@@ -132,6 +122,16 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
     await recordOpened(ports, row, record.seq);
     return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open) };
   }
+}
+
+/** The epoch of the checkpoint's entry, and so the highest until then: only a valid entry is ever applied. */
+async function readEpochAt(ports: RecoveryPorts, slot: number, seq: number): Promise<number> {
+  if (seq === 0) return 0;
+  const record = await ports.store.readRecord(slot, seq, storeDeadline(ports.clock));
+  if (record === undefined) {
+    throw new LogUnreadableError(`The log of slot ${slot} lacks seq ${seq}, up to which the state tables hold it.`);
+  }
+  return record.epoch;
 }
 
 /** A slice of long work. */
@@ -188,31 +188,44 @@ async function recordOpened(ports: RecoveryPorts, row: SlotRow, opened: number):
   if (!outcome.applied) throw new ShardFailure('not-serving', `Slot ${slot} has another owner by now.`);
 }
 
-/** Reads backwards from the checkpoint until entries are old enough that nobody repeats their operations. */
-async function recallTail(
-  ports: RecoveryPorts,
+export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segmentSize'> {
+  /** Operation ids of entries younger than this (by the log's own time, which no clock can shorten) have to be known. */
+  readonly operationsKeptMs: number;
+  /**
+   * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first; takes
+   * what has to be kept of the entry and returns what remembers it, to be called oldest first and for valid ones only.
+   */
+  readonly recall: (entry: Entry) => () => void;
+  /** Whether nobody waits for it any more. */
+  readonly over: () => boolean;
+}
+
+/**
+ * Reads backwards from the checkpoint until entries are old enough that nobody repeats their operations. Throws
+ * LogUnreadableError at a gap.
+ */
+export async function recallTail(
+  ports: TailPorts,
   slot: number,
-  first: number,
-  checkpointSeq: number,
-): Promise<{ highestEpoch: number; nextBase: Stamp }> {
+  range: { readonly first: number; readonly checkpointSeq: number },
+): Promise<void> {
   const { store, clock, segmentSize } = ports;
   const entries: { readonly recall: () => void; readonly epoch: number }[] = [];
   const slice = new Slice(clock);
-  let end = checkpointSeq;
+  let end = range.checkpointSeq;
   let newest: Stamp | undefined;
   let oldest: Stamp = 0;
-  let highestEpoch = 0;
-  let nextBase: Stamp = 0;
-  while (end >= first) {
+  // Most logs are at rest, and one entry says so.
+  let count = 1;
+  while (end >= range.first && !ports.over()) {
     const segmentStart = segmentOf(end, segmentSize) * segmentSize;
-    const start = Math.max(first, segmentStart, end - RECORDS_PER_READ + 1);
+    const start = Math.max(range.first, segmentStart, end - count + 1);
     const records = await store.readRecords(slot, start, end - start + 1, storeDeadline(clock));
     if (records.length !== end - start + 1) {
       throw new LogUnreadableError(`The log of slot ${slot} lacks entries between seq ${start} and ${end}.`);
     }
     for (const record of records.toReversed()) {
       const entry = decodeEntry(record);
-      nextBase = Math.max(nextBase, followingBase(entry));
       oldest = entry.base;
       newest ??= oldest;
       entries.push({ recall: ports.recall(entry), epoch: record.epoch });
@@ -220,14 +233,15 @@ async function recallTail(
     }
     if (newest !== undefined && newest - oldest > ports.operationsKeptMs * 1000) break;
     end = start - 1;
+    count = Math.min(2 * count, RECORDS_PER_READ);
   }
+  let highestEpoch = 0;
   for (const { recall, epoch } of entries.toReversed()) {
     if (epoch < highestEpoch) continue;
     highestEpoch = epoch;
     recall();
     await slice.giveWay();
   }
-  return { highestEpoch, nextBase };
 }
 
 /** Every tenant of a slot that is not wholly deleted, by the state tables. */

@@ -12,13 +12,16 @@ import type { Tenant } from '../core/tenants.ts';
 import type { SlotRow, Stamp, StateWrite, Store } from '../store/store.ts';
 import { Appender, type AppenderPorts, type CommittedEntry, type Operation, operationId } from './appender.ts';
 import { Applier } from './applier.ts';
-import type { Entry } from './entries.ts';
+import { type Entry, LogUnreadableError } from './entries.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { OperationMemory } from './operation-memory.ts';
 import { type OperationResult, recallResult } from './operations.ts';
-import { type RecoveryPorts, readCheckpoint, readTenants, recoverLog } from './recovery.ts';
+import { type RecoveryPorts, readCheckpoint, readTenants, recallTail, recoverLog } from './recovery.ts';
 import { ShardFailure, type SlotStatus } from './shard.ts';
+import { delay } from './store-calls.ts';
 import { TenantMemory } from './tenant-memory.ts';
+
+const RECALL_RETRY_MS = 200;
 
 export interface TenureDependencies {
   readonly store: Store;
@@ -47,6 +50,7 @@ export class Tenure {
   #appender: Appender | undefined;
   #applier: Applier | undefined;
   #first: number;
+  #recalling: Promise<void> | undefined;
 
   /** `row` is the claim that made `owner` the owner. */
   constructor(row: SlotRow, owner: string, dependencies: TenureDependencies) {
@@ -101,16 +105,8 @@ export class Tenure {
 
   /** Recovers the slot and serves it. Throws where it cannot; the tenure has then ended. */
   async open(): Promise<void> {
-    const { store, clock, ids, segmentSize, operationsKeptMs } = this.#dependencies;
-    const ports: RecoveryPorts = {
-      store,
-      clock,
-      ids,
-      segmentSize,
-      operationsKeptMs,
-      recall: (entry) => this.#recall(entry),
-      replay: (entry) => this.#replay(entry),
-    };
+    const { store, clock, ids, segmentSize } = this.#dependencies;
+    const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay: (entry) => this.#replay(entry) };
     try {
       const checkpoint = await readCheckpoint(ports, this.slot);
       this.#applier = this.#createApplier(checkpoint);
@@ -123,7 +119,7 @@ export class Tenure {
           ids,
           operations: this.#operations,
           commit: (entry) => this.#commit(entry),
-          room: () => this.#applier?.room() ?? Promise.resolve(),
+          room: () => this.#room(),
           lost: (reason) => this.#lose(reason),
           observe: this.#dependencies.observeAppend,
         },
@@ -131,10 +127,21 @@ export class Tenure {
       );
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
+      this.#recalling = this.#recallTail(checkpoint.seq);
     } catch (error) {
       this.end('It could not be opened.');
       throw error;
     }
+  }
+
+  /** Whether the operation ids of earlier owners are known, and nothing of the log is being read back any more. */
+  get recalled(): boolean {
+    return this.#recalling === undefined;
+  }
+
+  /** Lets go of operation ids that nobody repeats any more. */
+  forgetOperations(): void {
+    this.#operations.forget();
   }
 
   /** Resolves with the result once it is durable. */
@@ -214,6 +221,34 @@ export class Tenure {
       this.slot,
       checkpoint,
     );
+  }
+
+  async #room(): Promise<void> {
+    await this.#recalling;
+    await this.#applier?.room();
+  }
+
+  /** Tried until it succeeds, since writes wait for it; a log that cannot be trusted ends the tenure. */
+  async #recallTail(checkpointSeq: number): Promise<void> {
+    const { store, clock, segmentSize, operationsKeptMs } = this.#dependencies;
+    const ports = {
+      store,
+      clock,
+      segmentSize,
+      operationsKeptMs,
+      recall: (entry: Entry) => this.#recall(entry),
+      over: () => this.#state === 'ended',
+    };
+    while (this.#state !== 'ended') {
+      try {
+        await recallTail(ports, this.slot, { first: Math.max(this.#row.first, 1), checkpointSeq });
+        break;
+      } catch (error) {
+        if (error instanceof LogUnreadableError) this.#lose(error.message);
+        else await delay(clock, RECALL_RETRY_MS);
+      }
+    }
+    this.#recalling = undefined;
   }
 
   /** Holds on to the operation ids and results alone, not to the entry. */

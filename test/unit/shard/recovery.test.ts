@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeEntry, encodeEntry, encodeOperation, LogUnreadableError } from '../../../src/shard/entries.ts';
+import { ShardFailure } from '../../../src/shard/shard.ts';
 import type { LogRecord } from '../../../src/store/store.ts';
 import { WRITE_BEHIND } from '../../support/faulty-store.ts';
 import type { MemoryStore } from '../../support/memory-store.ts';
-import { createMemoryStore, ids, OpenSlot, readAll, SEGMENT_SIZE, SLOT, soon, tuple } from './tools.ts';
+import { createMemoryStore, ids, OpenSlot, readAll, SEGMENT_SIZE, SLOT, soon, tuple, turns, waitFor } from './tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
@@ -101,13 +102,19 @@ test('a gap in the log is refused: at the end of a segment', async () => {
   await assertRefuses(memory, /gap: seq 7 is missing/);
 });
 
-test('a gap behind the checkpoint is refused', async () => {
+test('a gap behind the checkpoint ends the tenure before it has decided a write', async () => {
   const { memory, slot } = await writeUnapplied(12);
   slot.faults.restore(WRITE_BEHIND);
   await slot.tenure.checkpointed();
   slot.kill();
   loseEntries(memory, ({ seq }) => seq === 4);
-  await assertRefuses(memory, /lacks entries between seq \d+ and \d+/);
+  const heir = await OpenSlot.open(memory);
+  const end = heir.tenure.lastSeq;
+  await assert.rejects(heir.createTenant(), ShardFailure);
+  await waitFor(() => heir.lost.length > 0);
+  assert.match(heir.lost[0] ?? '', /lacks entries between seq \d+ and \d+/);
+  assert.equal(heir.tenure.state, 'ended');
+  assert.equal(await memory.readRecord(SLOT, end + 1, soon()), undefined);
 });
 
 test('a log that ends before its recorded open entry is refused', async () => {
@@ -212,6 +219,7 @@ test('a large log is replayed in slices: other work gets its turns, before and b
     setImmediate(watch);
     const startMs = performance.now();
     const heir = await OpenSlot.open(memory);
+    while (!heir.tenure.recalled) await turns(1);
     watching = false;
     const sliceMs = (performance.now() - startMs) / count;
     assert.ok(sliceMs < 3 * (10 + entryMs), `${part}: ${sliceMs} ms between turns`);
