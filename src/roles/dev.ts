@@ -20,6 +20,7 @@ import { createMemoryRateLimiter } from '../front/memory-rate-limiter.ts';
 import { listenHttp } from '../http/server.ts';
 import { listenShardServer } from '../rpc/server.ts';
 import { LOG_FORMAT } from '../shard/entries.ts';
+import { createMemoryBudget } from '../shard/memory-budget.ts';
 import { createShardNode, retireMembers, type ShardNode } from '../shard/node.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Meta, Store } from '../store/store.ts';
@@ -160,17 +161,17 @@ export async function startDev(
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   });
+  const budget = createMemoryBudget(metrics, config.pageCacheBytes);
   // This process holds the store alone: what an earlier run left behind is not alive.
   await retireMembers(store, clock);
   for (const [index, address] of addresses.entries()) {
     const node = createShardNode(
-      { store, clock, random, log, metrics },
+      { store, clock, random, log, metrics, budget },
       {
         shardName: `${config.shardName}-${index + 1}`,
         address,
         meta,
         plans,
-        pageCacheBytesMax: Math.floor(config.pageCacheBytes / options.shards),
         logRetentionMs: config.logRetentionHours * MS_PER_HOUR,
       },
     );

@@ -1,5 +1,7 @@
-// The memory budget of a shard: everything that can be read again from the store is held under one bound in bytes. When
+// The memory budget of the shards of a process: everything that can be read again from the store is held under one bound in bytes. When
 // it is exceeded the least recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
+
+import type { Metrics } from '../telemetry/metrics.ts';
 
 export abstract class Evictable {
   /** Estimated bytes held. Changed through the budget only. */
@@ -17,6 +19,18 @@ export abstract class Evictable {
 
 /** Places that the hand passes in one call: what it does not free, the next call goes on with. */
 const HAND_STEPS_MAX = 4096;
+
+/** The budget of a process, seen in its metrics. */
+export function createMemoryBudget(metrics: Metrics, bytesMax: number): MemoryBudget {
+  const budget = new MemoryBudget(bytesMax);
+  let reported = 0;
+  metrics.onRender(() => {
+    metrics.pageCacheBytes.inc(budget.bytes);
+    metrics.pageCacheEvictions.inc(budget.evictions - reported);
+    reported = budget.evictions;
+  });
+  return budget;
+}
 
 export class MemoryBudget {
   readonly bytesMax: number;

@@ -15,14 +15,13 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Connection, type ConnectionDependencies } from './connection.ts';
 import { purgeTenants, trimLog, writeKeyUses } from './maintenance.ts';
-import { MemoryBudget } from './memory-budget.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import { claimSlot } from './recovery.ts';
 import { type Routes, type Shard, type ShardConnection, ShardFailure, type ShardWelcome } from './shard.ts';
 import { delay, storeDeadline } from './store-calls.ts';
 import { SUBJECT_ROWS_MAX_DEFAULT } from './subject-page.ts';
 import { Tenure, type TenureDependencies } from './tenure.ts';
 
-export const PAGE_CACHE_BYTES_MAX_DEFAULT = 256 * 1024 * 1024;
 export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
 
 /** Slots that are opened at once. */
@@ -38,6 +37,8 @@ export interface ShardNodeDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Of the process: its shards share one bound. */
+  readonly budget: MemoryBudget;
 }
 
 export interface ShardNodeOptions {
@@ -47,7 +48,6 @@ export interface ShardNodeOptions {
   readonly address: string;
   readonly meta: Meta;
   readonly plans: Plans;
-  readonly pageCacheBytesMax?: number;
   /** Rows of a subject up to which it is held in memory whole. */
   readonly subjectRowsMax?: number;
   /** Default 7 days, at least an hour outside tests. */
@@ -68,7 +68,6 @@ export class ShardNode implements Shard {
   readonly #dependencies: ShardNodeDependencies;
   readonly #options: ShardNodeOptions;
   readonly #ids: IdFactory;
-  readonly #budget: MemoryBudget;
   readonly #lookups = { hits: 0, misses: 0 };
   readonly #tenures = new Map<number, Tenure>();
   readonly #opening = new Set<number>();
@@ -80,14 +79,12 @@ export class ShardNode implements Shard {
   #stopping = false;
   #openings: Promise<unknown> = Promise.resolve();
   #stopReporting: () => void = () => {};
-  #reportedEvictions = 0;
 
   constructor(dependencies: ShardNodeDependencies, options: ShardNodeOptions) {
     this.#dependencies = dependencies;
     this.#options = options;
     this.#ids = new IdFactory(dependencies.clock, dependencies.random);
     this.incarnation = this.#ids.create('inc');
-    this.#budget = new MemoryBudget(options.pageCacheBytesMax ?? PAGE_CACHE_BYTES_MAX_DEFAULT);
     this.#connectionDependencies = {
       store: dependencies.store,
       clock: dependencies.clock,
@@ -268,7 +265,7 @@ export class ShardNode implements Shard {
       store,
       clock,
       ids: this.#ids,
-      budget: this.#budget,
+      budget: this.#dependencies.budget,
       subjectRowsMax: this.#options.subjectRowsMax ?? SUBJECT_ROWS_MAX_DEFAULT,
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
@@ -354,9 +351,6 @@ export class ShardNode implements Shard {
     metrics.pageLookups.inc({ result: 'miss' }, this.#lookups.misses);
     this.#lookups.hits = 0;
     this.#lookups.misses = 0;
-    metrics.pageCacheBytes.inc(this.#budget.bytes);
-    metrics.pageCacheEvictions.inc(this.#budget.evictions - this.#reportedEvictions);
-    this.#reportedEvictions = this.#budget.evictions;
     for (const tenure of this.#tenures.values()) {
       const status = tenure.status();
       if (status === undefined) continue;

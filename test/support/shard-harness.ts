@@ -7,6 +7,7 @@ import type { Random } from '../../src/core/clock.ts';
 import { IdFactory, type TenantId } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
+import { MemoryBudget } from '../../src/shard/memory-budget.ts';
 import { createShardNode, retireMembers, type ShardNode, type ShardNodeOptions } from '../../src/shard/node.ts';
 import type { GrantResult, HandleGrant, ShardConnection } from '../../src/shard/shard.ts';
 import type { Meta } from '../../src/store/store.ts';
@@ -17,6 +18,8 @@ import { MemoryStore } from './memory-store.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
 
 const random: Random = { bytes: (length) => randomBytes(length) };
+
+const PAGE_CACHE_BYTES_MAX = 16 * 1024 * 1024;
 
 export const META: Meta = {
   schemaVersion: 1,
@@ -37,13 +40,17 @@ export interface RunningShard {
   readonly connection: ShardConnection;
 }
 
+export interface HarnessOptions extends Partial<ShardNodeOptions> {
+  readonly pageCacheBytesMax?: number;
+}
+
 export class ShardHarness {
   readonly store: MemoryStore;
   readonly ids: IdFactory;
-  readonly #options: Partial<ShardNodeOptions>;
+  readonly #options: HarnessOptions;
   readonly #running = new Set<RunningShard>();
 
-  constructor(options: Partial<ShardNodeOptions> = {}) {
+  constructor(options: HarnessOptions = {}) {
     const clock = createProcessClock();
     this.store = new MemoryStore({ clock });
     this.ids = new IdFactory(clock, random);
@@ -54,9 +61,11 @@ export class ShardHarness {
     const clock = createProcessClock();
     const { store, faults } = delayedStore(this.store, clock, hooks);
     const log = createLog({ level: 'silent', pretty: false });
+    const { pageCacheBytesMax = PAGE_CACHE_BYTES_MAX, ...options } = this.#options;
+    const budget = new MemoryBudget(pageCacheBytesMax);
     const node = createShardNode(
-      { store, clock, random, log, metrics: createMetrics() },
-      { shardName, address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, ...this.#options },
+      { store, clock, random, log, metrics: createMetrics(), budget },
+      { shardName, address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, ...options },
     );
     await store.initializeMeta(META, clock.monotonicMs() + 1000);
     await retireMembers(store, clock);

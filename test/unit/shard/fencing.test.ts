@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { encodeEntry, encodeOperation } from '../../../src/shard/entries.ts';
+import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { createShardNode } from '../../../src/shard/node.ts';
 import type { LogRecord } from '../../../src/store/store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -167,7 +168,7 @@ test('a node that is stopped while it opens its slots leaves none of them claime
   });
   const log = createLog({ level: 'silent', pretty: false });
   const node = createShardNode(
-    { store, clock, random, log, metrics: createMetrics() },
+    { store, clock, random, log, metrics: createMetrics(), budget: new MemoryBudget(1024 * 1024) },
     { shardName: 'shard-1', address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS },
   );
   await node.join();
