@@ -79,6 +79,20 @@ export function uuidOf(id: string): Uint8Array {
   return bytes;
 }
 
+/** The moment at which an id was made, wall clock in ms; undefined for a text that no factory has made. */
+export function timeOfId(id: string): number | undefined {
+  const start = id.indexOf('_') + 1;
+  if (id.length - start !== TEXT_LENGTH) return undefined;
+  // Two bits of padding and the 48 bits of the time.
+  let timeMs = 0;
+  for (let index = start; index < start + 10; index += 1) {
+    const value = decodeTable.get(id[index] ?? '');
+    if (value === undefined) return undefined;
+    timeMs = timeMs * 32 + value;
+  }
+  return timeMs;
+}
+
 export class IdFactory {
   readonly #clock: Clock;
   readonly #random: Random;

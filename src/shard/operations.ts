@@ -5,7 +5,7 @@ import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
-import type { IdFactory, TenantId } from '../core/ids.ts';
+import { type IdFactory, type TenantId, timeOfId } from '../core/ids.ts';
 import { type Plans, resolvePlan } from '../core/plans.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { type Namespace, namespaceOf, relationNumber } from '../core/tuples.ts';
@@ -156,7 +156,6 @@ export function decideGrant(
       const { grantId, createdAtMs } = present;
       return { result: { kind: 'grant', grant: { kind: 'exists', grantId, createdAtMs } }, changes: [] };
     }
-    const createdAtMs = context.clock.wallMs();
     const names = new Set([namespaceOf(subject), namespaceOf(object)]);
     const missing = [...names].filter((name) => draft.namespace(memory, name) === undefined);
     const { namespacesMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
@@ -168,6 +167,7 @@ export function decideGrant(
       };
     }
     const grantId = context.ids.create('grt');
+    const createdAtMs = timeOfId(grantId) ?? context.clock.wallMs();
     return {
       result: { kind: 'grant', grant: { kind: 'created', grantId, createdAtMs } },
       changes: [

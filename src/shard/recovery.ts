@@ -201,20 +201,19 @@ export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segm
 }
 
 /**
- * Reads backwards from the checkpoint until entries are old enough that nobody repeats their operations. Throws
- * LogUnreadableError at a gap.
+ * Reads backwards from the checkpoint until entries are so much older than the end of the log (`endBase`, of this epoch's
+ * first entry) that nobody repeats their operations. Throws LogUnreadableError at a gap.
  */
 export async function recallTail(
   ports: TailPorts,
   slot: number,
-  range: { readonly first: number; readonly checkpointSeq: number },
+  range: { readonly first: number; readonly checkpointSeq: number; readonly endBase: Stamp },
 ): Promise<void> {
   const { store, clock, segmentSize } = ports;
   const entries: { readonly recall: () => void; readonly epoch: number }[] = [];
   const slice = new Slice(clock);
   let end = range.checkpointSeq;
-  let newest: Stamp | undefined;
-  let oldest: Stamp = 0;
+  let oldest = range.endBase;
   // Most logs are at rest, and one entry says so.
   let count = 1;
   while (end >= range.first && !ports.over()) {
@@ -227,11 +226,10 @@ export async function recallTail(
     for (const record of records.toReversed()) {
       const entry = decodeEntry(record);
       oldest = entry.base;
-      newest ??= oldest;
       entries.push({ recall: ports.recall(entry), epoch: record.epoch });
       await slice.giveWay();
     }
-    if (newest !== undefined && newest - oldest > ports.operationsKeptMs * 1000) break;
+    if (range.endBase - oldest > ports.operationsKeptMs * 1000) break;
     end = start - 1;
     count = Math.min(2 * count, RECORDS_PER_READ);
   }

@@ -3,6 +3,7 @@
 // rows, holds the tuples that were asked for, present or absent; about any other it knows nothing.
 
 import { assert } from '../core/assert.ts';
+import { timeOfId } from '../core/ids.ts';
 import { compareUtf8, RELATIONS, relationNumber } from '../core/tuples.ts';
 import type { GrantRow } from '../store/store.ts';
 import { Evictable } from './memory-budget.ts';
@@ -13,22 +14,35 @@ export interface GrantFacts {
   readonly createdAtMs: number;
 }
 
+/**
+ * A grant's facts as one string: the id alone where its time is the grant's, which it is for every grant made here. In
+ * objects of their own they would take half of a page's memory.
+ */
+const packFacts = ({ grantId, createdAtMs }: GrantFacts): string =>
+  timeOfId(grantId) === createdAtMs ? grantId : `${grantId} ${createdAtMs}`;
+
+function unpackFacts(packed: string): GrantFacts {
+  const space = packed.indexOf(' ');
+  if (space < 0) return { grantId: packed, createdAtMs: timeOfId(packed) ?? 0 };
+  return { grantId: packed.slice(0, space), createdAtMs: Number(packed.slice(space + 1)) };
+}
+
 /** Live and gone rows of a subject up to which its page is held whole: about 2 MiB, read in some 20 ms. */
 export const SUBJECT_ROWS_MAX_DEFAULT = 10_000;
 
 /**
- * Estimated bytes: of a page with its maps, and of a grant besides the characters of its object (map entry, facts, id).
+ * Estimated bytes: of a page with its maps, and of a grant besides the characters of its object (map entry, id).
  * Held against resident memory by the benchmark `memory`.
  */
-const PAGE_BYTES = 700;
-const GRANT_BYTES = 190;
+const PAGE_BYTES = 550;
+const GRANT_BYTES = 120;
 
 export class SubjectPage extends Evictable {
   readonly subject: string;
   readonly whole: boolean;
   readonly #onEvict: (page: SubjectPage) => void;
   /** By wire number of the relation. `null`, on sparse pages only: known to be absent. */
-  readonly #relations: (Map<string, GrantFacts | null> | undefined)[] = new Array(RELATIONS.length + 1);
+  readonly #relations: (Map<string, string | null> | undefined)[] = new Array(RELATIONS.length + 1);
   /** Objects of a relation in the order of their bytes, made when first listed and dropped by the next change. */
   #sorted: Map<number, readonly string[]> | undefined;
   #tuples = 0;
@@ -58,8 +72,16 @@ export class SubjectPage extends Evictable {
 
   /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
   find(relation: number, object: string): GrantFacts | null | undefined {
-    const facts = this.#relations[relation]?.get(object);
-    return facts === undefined && this.whole ? null : facts;
+    const packed = this.#relations[relation]?.get(object);
+    if (packed === undefined) return this.whole ? null : undefined;
+    return packed === null ? null : unpackFacts(packed);
+  }
+
+  /** Whether there is the grant; `undefined` where this (sparse) page does not know. */
+  holds(relation: number, object: string): boolean | undefined {
+    const packed = this.#relations[relation]?.get(object);
+    if (packed === undefined) return this.whole ? false : undefined;
+    return packed !== null;
   }
 
   /** Sets what holds for a tuple from now on. */
@@ -78,7 +100,7 @@ export class SubjectPage extends Evictable {
       }
       return;
     }
-    objects.set(object, facts);
+    objects.set(object, facts === null ? null : packFacts(facts));
     if (!known) this.#count(1, object);
   }
 

@@ -84,11 +84,11 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     const handle = this.handles.use(number);
     const page = handle.memory.pages.get(subject);
     if (page !== undefined) {
-      const facts = page.find(relation, object);
-      if (facts !== undefined) {
+      const authorized = page.holds(relation, object);
+      if (authorized !== undefined) {
         page.referenced = true;
         this.dependencies.lookups.hits += 1;
-        return facts !== null;
+        return authorized;
       }
     }
     return this.#checkSlowly(handle, subject, relation, object);
@@ -101,9 +101,9 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     try {
       await memory.learn(page, relation, object);
       this.handles.assertGood(handle);
-      const facts = page.find(relation, object);
-      assert(facts !== undefined, 'a learnt tuple is known');
-      return facts !== null;
+      const authorized = page.holds(relation, object);
+      assert(authorized !== undefined, 'a learnt tuple is known');
+      return authorized;
     } finally {
       memory.unpinPage(page);
     }
@@ -138,10 +138,10 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     const authorized: boolean[] = [];
     for (const { subject, relation, object } of checks) {
       const page = pages.get(subject);
-      const facts = page?.find(relationNumber(relation) ?? 0, object);
-      if (page === undefined || facts === undefined) return undefined;
+      const holds = page?.holds(relationNumber(relation) ?? 0, object);
+      if (page === undefined || holds === undefined) return undefined;
       page.referenced = true;
-      authorized.push(facts !== null);
+      authorized.push(holds);
     }
     if (pages === memory.pages) this.dependencies.lookups.hits += checks.length;
     return authorized;
@@ -165,7 +165,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     });
     const unknown = tuples.filter(
       ({ subject, relation, object }) =>
-        pinned.get(subject)?.find(relationNumber(relation) ?? 0, object) === undefined && pinned.has(subject),
+        pinned.get(subject)?.holds(relationNumber(relation) ?? 0, object) === undefined && pinned.has(subject),
     );
     failure ??= await firstFailure(unknown, async ({ subject, relation, object }) => {
       const page = pinned.get(subject);

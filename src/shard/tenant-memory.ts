@@ -120,7 +120,7 @@ export class TenantMemory {
 
   /** Makes a pinned page know the tuple. */
   async learn(page: SubjectPage, relation: number, object: string): Promise<void> {
-    while (page.find(relation, object) === undefined) {
+    while (page.holds(relation, object) === undefined) {
       const unconfirmed = this.#deltas.find(page.subject, relation, object);
       if (unconfirmed !== undefined) {
         page.set(relation, object, unconfirmed.facts);
@@ -179,7 +179,7 @@ export class TenantMemory {
       assert(name !== undefined, 'a relation has a wire number');
       const row = await readFromStore(store.readGrant(this.tenantId, page.subject, name, object, storeDeadline(clock)));
       // A commit that came meanwhile is newer than the row.
-      if (page.find(relation, object) !== undefined) return;
+      if (page.holds(relation, object) !== undefined) return;
       page.set(relation, object, row === undefined ? null : { grantId: row.grantId, createdAtMs: row.createdAtMs });
       this.#resize(page);
     } finally {

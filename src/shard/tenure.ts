@@ -127,7 +127,7 @@ export class Tenure {
       );
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
-      this.#recalling = this.#recallTail(checkpoint.seq);
+      this.#recalling = this.#recallTail(checkpoint.seq, end.nextBase);
     } catch (error) {
       this.end('It could not be opened.');
       throw error;
@@ -229,7 +229,7 @@ export class Tenure {
   }
 
   /** Tried until it succeeds, since writes wait for it; a log that cannot be trusted ends the tenure. */
-  async #recallTail(checkpointSeq: number): Promise<void> {
+  async #recallTail(checkpointSeq: number, endBase: Stamp): Promise<void> {
     const { store, clock, segmentSize, operationsKeptMs } = this.#dependencies;
     const ports = {
       store,
@@ -241,7 +241,7 @@ export class Tenure {
     };
     while (this.#state !== 'ended') {
       try {
-        await recallTail(ports, this.slot, { first: Math.max(this.#row.first, 1), checkpointSeq });
+        await recallTail(ports, this.slot, { first: Math.max(this.#row.first, 1), checkpointSeq, endBase });
         break;
       } catch (error) {
         if (error instanceof LogUnreadableError) this.#lose(error.message);
