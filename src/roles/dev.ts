@@ -30,6 +30,7 @@ import { renderBanner } from './banner.ts';
 import { ensureDemoTenant } from './demo.ts';
 import { devFilePath, readDevFile, writeDevFile } from './dev-file.ts';
 import { routeGrpcLog } from './grpc-log.ts';
+import { boundGarbage } from './heap.ts';
 import type { RunningRole } from './life-cycle.ts';
 import { listenOps, splitAddress } from './ops-server.ts';
 import { listenOn, StartError } from './start-error.ts';
@@ -111,6 +112,7 @@ export async function startDev(
 ): Promise<RunningRole> {
   const { clock, random, log, print } = dependencies;
   const { config } = options;
+  boundGarbage();
   const plans: Plans = config.plans ?? BUILT_IN_PLANS;
   const metrics = createMetrics();
   const ids = new IdFactory(clock, random);

@@ -37,6 +37,9 @@ export interface LaneDependencies {
   readonly log: Log;
 }
 
+/** What a thread allocates dies with the message; more would only be memory that is never given back. */
+const YOUNG_GENERATION_MIB = 8;
+
 export class Lane<Each extends CallMap> {
   readonly #clock: Clock;
   readonly #log: Log;
@@ -61,6 +64,7 @@ export class Lane<Each extends CallMap> {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       name: `grantd-store-${this.#settings.mode}`,
       workerData: this.#settings,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
     return new Promise((resolve, reject) => {
       worker.on('message', (message: FromWorker) => {

@@ -4,7 +4,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Clock, Random } from '../../../src/core/clock.ts';
-import { decodeUuid, encodeUuid, IdFactory, parseKeyId, parseTenantId, uuidOf } from '../../../src/core/ids.ts';
+import {
+  decodeUuid,
+  encodeUuid,
+  IdFactory,
+  parseKeyId,
+  parseTenantId,
+  timeOfId,
+  uuidOf,
+} from '../../../src/core/ids.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const uuid = fc.uint8Array({ minLength: 16, maxLength: 16 });
@@ -144,5 +152,21 @@ describe('IdFactory', () => {
     const earlier = new IdFactory(clockAt(1_700_000_000_000), counting()).create('grt');
     const later = new IdFactory(clockAt(1_700_000_000_001), counting()).create('grt');
     assert.ok(earlier < later);
+  });
+});
+
+describe('the time of an id', () => {
+  it('is the moment at which it was made', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (wallMs) => {
+        assert.equal(timeOfId(new IdFactory(clockAt(wallMs), counting()).create('grt')), wallMs);
+      }),
+    );
+  });
+
+  it('is not known of another text', () => {
+    for (const text of ['', 'grt_', 'grt_1', `grt_${'u'.repeat(26)}`, 'x'.repeat(30)]) {
+      assert.equal(timeOfId(text), undefined, text);
+    }
   });
 });
