@@ -70,9 +70,9 @@ export class LazyTable<Row> extends Evictable {
     this.#budget.resize(this, this.#rows.size * ROW_BYTES);
   }
 
-  confirm(id: string, seq: number): void {
-    const entry = this.#overlay.get(id);
-    if (entry !== undefined && entry.seq <= seq) this.#overlay.delete(id);
+  /** State now holds every commit up to `seq`. */
+  confirm(seq: number): void {
+    for (const [id, entry] of this.#overlay) if (entry.seq <= seq) this.#overlay.delete(id);
   }
 
   override evict(): void {

@@ -1,20 +1,25 @@
 // Operation ids with their results, kept for twice the deadline, so that a repeat of a write whose answer was lost gets
 // the first answer: 201 stays 201, 204 stays 204. What is forgotten sooner would break that, so the bound is in time:
-// no more entries than writes can be decided in twice the deadline.
+// no more entries than writes can be decided in twice the deadline and a quarter of it.
+//
+// They are kept by generation and forgotten a generation at a time. One map that is always filled and emptied would leave a
+// chain of outgrown tables, and with it all that they held, to the next full garbage collection.
 
 import type { Clock } from '../core/clock.ts';
 import type { OperationResult } from './operations.ts';
 
-interface Remembered {
-  readonly result: OperationResult;
-  readonly forgetAtMs: number;
+const GENERATIONS = 4;
+
+interface Generation {
+  readonly startedAtMs: number;
+  readonly results: Map<string, OperationResult>;
 }
 
 export class OperationMemory {
   readonly #clock: Clock;
   readonly #keepMs: number;
-  /** In the order of their time to go. */
-  readonly #results = new Map<string, Remembered>();
+  /** The newest first. */
+  #generations: Generation[] = [];
 
   constructor(clock: Clock, keepMs: number) {
     this.#clock = clock;
@@ -22,19 +27,27 @@ export class OperationMemory {
   }
 
   remember(operationId: string, result: OperationResult): void {
-    this.#results.set(operationId, { result, forgetAtMs: this.#clock.monotonicMs() + this.#keepMs });
+    const nowMs = this.#clock.monotonicMs();
+    let [newest] = this.#generations;
+    if (newest === undefined || nowMs - newest.startedAtMs >= this.#keepMs / GENERATIONS) {
+      newest = { startedAtMs: nowMs, results: new Map() };
+      this.#generations.unshift(newest);
+    }
+    newest.results.set(operationId, result);
   }
 
   /** Lets go of what is old enough. To be called every few seconds. */
   forget(): void {
+    const keptMs = this.#keepMs + this.#keepMs / GENERATIONS;
     const nowMs = this.#clock.monotonicMs();
-    for (const [id, { forgetAtMs }] of this.#results) {
-      if (forgetAtMs > nowMs) return;
-      this.#results.delete(id);
-    }
+    this.#generations = this.#generations.filter(({ startedAtMs }) => nowMs - startedAtMs < keptMs);
   }
 
   recall(operationId: string): OperationResult | undefined {
-    return this.#results.get(operationId)?.result;
+    for (const { results } of this.#generations) {
+      const result = results.get(operationId);
+      if (result !== undefined) return result;
+    }
+    return undefined;
   }
 }

@@ -11,10 +11,6 @@ export interface TupleChange {
   readonly facts: GrantFacts | null;
 }
 
-interface OverlayEntry extends TupleChange {
-  readonly seq: number;
-}
-
 /** An object holds no white space, so the key is unambiguous. */
 const tupleKey = (relation: number, object: string): string => `${relation} ${object}`;
 
@@ -42,41 +38,62 @@ export class SubjectDelta {
   }
 }
 
+/** Changes in one generation of the overlay; then the next begins. */
+const GENERATION_CHANGES = 256;
+
+interface Generation {
+  /** In the order of their commits: the last one to a tuple counts. */
+  readonly changes: Map<string, TupleChange[]>;
+  count: number;
+  lastSeq: number;
+}
+
+/**
+ * The overlay is kept by generation, and a generation goes as a whole once all of it is confirmed. One map that is always
+ * filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full garbage
+ * collection. A confirmed change that stays a little longer does no harm: what is newer stays longer still.
+ */
 export class SubjectDeltas {
-  readonly #overlay = new Map<string, Map<string, OverlayEntry>>();
+  /** The oldest first. */
+  #generations: Generation[] = [];
   readonly #open = new Map<string, Set<SubjectDelta>>();
 
   /** A commit: from now on every read that is under way or starts sees it. */
   commit(subject: string, change: TupleChange, seq: number): void {
-    let entries = this.#overlay.get(subject);
-    if (entries === undefined) {
-      entries = new Map();
-      this.#overlay.set(subject, entries);
+    let newest = this.#generations.at(-1);
+    if (newest === undefined || newest.count >= GENERATION_CHANGES) {
+      newest = { changes: new Map(), count: 0, lastSeq: seq };
+      this.#generations.push(newest);
     }
-    const { relation, object, facts } = change;
-    entries.set(tupleKey(relation, object), { relation, object, facts, seq });
+    newest.count += 1;
+    newest.lastSeq = seq;
+    const changes = newest.changes.get(subject);
+    if (changes === undefined) newest.changes.set(subject, [change]);
+    else changes.push(change);
     const deltas = this.#open.get(subject);
     if (deltas !== undefined) for (const delta of deltas) delta.add(change);
   }
 
-  /** State now holds the tuple as of `seq`: reads that start from here on find it there. */
-  confirm(subject: string, relation: number, object: string, seq: number): void {
-    const entries = this.#overlay.get(subject);
-    const key = tupleKey(relation, object);
-    const entry = entries?.get(key);
-    if (entries === undefined || entry === undefined || entry.seq > seq) return;
-    entries.delete(key);
-    if (entries.size === 0) this.#overlay.delete(subject);
+  /** State now holds every commit up to `seq`: reads that start from here on find them there. */
+  confirm(seq: number): void {
+    const first = this.#generations.findIndex(({ lastSeq }) => lastSeq > seq);
+    this.#generations = first < 0 ? [] : this.#generations.slice(first);
   }
 
   /** What was committed for the tuple and is not confirmed. */
   find(subject: string, relation: number, object: string): TupleChange | undefined {
-    return this.#overlay.get(subject)?.get(tupleKey(relation, object));
+    for (let index = this.#generations.length - 1; index >= 0; index -= 1) {
+      const changes = this.#generations[index]?.changes.get(subject);
+      const change = changes?.findLast((each) => each.relation === relation && each.object === object);
+      if (change !== undefined) return change;
+    }
+    return undefined;
   }
 
   /** To be called before the read is sent. */
   open(subject: string): SubjectDelta {
-    const delta = new SubjectDelta(subject, this.#overlay.get(subject)?.values() ?? []);
+    const overlay = this.#generations.flatMap(({ changes }) => changes.get(subject) ?? []);
+    const delta = new SubjectDelta(subject, overlay);
     const deltas = this.#open.get(subject);
     if (deltas === undefined) this.#open.set(subject, new Set([delta]));
     else deltas.add(delta);
@@ -88,8 +105,8 @@ export class SubjectDeltas {
     if (deltas?.delete(delta) && deltas.size === 0) this.#open.delete(delta.subject);
   }
 
-  /** Subjects with changes that state does not hold yet. */
+  /** Changes that are held. */
   get unconfirmed(): number {
-    return this.#overlay.size;
+    return this.#generations.reduce((sum, { count }) => sum + count, 0);
   }
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../core/clock.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { relationNumber, relationOf } from '../core/tuples.ts';
-import type { StateStore, StateWrite } from '../store/store.ts';
+import type { StateStore } from '../store/store.ts';
 import type { Change } from './changes.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
@@ -265,25 +265,11 @@ export class TenantMemory {
     this.#dependencies.budget.remove(page);
   }
 
-  /** The state tables now hold this write, committed at `seq`. */
-  confirm(write: StateWrite, seq: number): void {
-    switch (write.kind) {
-      case 'grant':
-        this.#deltas.confirm(write.subject, relationNumber(write.relation) ?? 0, write.object, seq);
-        return;
-      case 'namespace':
-        this.namespaces.confirm(write.name, seq);
-        return;
-      case 'key':
-        this.keys.confirm(write.key.keyId, seq);
-        return;
-      case 'tenant':
-      case 'subject':
-      case 'trail':
-        return;
-      default:
-        assertNever(write);
-    }
+  /** The state tables now hold every commit up to `seq`. */
+  confirm(seq: number): void {
+    this.#deltas.confirm(seq);
+    this.namespaces.confirm(seq);
+    this.keys.confirm(seq);
   }
 
   // ---- handles ----

@@ -283,9 +283,12 @@ export class Tenure {
   }
 
   #confirm(writes: readonly StateWrite[], seq: number): void {
+    let last: TenantId | undefined;
     for (const write of writes) {
       const tenantId = write.kind === 'tenant' ? write.tenant.tenantId : write.tenantId;
-      this.tenants.get(tenantId)?.confirm(write, seq);
+      // The rows of one operation follow each other.
+      if (tenantId !== last) this.tenants.get(tenantId)?.confirm(seq);
+      last = tenantId;
     }
   }
 

@@ -11,10 +11,10 @@ test('a confirmation of an older seq does not remove a newer change', () => {
   const deltas = new SubjectDeltas();
   deltas.commit('user:a', change('doc:1', 'g1'), 1);
   deltas.commit('user:a', change('doc:1', null), 2);
-  deltas.confirm('user:a', 6, 'doc:1', 1);
+  deltas.confirm(1);
   assert.deepEqual(deltas.find('user:a', 6, 'doc:1')?.facts, null);
   assert.equal(deltas.open('user:a').find(6, 'doc:1')?.facts, null);
-  deltas.confirm('user:a', 6, 'doc:1', 2);
+  deltas.confirm(2);
   assert.equal(deltas.find('user:a', 6, 'doc:1'), undefined);
   assert.equal(deltas.unconfirmed, 0);
 });
@@ -26,7 +26,7 @@ test('an open delta holds the overlay of its start and every later commit to its
   deltas.commit('user:a', change('doc:2', 'g2'), 2);
   deltas.commit('user:b', change('doc:3', 'g3'), 3);
   deltas.commit('user:a', change('doc:1', null), 4);
-  for (const object of ['doc:1', 'doc:2']) deltas.confirm('user:a', 6, object, 4);
+  deltas.confirm(4);
   assert.deepEqual([...delta.changes()], [change('doc:1', null), change('doc:2', 'g2')]);
   assert.equal(delta.find(6, 'doc:3'), undefined);
   // A read that starts now finds it all in the store.
@@ -49,6 +49,24 @@ test('the relation is part of the tuple', () => {
   const deltas = new SubjectDeltas();
   deltas.commit('user:a', change('doc:1', 'g1'), 1);
   assert.equal(deltas.find('user:a', 5, 'doc:1'), undefined);
-  deltas.confirm('user:a', 5, 'doc:1', 9);
-  assert.notEqual(deltas.find('user:a', 6, 'doc:1'), undefined);
+});
+
+test('the last commit to a tuple counts, over any number of commits and confirmations', () => {
+  const deltas = new SubjectDeltas();
+  let confirmed = 0;
+  for (let seq = 1; seq <= 5000; seq += 1) {
+    deltas.commit('user:a', change('doc:1', seq % 3 === 0 ? null : `g${seq}`), seq);
+    deltas.commit(`user:${seq}`, change('doc:1', `g${seq}`), seq);
+    if (seq % 7 === 0) {
+      confirmed = seq - 5;
+      deltas.confirm(confirmed);
+    }
+    assert.deepEqual(deltas.find('user:a', 6, 'doc:1')?.facts, seq % 3 === 0 ? null : facts(`g${seq}`));
+    assert.deepEqual([...deltas.open('user:a').changes()], [change('doc:1', seq % 3 === 0 ? null : `g${seq}`)]);
+    const oldest = confirmed + 1;
+    assert.deepEqual(deltas.find(`user:${oldest}`, 6, 'doc:1')?.facts, oldest > seq ? undefined : facts(`g${oldest}`));
+    assert.ok(deltas.unconfirmed <= 2 * (seq - confirmed) + 256);
+  }
+  deltas.confirm(5000);
+  assert.equal(deltas.unconfirmed, 0);
 });
