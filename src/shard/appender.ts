@@ -26,7 +26,7 @@ import {
 import type { OperationMemory } from './operation-memory.ts';
 import { type Decide, Draft, type OperationResult } from './operations.ts';
 import { ShardFailure } from './shard.ts';
-import { delay, storeDeadline } from './store-calls.ts';
+import { delay, storeDeadline, yieldTurn } from './store-calls.ts';
 
 /** Operations decided in one batch; some 300 KiB of log. */
 const BATCH_OPERATIONS_MAX = 1024;
@@ -190,6 +190,8 @@ export class Appender {
   async #run(): Promise<void> {
     while (this.#queueLength > 0 && this.#closed === undefined) {
       await this.#ports.room();
+      // What has arrived by now joins this append; the next one is a whole fsync away.
+      await yieldTurn(this.#ports.clock);
       if (this.#closed !== undefined) break;
       const batch = this.#takeBatch();
       const stands = await this.#settle(batch);

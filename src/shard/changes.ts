@@ -122,7 +122,15 @@ export function deriveState(change: Change, origin: ChangeOrigin, position: Chan
   return rows;
 }
 
-/** `2026-11`, in UTC. */
+let cachedHour = Number.NaN;
+let cachedMonth = '';
+
+/** `2026-11`, in UTC. Asked for every change, nearly always for the same hour. */
 export function monthOf(wallMs: number): string {
-  return new Date(wallMs).toISOString().slice(0, 7);
+  const hour = Math.floor(wallMs / 3_600_000);
+  if (hour !== cachedHour) {
+    cachedHour = hour;
+    cachedMonth = new Date(wallMs).toISOString().slice(0, 7);
+  }
+  return cachedMonth;
 }
