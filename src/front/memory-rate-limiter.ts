@@ -1,32 +1,54 @@
-// Rate limits kept in the memory of this process: fixed windows per tenant and bucket, by rate-limiter-flexible. It
-// keeps: a window is counted under the limit it was begun with, so that a new plan holds from the next request on; a
-// tenant takes memory only while one of its windows runs.
+// Rate limits kept in the memory of this process: fixed windows per tenant and bucket, counted by rate-limiter-flexible.
+// Requests of larger plans are taken out of the window a block ahead, so that most are decided at once, without a promise.
+// It keeps: never more than the limit is let through in a window; a window is counted under the limit it was begun with,
+// so that a new plan holds from the next request on; a tenant takes memory only while one of its windows runs.
 
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { KEYS_BUCKET, type Plan } from '../core/plans.ts';
 import type { RateDecision, RateLimiter } from './rate-limiter.ts';
 
+/** A block is this part of the limit. */
+const BLOCKS_PER_WINDOW = 100;
+const BLOCK_MAX = 1000;
+
+/** Requests taken out of a tenant's window and not yet used. They end with the window. */
+interface Lease {
+  readonly limiter: WindowLimiter;
+  /** By the clock that the library counts windows by. */
+  readonly endsAtMs: number;
+  left: number;
+  /** What the window held besides when it was last asked. */
+  beyond: number;
+}
+
 interface WindowLimiter {
-  readonly limiter: RateLimiterMemory;
-  readonly decide: (state: RateLimiterRes) => RateDecision;
+  readonly requests: number;
+  readonly windowSeconds: number;
+  readonly block: number;
+  readonly windows: RateLimiterMemory;
 }
 
 function createWindowLimiter(requests: number, windowSeconds: number): WindowLimiter {
-  return {
-    limiter: new RateLimiterMemory({ points: requests, duration: windowSeconds, keyPrefix: '' }),
-    decide: ({ consumedPoints, remainingPoints, msBeforeNext }) => ({
-      allowed: consumedPoints <= requests,
-      limit: requests,
-      remaining: remainingPoints,
-      // A wall clock set back makes a window look longer than it can be.
-      resetSeconds: Math.min(windowSeconds, Math.max(1, Math.ceil(msBeforeNext / 1000))),
-    }),
-  };
+  const block = Math.min(BLOCK_MAX, Math.max(1, Math.floor(requests / BLOCKS_PER_WINDOW)));
+  const windows = new RateLimiterMemory({ points: requests, duration: windowSeconds, keyPrefix: '' });
+  return { requests, windowSeconds, block, windows };
+}
+
+function decisionOf(
+  { requests, windowSeconds }: WindowLimiter,
+  allowed: boolean,
+  remaining: number,
+  msBeforeNext: number,
+): RateDecision {
+  // A wall clock set back makes a window look longer than it can be.
+  const resetSeconds = Math.min(windowSeconds, Math.max(1, Math.ceil(msBeforeNext / 1000)));
+  return { allowed, limit: requests, remaining, resetSeconds };
 }
 
 export function createMemoryRateLimiter(): RateLimiter {
   /** By length of the window, then by requests: as many as there are different limits in the plans. */
   const limiters = new Map<number, Map<number, WindowLimiter>>();
+  const leases = new Map<string, Lease>();
 
   function limiterOf(requests: number, windowSeconds: number): WindowLimiter {
     let byRequests = limiters.get(windowSeconds);
@@ -42,15 +64,46 @@ export function createMemoryRateLimiter(): RateLimiter {
     return found;
   }
 
+  /** The lease of a window that still runs. */
+  function leaseOf(key: string, limiter: WindowLimiter, nowMs: number): Lease | undefined {
+    const lease = leases.get(key);
+    return lease !== undefined && lease.limiter === limiter && nowMs < lease.endsAtMs ? lease : undefined;
+  }
+
+  function use(lease: Lease, nowMs: number): RateDecision {
+    lease.left -= 1;
+    return decisionOf(lease.limiter, true, lease.left + lease.beyond, lease.endsAtMs - nowMs);
+  }
+
+  async function takeBlock(key: string, limiter: WindowLimiter): Promise<RateDecision> {
+    const { requests, block, windows } = limiter;
+    // A penalty counts as `consume` does, but never rejects: a refusal costs no more than a request let through.
+    const { consumedPoints, msBeforeNext } = await windows.penalty(key, block);
+    const nowMs = Date.now();
+    const granted = Math.min(block, Math.max(0, requests - (consumedPoints - block)));
+    let lease = leaseOf(key, limiter, nowMs);
+    if (lease === undefined) {
+      const begun: Lease = { limiter, endsAtMs: nowMs + msBeforeNext, left: 0, beyond: 0 };
+      lease = begun;
+      leases.set(key, begun);
+      setTimeout(() => leases.get(key) === begun && leases.delete(key), msBeforeNext).unref();
+    }
+    lease.left += granted;
+    lease.beyond = Math.max(0, requests - consumedPoints);
+    return lease.left > 0 ? use(lease, nowMs) : decisionOf(limiter, false, 0, msBeforeNext);
+  }
+
   return {
     consume(tenantId: string, plan: Plan, bucket: 'plan' | 'keys') {
       const requests = bucket === 'keys' ? KEYS_BUCKET.requests : plan.requests;
       if (requests === undefined) return undefined;
       const windowSeconds = bucket === 'keys' ? KEYS_BUCKET.windowSeconds : plan.windowSeconds;
-      const { limiter, decide } = limiterOf(requests, windowSeconds);
-      // The first character tells the bucket, the rest is the tenant: no two pairs share a key. A penalty counts as
-      // `consume` does, but never rejects: a refusal costs no more than a request let through.
-      return limiter.penalty(bucket === 'keys' ? `k${tenantId}` : `p${tenantId}`).then(decide);
+      const limiter = limiterOf(requests, windowSeconds);
+      // The first character tells the bucket, the rest is the tenant: no two pairs share a key.
+      const key = bucket === 'keys' ? `k${tenantId}` : `p${tenantId}`;
+      const nowMs = Date.now();
+      const lease = leaseOf(key, limiter, nowMs);
+      return lease !== undefined && lease.left > 0 ? use(lease, nowMs) : takeBlock(key, limiter);
     },
   };
 }

@@ -56,6 +56,37 @@ test('a plan without a limit has no window, and another plan holds at the next r
   assert.equal((await limiter.consume('ten_a', plan(5, 1), 'plan'))?.remaining, 4);
 });
 
+test('exactly the limit of a larger plan is let through in a window, however many ask at once', async () => {
+  const limiter = createMemoryRateLimiter();
+  const large = plan(1234, 10);
+  for (let window = 0; window < 3; window += 1) {
+    let allowed = 0;
+    let sum = 0;
+    for (let round = 0; round < 50; round += 1) {
+      const decisions = await Promise.all(Array.from({ length: 40 }, () => limiter.consume('ten_a', large, 'plan')));
+      for (const decision of decisions) {
+        assert.ok(decision !== undefined && decision.resetSeconds >= 1 && decision.resetSeconds <= 10);
+        if (decision.allowed) allowed += 1;
+        else assert.equal(decision.remaining, 0);
+        sum += decision.remaining;
+      }
+      mock.timers.tick(100);
+    }
+    assert.equal(allowed, 1234, `window ${window}`);
+    assert.ok(sum > 0);
+    mock.timers.tick(5000);
+  }
+});
+
+test('what is left of a block ends with its window and with its plan', async () => {
+  const limiter = createMemoryRateLimiter();
+  assert.equal((await limiter.consume('ten_a', plan(1000, 1), 'plan'))?.remaining, 999);
+  assert.equal((await limiter.consume('ten_a', plan(1000, 1), 'plan'))?.remaining, 998);
+  assert.equal((await limiter.consume('ten_a', plan(2000, 1), 'plan'))?.remaining, 1999);
+  mock.timers.tick(1000);
+  assert.equal((await limiter.consume('ten_a', plan(2000, 1), 'plan'))?.remaining, 1999);
+});
+
 test('an address is refused after its sixtieth failure, until its window ends', async () => {
   const limiter = createFailureLimiter();
   for (let count = 1; count <= 60; count += 1) {
