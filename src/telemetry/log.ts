@@ -26,7 +26,8 @@ const REDACTED = [
 export function createLog(options: { readonly level: LogLevel; readonly pretty: boolean }): Log {
   const stream = options.pretty
     ? createPretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' })
-    : pino.destination({ dest: 2, sync: false });
+    : // Written at once: an asynchronous write under way at the end of the process would come behind later lines.
+      pino.destination({ dest: 2, sync: true });
   return pino(
     {
       level: options.level,
