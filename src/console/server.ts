@@ -2,8 +2,8 @@
 // an orderly end.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import type { Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
@@ -30,15 +30,6 @@ export interface ConsoleServer {
   readonly url: string;
   /** Takes no new connections, waits for answers under way for a bounded time, cuts the rest. */
   close(): Promise<void>;
-}
-
-function parseAddress(address: string): { host: string; port: number } {
-  const separator = address.lastIndexOf(':');
-  return { host: address.slice(0, separator).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(separator + 1)) };
-}
-
-function urlOf({ address, port, family }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 function parserError(code: unknown): GrantdError {
@@ -92,7 +83,7 @@ export async function listenConsole(
   // An expectation that is not met would be answered by Node without a problem document; none is known here.
   server.on('checkExpectation', app);
 
-  const { host, port } = parseAddress(options.address);
+  const { host, port } = splitAddress(options.address);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, () => {
@@ -103,7 +94,7 @@ export async function listenConsole(
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('The console listens on no TCP address.');
   return {
-    url: urlOf(bound),
+    url: httpUrlOf(bound.address, bound.port),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();

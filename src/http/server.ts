@@ -1,7 +1,7 @@
 // The server of the public interface: binding, its bounds in time and number, and an orderly end.
 
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import type { Clock } from '../core/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
@@ -49,15 +49,6 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-function parseAddress(address: string): { host: string; port: number } {
-  const separator = address.lastIndexOf(':');
-  return { host: address.slice(0, separator).replace(/^\[(.*)\]$/, '$1'), port: Number(address.slice(separator + 1)) };
-}
-
-function urlOf({ address, port, family }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /** Rejects where the address cannot be bound. */
@@ -75,7 +66,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   });
   server.timeout = bounds.stallTimeoutMs;
 
-  const { host, port } = parseAddress(options.address);
+  const { host, port } = splitAddress(options.address);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, () => {
@@ -85,7 +76,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   });
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('The public interface listens on no TCP address.');
-  const url = urlOf(bound);
+  const url = httpUrlOf(bound.address, bound.port);
   const baseUrl = withoutSlash(options.baseUrl ?? url);
   const errorsBase = withoutSlash(options.errorsBase ?? `${baseUrl}/errors`);
 

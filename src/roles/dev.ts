@@ -9,6 +9,7 @@ import { Secret } from '../config/secret.ts';
 import type { DevConfig } from '../config/settings.ts';
 import { createOperatorTokens } from '../console/operator-tokens.ts';
 import { listenConsole } from '../console/server.ts';
+import { splitAddress } from '../core/addresses.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
@@ -32,7 +33,7 @@ import { devFilePath, readDevFile, writeDevFile } from './dev-file.ts';
 import { routeGrpcLog } from './grpc-log.ts';
 import { boundGarbage } from './heap.ts';
 import type { RunningRole } from './life-cycle.ts';
-import { listenOps, splitAddress } from './ops-server.ts';
+import { listenOps } from './ops-server.ts';
 import { listenOn, StartError } from './start-error.ts';
 
 const LEASE_MS = 3_000;

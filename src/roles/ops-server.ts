@@ -3,6 +3,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -27,12 +28,6 @@ function send(response: ServerResponse, status: number, type: string, body: stri
 
 const sendJson = (response: ServerResponse, status: number, value: unknown): void =>
   send(response, status, 'application/json', `${JSON.stringify(value)}\n`);
-
-/** Splits `host:port`; the brackets of an IPv6 host go. */
-export function splitAddress(address: string): { readonly host: string; readonly port: number } {
-  const colon = address.lastIndexOf(':');
-  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) };
-}
 
 /**
  * Serves until closed. `notReady` gives the reasons for which the process should get no traffic now; none: it is ready.
@@ -84,7 +79,7 @@ export async function listenOps(
   });
   const bound = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    url: httpUrlOf(host, bound.port),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

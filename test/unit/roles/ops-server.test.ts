@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { listenOps, type OpsServer, splitAddress } from '../../../src/roles/ops-server.ts';
+import { listenOps, type OpsServer } from '../../../src/roles/ops-server.ts';
 import { listenOn, StartError } from '../../../src/roles/start-error.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -91,12 +91,5 @@ describe('listenOn', () => {
       listenOn('GRANTD_OPS_ADDRESS', 'a:1', () => Promise.reject(defect)),
       (error) => error === defect,
     );
-  });
-});
-
-describe('splitAddress', () => {
-  it('takes host and port apart', () => {
-    assert.deepEqual(splitAddress('127.0.0.1:80'), { host: '127.0.0.1', port: 80 });
-    assert.deepEqual(splitAddress('[::1]:0'), { host: '::1', port: 0 });
   });
 });
