@@ -6,6 +6,39 @@ import { attempt, createMemoryStore, OpenSlot, SEGMENT_SIZE, settled, tuple, tur
 
 const TUPLE = tuple('user:a', 'doc:1');
 
+test('while operation ids are being recalled checks are answered, and a repeat waits for its first answer', async () => {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory);
+  const tenantId = await slot.createTenant();
+  const by = attempt();
+  const created = await slot.grant(await slot.handle(tenantId), TUPLE, by);
+  await slot.tenure.checkpointed();
+  let opened = false;
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const heir = await slot.restart({
+    hooks: {
+      fault: (operation) => {
+        if (operation === 'recordOpened') opened = true;
+        return operation === 'readRecords' && opened ? { kind: 'delay', until: () => released } : undefined;
+      },
+    },
+  });
+  assert.equal(heir.tenure.recalled, false);
+  const handle = await heir.handle(tenantId);
+  assert.equal(await heir.check(handle, TUPLE), true);
+  const repeat = heir.grant(handle, TUPLE, by);
+  const other = heir.grant(handle, tuple('user:b', 'doc:2'));
+  assert.equal(await settled(repeat), false);
+  assert.equal(await settled(other), false);
+  release();
+  assert.deepEqual(await repeat, created);
+  assert.equal((await other).kind, 'created');
+  heir.kill();
+});
+
 test('a repeat while the first is in flight, and after its commit, gets its result', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const handle = await slot.handle(await slot.createTenant());
