@@ -4,7 +4,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { httpUrlOf, splitAddress } from '../core/addresses.ts';
-import type { Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
 import { problemOf } from '../core/problem.ts';
@@ -63,7 +62,7 @@ function answerParserErrors(server: Server, ids: IdFactory, errorsBase: string):
 
 /** Rejects where the address cannot be bound. */
 export async function listenConsole(
-  dependencies: ConsoleDependencies & { readonly random?: Random },
+  dependencies: ConsoleDependencies,
   options: ConsoleOptions & { readonly address: string },
 ): Promise<ConsoleServer> {
   const app = createConsoleApp(dependencies, options);

@@ -154,7 +154,7 @@ export async function startDev(
   for (let index = 0; index < options.shards; index += 1) {
     const address = shardAddress(config.rpcAddress, index);
     const server = await listenOn('GRANTD_RPC_ADDRESS', address, () =>
-      listenShardServer({ shard: () => nodes[index], log, metrics }, { address }),
+      listenShardServer({ shard: () => nodes[index], log }, { address }),
     );
     parts.defer(() => server.close());
     addresses.push(server.address);
@@ -232,7 +232,6 @@ export async function startDev(
         failureLimiter: createFailureLimiter(),
         ids,
         clock,
-        random,
         log,
         metrics,
       },

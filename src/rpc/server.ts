@@ -4,7 +4,6 @@
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import type { Shard } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import { type ExchangeCall, PeerStream } from './peer-stream.ts';
 import { SERVER_OPTIONS, shardService } from './protocol.ts';
 
@@ -27,7 +26,7 @@ export interface ShardServerOptions {
 
 /** Rejects where the address cannot be bound. */
 export async function listenShardServer(
-  dependencies: { readonly shard: () => Shard | undefined; readonly log: Log; readonly metrics: Metrics },
+  dependencies: { readonly shard: () => Shard | undefined; readonly log: Log },
   options: ShardServerOptions,
 ): Promise<ShardServer> {
   const { log } = dependencies;

@@ -136,15 +136,10 @@ export class Appender {
     return this.#queueLength;
   }
 
-  /** Whether the same operation has been decided, or is being decided now. */
-  known(id: string): Promise<OperationResult> | OperationResult | undefined {
-    return this.#inFlight.get(id) ?? this.#ports.operations.recall(id);
-  }
-
   /** Resolves with the result once it is durable. The same operation again gets the first one's result. */
   submit(operation: Operation): Promise<OperationResult> {
     const id = operationId(operation.requestId, operation.index);
-    const known = this.known(id);
+    const known = this.#inFlight.get(id) ?? this.#ports.operations.recall(id);
     if (known !== undefined) return Promise.resolve(known);
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     assert(operation.bytesMax <= ENTRY_BYTES_MAX - ENTRY_HEAD_BYTES, 'an operation fits into an entry');

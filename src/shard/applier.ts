@@ -68,10 +68,6 @@ export class Applier {
     return this.#checkpoint.seq;
   }
 
-  get lagWrites(): number {
-    return this.#pendingWrites;
-  }
-
   get hasRoom(): boolean {
     return this.#pendingWrites < LAG_WRITES_MAX;
   }

@@ -150,11 +150,6 @@ export class Tenure {
     return this.#appender.submit(operation);
   }
 
-  /** The result of the same operation, where it was decided or is being decided. */
-  known(requestId: string, index: number): Promise<OperationResult> | OperationResult | undefined {
-    return this.#appender?.known(operationId(requestId, index));
-  }
-
   /** Greater than the stamp of every commit until now. */
   get nextBase(): Stamp {
     return this.#appender?.nextBase ?? 0;

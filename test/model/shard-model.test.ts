@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareUtf8, RELATIONS, relationNumber, type Tuple } from '../../src/core/tuples.ts';
 import { WRITE_BEHIND } from '../support/faulty-store.ts';
+import { readAll } from '../support/read-all.ts';
 import { type RunningShard, ShardHarness } from '../support/shard-harness.ts';
 
 const subjects = ['user:a', 'user:b', 'team:z', 'user:\u{1F600}'];
@@ -168,7 +169,7 @@ class Run {
               (step.namespace === undefined || each.object.startsWith(`${step.namespace}:`)),
           ).map(({ object }) => object);
         const query = { subject, relation, namespace: step.namespace, limit: step.limit };
-        const listed = await this.#all((cursor) => connection.listObjects(this.#handle, { ...query, cursor }));
+        const listed = await readAll((cursor) => connection.listObjects(this.#handle, { ...query, cursor }));
         // As of now: what was committed meanwhile is in it.
         assert.deepEqual(listed, expected());
         return;
@@ -177,7 +178,7 @@ class Run {
         // It waits for write-behind, which may be held.
         faults.restore(WRITE_BEHIND);
         const { limit } = step;
-        const exported = await this.#all((cursor) => connection.exportGrants(this.#handle, { limit, cursor }));
+        const exported = await readAll((cursor) => connection.exportGrants(this.#handle, { limit, cursor }));
         assert.deepEqual(
           exported.map(({ subject, relation, object }) => ({ subject, relation, object })),
           this.#sorted(() => true),
@@ -238,19 +239,6 @@ class Run {
         await Promise.all(step.steps.map((each) => this.run(each)));
         return;
     }
-  }
-
-  async #all<Item>(
-    read: (cursor: string | undefined) => Promise<{ items: readonly Item[]; nextCursor: string | undefined }>,
-  ): Promise<Item[]> {
-    const items: Item[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await read(cursor);
-      items.push(...page.items);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-    return items;
   }
 }
 

@@ -32,10 +32,7 @@ export function contextFor(limitMs = 5000): RequestContext {
 }
 
 export async function serve(t: TestContext, shard: FakeShard, address = '127.0.0.1:0'): Promise<ShardServer> {
-  const server = await listenShardServer(
-    { shard: () => shard, log: silentLog, metrics: createMetrics() },
-    { address, version: 'test' },
-  );
+  const server = await listenShardServer({ shard: () => shard, log: silentLog }, { address, version: 'test' });
   t.after(() => server.close());
   return server;
 }

@@ -10,15 +10,11 @@ import { CLIENT_OPTIONS, ShardClient } from '../../../src/rpc/protocol.ts';
 import { listenShardServer, type ShardServer } from '../../../src/rpc/server.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
-import { createMetrics } from '../../../src/telemetry/metrics.ts';
 
 export const silentLog = createLog({ level: 'silent', pretty: false });
 
 export async function listen(t: TestContext, shard: () => Shard | undefined): Promise<ShardServer> {
-  const server = await listenShardServer(
-    { shard, log: silentLog, metrics: createMetrics() },
-    { address: '127.0.0.1:0', version: '1.2.3' },
-  );
+  const server = await listenShardServer({ shard, log: silentLog }, { address: '127.0.0.1:0', version: '1.2.3' });
   t.after(() => server.close());
   return server;
 }

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareUtf8, type Tuple } from '../../../src/core/tuples.ts';
-import { attempt, createMemoryStore, OpenSlot, readAll, type SlotOptions, soon, tuple, turns } from './tools.ts';
+import { readAll } from '../../support/read-all.ts';
+import { attempt, createMemoryStore, OpenSlot, type SlotOptions, soon, tuple, turns } from './tools.ts';
 
 async function openSlot(options: SlotOptions = {}) {
   const memory = await createMemoryStore();

@@ -7,7 +7,8 @@ import { ShardFailure } from '../../../src/shard/shard.ts';
 import type { LogRecord } from '../../../src/store/store.ts';
 import { WRITE_BEHIND } from '../../support/faulty-store.ts';
 import type { MemoryStore } from '../../support/memory-store.ts';
-import { createMemoryStore, ids, OpenSlot, readAll, SEGMENT_SIZE, SLOT, soon, tuple, turns, waitFor } from './tools.ts';
+import { readAll } from '../../support/read-all.ts';
+import { createMemoryStore, ids, OpenSlot, SEGMENT_SIZE, SLOT, soon, tuple, turns, waitFor } from './tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 

@@ -212,17 +212,3 @@ export class OpenSlot {
 }
 
 export const tuple = (subject: string, object: string): Tuple => ({ subject, relation: 'viewer', object });
-
-/** Every item of a listing, and how many pages it took. */
-export async function readAll<Item>(
-  read: (cursor: string | undefined) => Promise<{ items: readonly Item[]; nextCursor: string | undefined }>,
-): Promise<Item[]> {
-  const items: Item[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await read(cursor);
-    items.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return items;
-}
