@@ -1,18 +1,32 @@
 // The reference page of the settings, made from their table and nothing else.
 
-import type { Setting } from '../src/config/setting.ts';
+import type { Role, Setting } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { renderTable } from './markdown-table.ts';
 
 const rows: readonly Setting<unknown>[] = Object.values(SETTINGS);
 
+/** Its default: one for all roles that read it, or one per role, and in which roles it must be set. */
+function describeDefault({ roles, defaults, requiredBy, unset }: Setting<unknown>): string {
+  const parts: string[] = [];
+  for (const text of new Set(Object.values(defaults))) {
+    const same = roles.filter((role) => defaults[role] === text);
+    parts.push(same.length === roles.length ? `\`${text}\`` : `\`${text}\` in ${renderRoles(same)}`);
+  }
+  if (requiredBy.length > 0) parts.push(`must be set for ${renderRoles(requiredBy)}`);
+  const rest = roles.filter((role) => defaults[role] === undefined && !requiredBy.includes(role));
+  if (rest.length > 0 && unset !== undefined) parts.push(parts.length === 0 ? unset : `else ${unset}`);
+  return parts.join('; ');
+}
+
+const renderRoles = (roles: readonly Role[]): string => roles.map((role) => `\`${role}\``).join(', ');
+
 /** docs/reference/settings.md. */
 export function renderSettingsPage(): string {
   const table = rows.map((setting) => {
-    const fallback = setting.default === undefined ? (setting.unset ?? 'none') : `\`${setting.default}\``;
     const name = setting.file ? `\`${setting.name}\`, \`${setting.name}_FILE\`` : `\`${setting.name}\``;
     const description = setting.secret ? `${setting.description} A secret: never printed.` : setting.description;
-    return [name, setting.form, fallback, setting.roles.join(', '), description];
+    return [name, setting.form, describeDefault(setting), setting.roles.join(', '), description];
   });
   return [
     '# Settings',
@@ -25,7 +39,8 @@ export function renderSettingsPage(): string {
     'Where a name with `_FILE` is given, the value may stand in a file whose path is in that variable instead; one line',
     'break at the end of the file does not count. Every secret can be given so.',
     '',
-    "Read by: `dev` is the whole service in one process (`npm start`), `cli` the operator's commands.",
+    'Read by: `dev` is the whole service in one process (`npm start`); `front`, `shard`, `console` and `migrate` are the',
+    "parts of a cluster ([how to run one](../operating/cluster.md)); `cli` is the operator's commands.",
     '',
     ...renderTable(['setting', 'form', 'default', 'read by', 'meaning'], table),
     '',

@@ -3,13 +3,43 @@
 import type { Command } from 'commander';
 import type { CliContext } from './cli-context.ts';
 import { EXIT } from './failures.ts';
-import { recordsOf } from './json-view.ts';
-import { type Column, renderJson, renderTable } from './render.ts';
+import { type JsonRecord, recordsOf } from './json-view.ts';
+import { type Column, formatCount, renderJson, renderTable } from './render.ts';
 
 interface ClusterListing {
   readonly name: string;
   readonly description: string;
   readonly columns: readonly Column[];
+  /** A line below the table. */
+  readonly summary?: (records: readonly JsonRecord[]) => string;
+}
+
+const msCell =
+  (field: string) =>
+  (record: JsonRecord): string =>
+    typeof record[field] === 'number' ? `${record[field]} ms` : '-';
+
+const plural = (count: number, noun: string): string => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+/** `256 slots: 254 serving, 2 opening; 3 shards; checkpoints up to 12 behind`. */
+function summarizeSlots(slots: readonly JsonRecord[]): string {
+  const states = [...Map.groupBy(slots, ({ state }) => String(state))].sort(
+    ([left, ofLeft], [right, ofRight]) => ofRight.length - ofLeft.length || (left < right ? -1 : 1),
+  );
+  const shards = new Set(slots.map(({ shard }) => shard).filter((shard) => shard !== null && shard !== undefined));
+  const lagMax = slots.reduce((most, { checkpoint_lag: lag }) => Math.max(most, typeof lag === 'number' ? lag : 0), 0);
+  return [
+    `${plural(slots.length, 'slot')}: ${states.map(([state, of]) => `${formatCount(of.length)} ${state}`).join(', ')}`,
+    plural(shards.size, 'shard'),
+    `checkpoints up to ${formatCount(lagMax)} behind`,
+  ].join('; ');
+}
+
+function summarizeMembers(members: readonly JsonRecord[]): string {
+  const states = [...Map.groupBy(members, ({ state }) => String(state))].sort(([left], [right]) =>
+    left < right ? -1 : 1,
+  );
+  return `${plural(members.length, 'member')}: ${states.map(([state, of]) => `${formatCount(of.length)} ${state}`).join(', ')}`;
 }
 
 const LISTINGS: readonly ClusterListing[] = [
@@ -26,32 +56,41 @@ const LISTINGS: readonly ClusterListing[] = [
   },
   {
     name: 'slots',
-    description: 'list the slots that are served now, and by whom',
+    description: 'list every slot: who owns it, in which epoch, and how far its log and state are',
     columns: [
       ['slot', 'slot'],
-      ['epoch', 'epoch'],
       ['state', 'state'],
       ['shard', 'shard'],
+      ['epoch', 'epoch'],
+      ['lease left', msCell('lease_left_ms')],
       ['tenants', 'tenants'],
       ['log end', 'log_end'],
       ['checkpoint', 'checkpoint'],
+      ['lag', 'checkpoint_lag'],
+      ['address', 'address'],
+      ['incarnation', 'incarnation'],
     ],
+    summary: summarizeSlots,
   },
   {
     name: 'members',
-    description: 'list the members of the cluster',
+    description: 'list the members of the cluster and their sessions',
     columns: [
       ['shard', 'shard'],
       ['state', 'state'],
-      ['address', 'address'],
+      ['slots', 'slots'],
+      ['lease left', msCell('lease_left_ms')],
+      ['beat', 'beat'],
       ['started', 'started_at'],
+      ['address', 'address'],
       ['incarnation', 'incarnation'],
     ],
+    summary: summarizeMembers,
   },
 ];
 
 export function registerClusterCommands(program: Command, context: CliContext): void {
-  for (const { name, description, columns } of LISTINGS) {
+  for (const { name, description, columns, summary } of LISTINGS) {
     program
       .command(name)
       .description(description)
@@ -62,6 +101,7 @@ export function registerClusterCommands(program: Command, context: CliContext): 
           const client = await context.connect();
           const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), name);
           context.print(options.json ? renderJson(records) : renderTable(records, columns));
+          if (!options.json && summary !== undefined) context.print(`\n${summary(records)}`);
           return EXIT.ok;
         }),
       );

@@ -7,7 +7,8 @@ import { DEFAULT_PLAN_NAME, KEYS_MAX_DEFAULT, NAMESPACES_MAX_DEFAULT, type Plan,
 import { Secret } from './secret.ts';
 import { WrongSetting } from './setting.ts';
 
-const quote = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+/** A text in a message, cut where it is long. */
+export const quote = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 
 /** `host:port`; an IPv6 host stands in brackets. Port 0 is any free one. */
 export function parseAddress(text: string): string {

@@ -3,8 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import { nearestName } from './nearest-name.ts';
+import { RULES } from './rules.ts';
 import { Secret } from './secret.ts';
-import { type Role, type Setting, WrongSetting } from './setting.ts';
+import { type Origin, type Role, type Setting, WrongSetting } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -31,6 +32,9 @@ export class ConfigError extends Error {
   }
 }
 
+/** What is wrong with one setting, in a line that begins with its name. */
+class SettingProblem extends Error {}
+
 const rows: readonly [string, Setting<unknown>][] = Object.entries(SETTINGS);
 
 /** Every variable the program knows, whatever the role. */
@@ -49,32 +53,43 @@ function readTextFile(path: string): string {
 const reasonOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unreadable';
 
-function readSetting(setting: Setting<unknown>, environment: Environment, problems: string[]): unknown {
+/** The text of a setting and where it stands, or undefined where it is not set. */
+function findText(
+  setting: Setting<unknown>,
+  environment: Environment,
+): { readonly text: string; readonly variable: string; readonly path: string | undefined } | undefined {
   // An empty variable counts as not set: that is how compose files and charts leave one out.
-  const direct = environment[setting.name] || undefined;
-  const fileVariable = `${setting.name}${FILE_SUFFIX}`;
-  const path = setting.file ? environment[fileVariable] || undefined : undefined;
-  let variable = setting.name;
+  const text = environment[setting.name] || undefined;
+  const variable = `${setting.name}${FILE_SUFFIX}`;
+  const path = setting.file ? environment[variable] || undefined : undefined;
+  if (path === undefined) return text === undefined ? undefined : { text, variable: setting.name, path };
+  if (text !== undefined) throw new SettingProblem(`${setting.name} is set, and ${variable} too; set one of them`);
+  let content: string;
   try {
-    if (path !== undefined) {
-      if (direct !== undefined) throw new WrongSetting(`is set, and ${fileVariable} too; set one of them`);
-      variable = fileVariable;
-      let text: string;
-      try {
-        text = readTextFile(path);
-      } catch (error) {
-        if (error instanceof WrongSetting) throw error;
-        throw new WrongSetting(`names a file that cannot be read (${reasonOf(error)}): ${path}`);
-      }
-      if (text === '') throw new WrongSetting(`names a file that is empty: ${path}`);
-      return setting.parse(text);
-    }
-    const text = direct ?? setting.default;
-    return text === undefined ? undefined : setting.parse(text);
+    content = readTextFile(path);
+  } catch (error) {
+    if (error instanceof WrongSetting) throw new SettingProblem(`${variable} ${error.message}`);
+    throw new SettingProblem(`${variable} names a file that cannot be read (${reasonOf(error)}): ${path}`);
+  }
+  if (content === '') throw new SettingProblem(`${variable} names a file that is empty: ${path}`);
+  return { text: content, variable, path };
+}
+
+function readSetting(setting: Setting<unknown>, environment: Environment, role: Role): unknown {
+  const found = findText(setting, environment);
+  const text = found?.text ?? setting.defaults[role];
+  if (text === undefined) {
+    if (!setting.requiredBy.includes(role)) return undefined;
+    throw new SettingProblem(
+      `${setting.name} is not set; grantd ${role} needs it (${setting.form.replaceAll('`', '')})`,
+    );
+  }
+  const origin: Origin = { role, path: found?.path };
+  try {
+    return setting.parse(text, origin);
   } catch (error) {
     if (!(error instanceof WrongSetting)) throw error;
-    problems.push(`${variable} ${error.message}`);
-    return undefined;
+    throw new SettingProblem(`${found?.variable ?? setting.name} ${error.message}`);
   }
 }
 
@@ -94,9 +109,20 @@ function findUnknown(environment: Environment): string[] {
 /** The settings of `role` out of `environment`. Throws a ConfigError that lists every wrong or unknown one. */
 export function readConfig<Reader extends Role>(role: Reader, environment: Environment): Config<Reader> {
   const problems: string[] = [];
+  const wrong = new Set<string>();
   const config: Record<string, unknown> = {};
   for (const [key, setting] of rows) {
-    if (setting.roles.includes(role)) config[key] = readSetting(setting, environment, problems);
+    if (!setting.roles.includes(role)) continue;
+    try {
+      config[key] = readSetting(setting, environment, role);
+    } catch (error) {
+      if (!(error instanceof SettingProblem)) throw error;
+      problems.push(error.message);
+      wrong.add(key);
+    }
+  }
+  for (const { roles, settings, holds, problem } of RULES) {
+    if (roles.includes(role) && !settings.some((key) => wrong.has(key)) && !holds(config)) problems.push(problem);
   }
   problems.push(...findUnknown(environment));
   if (problems.length > 0) throw new ConfigError(problems);

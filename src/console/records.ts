@@ -5,9 +5,9 @@ import type { Plan } from '../core/plans.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace } from '../core/tuples.ts';
-import type { SlotView } from '../front/front.ts';
+import type { MemberView, SlotView } from '../front/front.ts';
 import type { ListedKey } from '../shard/shard.ts';
-import type { MemberRow, TrailRow } from '../store/store.ts';
+import type { TrailRow } from '../store/store.ts';
 
 export function tenantRecord(tenant: Tenant): object {
   return {
@@ -21,6 +21,8 @@ export function tenantRecord(tenant: Tenant): object {
 
 const optionalTimestamp = (wallMs: number | undefined): string | null =>
   wallMs === undefined ? null : formatTimestamp(wallMs);
+
+const optionalWholeMs = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms));
 
 const keyFields = (key: ListedKey): object => ({
   key_id: key.keyId,
@@ -76,24 +78,31 @@ export function planRecord(plan: Plan): object {
 }
 
 export function slotRecord(slot: SlotView): object {
+  const { logEnd, checkpoint } = slot;
   return {
     slot: slot.slot,
-    epoch: slot.epoch,
     state: slot.state,
-    shard: slot.shardName,
-    incarnation: slot.incarnation,
-    log_end: slot.logEnd,
-    checkpoint: slot.checkpoint,
-    tenants: slot.tenants,
+    shard: slot.shardName ?? null,
+    incarnation: slot.incarnation ?? null,
+    address: slot.address ?? null,
+    epoch: slot.epoch ?? null,
+    lease_left_ms: optionalWholeMs(slot.leaseLeftMs),
+    log_end: logEnd ?? null,
+    checkpoint: checkpoint ?? null,
+    checkpoint_lag: logEnd === undefined || checkpoint === undefined ? null : logEnd - checkpoint,
+    tenants: slot.tenants ?? null,
   };
 }
 
-export function memberRecord(member: MemberRow): object {
+export function memberRecord(member: MemberView): object {
   return {
     incarnation: member.incarnation,
     shard: member.shardName,
     address: member.address,
     state: member.state,
+    beat: member.beat,
     started_at: formatTimestamp(member.startedAtMs),
+    lease_left_ms: optionalWholeMs(member.leaseLeftMs),
+    slots: member.slotsOwned,
   };
 }

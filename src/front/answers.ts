@@ -13,9 +13,9 @@ import type { Member__Output } from '../rpc/gen/grantd/v1/Member.ts';
 import type { Slot__Output } from '../rpc/gen/grantd/v1/Slot.ts';
 import type { Slots__Output } from '../rpc/gen/grantd/v1/Slots.ts';
 import type { Tenant__Output } from '../rpc/gen/grantd/v1/Tenant.ts';
-import type { GrantResult, ListedKey, Page } from '../shard/shard.ts';
+import type { GrantResult, ListedKey, Page, SlotStatus } from '../shard/shard.ts';
 import type { MemberRow } from '../store/store.ts';
-import type { SlotView } from './front.ts';
+import type { ShardReport } from './cluster-view.ts';
 
 function malformed(what: string): GrantdError {
   return new GrantdError('internal', 'The shard gave an answer that cannot be read.', { cause: new Error(what) });
@@ -104,14 +104,29 @@ export function memberFrom(member: Member__Output): MemberRow {
   return { incarnation, shardName, address, state, beat, startedAtMs };
 }
 
-const SLOT_STATES: ReadonlyMap<string, SlotView['state']> = new Map(
+const SLOT_STATES: ReadonlyMap<string, SlotStatus['state']> = new Map(
   (['opening', 'serving', 'releasing'] as const).map((state) => [state, state]),
 );
 
-export function slotFrom(shard: Slots__Output, status: Slot__Output): SlotView {
-  const { incarnation, shardName } = shard;
+function slotFrom(status: Slot__Output): SlotStatus {
   const { slot, epoch, logEnd, checkpoint, tenants } = status;
   const state = SLOT_STATES.get(status.state);
   if (state === undefined) throw malformed(`"${status.state}" is not a state of a slot.`);
-  return { slot, epoch, state, logEnd, checkpoint, tenants, incarnation, shardName };
+  return { slot, epoch, state, logEnd, checkpoint, tenants };
+}
+
+export function shardReportFrom(shard: Slots__Output, address: string): ShardReport {
+  const { incarnation, shardName, leased, leaseLeftMs, slots, owners } = shard;
+  return {
+    incarnation,
+    shardName,
+    address,
+    leaseLeftMs: leased ? leaseLeftMs : undefined,
+    owned: slots.map(slotFrom),
+    owners: owners.map(({ slot, epoch, incarnation: owner }) => ({
+      slot,
+      epoch,
+      incarnation: owner === '' ? undefined : owner,
+    })),
+  };
 }

@@ -10,6 +10,8 @@ import { SLOTS_MAX } from '../core/slots.ts';
 import type { Discovery } from '../discovery/discovery.ts';
 import { Peer } from '../rpc/gen/grantd/v1/Peer.ts';
 import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
+import { createGrpcTransport } from '../rpc/grpc-transport.ts';
+import type { OpenStream } from '../rpc/transport.ts';
 import { ShardFailure } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -34,6 +36,8 @@ export interface FrontDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** How shards are reached. Without it: by gRPC, with the credentials of the options. */
+  readonly openStream?: OpenStream;
 }
 
 export interface FrontOptions {
@@ -42,17 +46,25 @@ export interface FrontOptions {
   /** Only a console may make the operator's calls; shards refuse those of a front. */
   readonly peer: 'front' | 'console';
   readonly version?: string;
-  readonly credentials?: ChannelCredentials;
+  /** Of the connections to shards, asked at every dial. Without it: no TLS. */
+  readonly credentials?: (address: string) => ChannelCredentials;
   readonly flightsMax?: number;
   readonly sessionsMax?: number;
+}
+
+export interface ComposedFront extends Front {
+  readonly operator: OperatorApi;
+  /** Whether any shard can be reached now. */
+  reachesShards(): boolean;
 }
 
 export function createFront(
   dependencies: FrontDependencies,
   options: FrontOptions,
-): Front & { readonly operator: OperatorApi } {
+): ComposedFront {
   const { discovery, clock, random, log, metrics } = dependencies;
   const { sessionsMax = SESSIONS_MAX_DEFAULT, flightsMax = FLIGHTS_MAX_DEFAULT } = options;
+  const openStream = dependencies.openStream ?? createGrpcTransport({ credentials: options.credentials });
   const ids = new IdFactory(clock, random);
   const routing = new RoutingTable(clock);
   const flights = new FlightTable({ clock, metrics }, flightsMax);
@@ -89,8 +101,8 @@ export function createFront(
           links.onLost(link);
         },
       },
-      { clock, random, log, metrics },
-      { hello, credentials: options.credentials },
+      { clock, random, log, metrics, openStream },
+      { hello },
     );
   const links: ShardLinks = new ShardLinks({ discovery, createLink, clock, log });
 
@@ -132,6 +144,7 @@ export function createFront(
     operator,
     authenticate,
     ready: () => routing.complete,
+    reachesShards: () => links.ready().length > 0,
     async close() {
       flights.close();
       links.close();

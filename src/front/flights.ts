@@ -32,6 +32,21 @@ export function retryDelayMs(random: Random, tries: number): number {
   return fullMs / 2 + (fullMs / 2) * (byte / 255);
 }
 
+/** For a question of several flights. Throws where the deadline leaves no time for another try. */
+export async function pauseBetweenTries(
+  { clock, random }: Pick<FlightControl, 'clock' | 'random'>,
+  context: RequestContext,
+  tries: number,
+): Promise<void> {
+  const delayMs = retryDelayMs(random, tries);
+  if (clock.monotonicMs() + delayMs >= context.deadlineMs) {
+    throw new GrantdError('unavailable', 'Not every shard could answer in time. Repeating the call is safe.');
+  }
+  await new Promise<void>((resolve) => {
+    clock.setTimer(resolve, delayMs);
+  });
+}
+
 export abstract class Flight implements Receiver {
   /** Neighbours in the table's list. */
   previous: Flight | undefined;
@@ -78,7 +93,7 @@ export abstract class Flight implements Receiver {
       this.refuse(failure);
       return;
     }
-    if (sent && failure.kind === 'disconnected') this.#lostTry = true;
+    if (sent && (failure.kind === 'disconnected' || failure.kind === 'undecided')) this.#lostTry = true;
     this.control.metrics.frontRetries.inc({ reason: failure.kind });
     const atOnce = this.recover(failure) && this.tries === 0;
     this.tries += 1;

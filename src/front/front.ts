@@ -61,9 +61,29 @@ export interface TenantSession {
   exportGrants(context: RequestContext, query: PageQuery): Promise<Page<Grant>>;
 }
 
-export interface SlotView extends SlotStatus {
-  readonly incarnation: string;
-  readonly shardName: string;
+/** One slot, as far as it is known now. */
+export interface SlotView {
+  readonly slot: number;
+  /**
+   * `opening`, `serving`, `releasing`: as its owner says. `unclaimed`: it never had an owner. `unowned`: it has none now.
+   * `unreachable`: its owner cannot be asked now.
+   */
+  readonly state: SlotStatus['state'] | 'unclaimed' | 'unowned' | 'unreachable';
+  readonly epoch: number | undefined;
+  /** Of its owner. */
+  readonly incarnation: string | undefined;
+  readonly shardName: string | undefined;
+  readonly address: string | undefined;
+  readonly leaseLeftMs: number | undefined;
+  readonly logEnd: number | undefined;
+  readonly checkpoint: number | undefined;
+  readonly tenants: number | undefined;
+}
+
+export interface MemberView extends MemberRow {
+  /** Undefined: it cannot be asked now, or needs none. */
+  readonly leaseLeftMs: number | undefined;
+  readonly slotsOwned: number;
 }
 
 /** What only the operator may ask. `operator` is the name of the token, for the trail. */
@@ -87,9 +107,9 @@ export interface OperatorApi {
     context: RequestContext,
     query: { after: TenantId | undefined; limit: number },
   ): Promise<{ readonly tenants: readonly Tenant[]; readonly next: TenantId | undefined }>;
-  /** Of the whole cluster, ascending by slot; slots that nobody serves now are absent. */
+  /** Every slot of the cluster, ascending. A shard that does not answer within a second delays no other's slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
-  listMembers(context: RequestContext): Promise<readonly MemberRow[]>;
+  listMembers(context: RequestContext): Promise<readonly MemberView[]>;
 }
 
 export interface Front {

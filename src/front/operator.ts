@@ -1,16 +1,15 @@
-// What the operator asks of the cluster: calls on one tenant go to its owner, listings to every shard and are merged. A
-// listing of tenants is whole: it counts only where every slot had an owner and none changed while the shards answered.
+// What the operator asks of the cluster: calls on one tenant go to its owner, listings to every shard. A listing of
+// tenants is whole: it counts only where every slot had an owner and none changed while the shards answered.
 
 import { assert } from '../core/assert.ts';
-import { GrantdError } from '../core/errors.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import { PAGE_LIMIT_MAX } from '../rpc/protocol.ts';
-import type { MemberRow } from '../store/store.ts';
-import { answered, memberFrom, slotFrom, tenantFrom } from './answers.ts';
-import { type FlightControl, retryDelayMs } from './flights.ts';
-import type { OperatorApi, RequestContext, SlotView, TenantSession } from './front.ts';
+import { answered, tenantFrom } from './answers.ts';
+import { ClusterSurvey } from './cluster-survey.ts';
+import { type FlightControl, pauseBetweenTries } from './flights.ts';
+import type { MemberView, OperatorApi, RequestContext, SlotView, TenantSession } from './front.ts';
 import { LinkFlight, TenantFlight } from './operator-flights.ts';
 import type { CallBody } from './outbox.ts';
 import type { Route } from './routing-table.ts';
@@ -30,13 +29,13 @@ export class FrontOperator implements OperatorApi {
   readonly #control: FlightControl;
   readonly #ids: IdFactory;
   readonly #sessions: SessionCache;
-  readonly #readyLinks: () => readonly ShardLink[];
+  readonly #survey: ClusterSurvey;
 
   constructor(dependencies: OperatorDependencies) {
     this.#control = dependencies.control;
     this.#ids = dependencies.ids;
     this.#sessions = dependencies.sessions;
-    this.#readyLinks = dependencies.readyLinks;
+    this.#survey = new ClusterSurvey(dependencies.control, dependencies.readyLinks);
   }
 
   async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<TenantSession> {
@@ -104,40 +103,16 @@ export class FrontOperator implements OperatorApi {
           return { tenants, next: more ? tenants.at(-1)?.tenantId : undefined };
         }
       }
-      await this.#pause(context, tries);
+      await pauseBetweenTries(this.#control, context, tries);
     }
   }
 
-  async listSlots(context: RequestContext): Promise<readonly SlotView[]> {
-    for (let tries = 0; ; tries += 1) {
-      const links = this.#readyLinks();
-      const replies = links.length === 0 ? undefined : await this.#askEach(context, links, { listSlots: {} });
-      if (replies !== undefined) {
-        const views = new Map<number, SlotView>();
-        for (const { slots } of replies) {
-          const shard = answered(slots);
-          for (const status of shard.slots) {
-            const view = slotFrom(shard, status);
-            const seen = views.get(view.slot);
-            if (seen === undefined || seen.epoch < view.epoch) views.set(view.slot, view);
-          }
-        }
-        return [...views.values()].sort((left, right) => left.slot - right.slot);
-      }
-      await this.#pause(context, tries);
-    }
+  listSlots(context: RequestContext): Promise<readonly SlotView[]> {
+    return this.#survey.slots(context);
   }
 
-  /** Any shard reads them from the store. */
-  async listMembers(context: RequestContext): Promise<readonly MemberRow[]> {
-    for (let tries = 0; ; tries += 1) {
-      for (const link of this.#readyLinks()) {
-        const replies = await this.#askEach(context, [link], { listMembers: {} });
-        const [reply] = replies ?? [];
-        if (reply !== undefined) return answered(reply.members).members.map(memberFrom);
-      }
-      await this.#pause(context, tries);
-    }
+  listMembers(context: RequestContext): Promise<readonly MemberView[]> {
+    return this.#survey.members(context);
   }
 
   #ask(context: RequestContext, tenantId: TenantId, body: CallBody, write: boolean): Promise<Reply__Output> {
@@ -167,17 +142,5 @@ export class FrontOperator implements OperatorApi {
 
   #holds(routes: readonly Route[]): boolean {
     return routes.every((route) => this.#control.routing.route(route.slot) === route);
-  }
-
-  /** Throws where the deadline leaves no time for another try. */
-  async #pause(context: RequestContext, tries: number): Promise<void> {
-    const { clock, random } = this.#control;
-    const delayMs = retryDelayMs(random, tries);
-    if (clock.monotonicMs() + delayMs >= context.deadlineMs) {
-      throw new GrantdError('unavailable', 'Not every shard could answer in time. Repeating the call is safe.');
-    }
-    await new Promise<void>((resolve) => {
-      clock.setTimer(resolve, delayMs);
-    });
   }
 }

@@ -3,7 +3,6 @@
 // receiver hears exactly once of its check or call (an answer, a failure, or the loss of the stream) unless it was
 // forgotten before; the table of receivers and what waits to be sent are bounded.
 
-import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Clock, Random, Timer } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import { dialShard, type ShardDial } from '../rpc/client.ts';
@@ -16,6 +15,7 @@ import type { ShardMessage__Output } from '../rpc/gen/grantd/v1/ShardMessage.ts'
 import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
 import { OUTSTANDING_MAX, PING_INTERVAL_MS, SILENCE_MS_MAX } from '../rpc/protocol.ts';
 import { fromWireFailure } from '../rpc/status-mapping.ts';
+import type { OpenStream } from '../rpc/transport.ts';
 import type { ShardFailure } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -52,11 +52,11 @@ export interface LinkDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly openStream: OpenStream;
 }
 
 export interface LinkOptions {
   readonly hello: () => Hello;
-  readonly credentials?: ChannelCredentials | undefined;
 }
 
 export class ShardLink {
@@ -106,7 +106,7 @@ export class ShardLink {
       {
         clock: dependencies.clock,
         random: dependencies.random,
-        credentials: options.credentials,
+        openStream: dependencies.openStream,
         firstMessage: () => ({ hello: options.hello(), ping: { id: 0 } }),
       },
     );

@@ -45,6 +45,8 @@ export interface HttpOptions extends Partial<HttpBounds> {
 export interface HttpServer {
   /** Of the address that was bound, without a slash at the end. */
   readonly url: string;
+  /** From now on every answer asks its client to open another connection, which a load balancer may lead elsewhere. */
+  drain(): void;
   /** Takes no new connections, finishes the requests under way within a bound, cuts the rest. */
   close(): Promise<void>;
 }
@@ -120,6 +122,9 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   let closed: Promise<void> | undefined;
   return {
     url,
+    drain() {
+      closing = true;
+    },
     close() {
       closed ??= new Promise<void>((resolve) => {
         closing = true;

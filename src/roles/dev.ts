@@ -3,24 +3,17 @@
 // step lets go of all that it had taken.
 
 import { resolve } from 'node:path';
-import { namedToken, OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
+import { OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
 import { describeConfig } from '../config/read-config.ts';
 import { Secret } from '../config/secret.ts';
 import type { DevConfig } from '../config/settings.ts';
-import { createOperatorTokens } from '../console/operator-tokens.ts';
-import { listenConsole } from '../console/server.ts';
 import { splitAddress } from '../core/addresses.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
-import { SEGMENT_SIZE_DEFAULT } from '../core/slots.ts';
 import { createStaticDiscovery } from '../discovery/static.ts';
 import { createFront } from '../front/create-front.ts';
-import { createFailureLimiter } from '../front/failure-limiter.ts';
-import { createMemoryRateLimiter } from '../front/memory-rate-limiter.ts';
-import { listenHttp } from '../http/server.ts';
 import { listenShardServer } from '../rpc/server.ts';
-import { LOG_FORMAT } from '../shard/entries.ts';
 import { createMemoryBudget } from '../shard/memory-budget.ts';
 import { createShardNode, retireMembers, type ShardNode } from '../shard/node.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
@@ -33,13 +26,13 @@ import { devFilePath, readDevFile, writeDevFile } from './dev-file.ts';
 import { routeGrpcLog } from './grpc-log.ts';
 import { boundGarbage } from './heap.ts';
 import type { RunningRole } from './life-cycle.ts';
-import { listenOps } from './ops-server.ts';
+import { DEADLINE_MS, makeCursorSecret, newClusterMeta } from './new-cluster.ts';
+import { openOperatorApi, openPublicApi } from './open-apis.ts';
+import { openOps } from './open-ops.ts';
 import { listenOn, StartError } from './start-error.ts';
 
-const LEASE_MS = 3_000;
-const DEADLINE_MS = 10_000;
 const SCHEMA_VERSION = 1;
-const SECRET_LENGTH = 32;
+const OPERATOR_TOKEN_LENGTH = 32;
 /** Fronts find their shards in milliseconds once these serve; longer means that they cannot. */
 const FRONT_READY_MS_MAX = 15_000;
 const FRONT_READY_POLL_MS = 10;
@@ -80,19 +73,15 @@ async function openStore({ clock, log }: DevDependencies, config: DevConfig): Pr
   }
 }
 
-async function openMeta(store: Store, dependencies: DevDependencies, slots: number): Promise<Meta> {
+function openMeta(store: Store, { clock, random }: DevDependencies, slots: number): Promise<Meta> {
   return store.initializeMeta(
     {
+      ...newClusterMeta({ slots, serialLevel: 'LOCAL_SERIAL', datacentre: '' }),
       schemaVersion: SCHEMA_VERSION,
-      slots,
-      segmentSize: SEGMENT_SIZE_DEFAULT,
-      serialLevel: 'LOCAL_SERIAL',
-      leaseMs: LEASE_MS,
-      deadlineMs: DEADLINE_MS,
-      logFormat: LOG_FORMAT,
-      cursorSecrets: [toBase64url(dependencies.random.bytes(SECRET_LENGTH))],
+      schemaServesFrom: SCHEMA_VERSION,
+      cursorSecrets: [makeCursorSecret(random)],
     },
-    dependencies.clock.monotonicMs() + DEADLINE_MS,
+    clock.monotonicMs() + DEADLINE_MS,
   );
 }
 
@@ -126,24 +115,22 @@ export async function startDev(
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   let frontReady = () => false;
 
-  const ops = await listenOn('GRANTD_OPS_ADDRESS', config.opsAddress, () =>
-    listenOps(
-      {
-        metrics,
-        log,
-        notReady: () => {
-          if (phase !== 'serving') return [phase];
-          return frontReady() ? [] : ['not every slot has an owner that can be reached'];
-        },
+  const ops = await openOps(
+    {
+      metrics,
+      log,
+      notReady: () => {
+        if (phase !== 'serving') return [phase];
+        return frontReady() ? [] : ['not every slot has an owner that can be reached'];
       },
-      { address: config.opsAddress },
-    ),
+    },
+    config,
   );
   parts.defer(() => ops.close());
 
   const known = readDevFile(config.dataDirectory);
   const operatorToken =
-    config.operatorToken ?? new Secret(known?.operator_token ?? toBase64url(random.bytes(SECRET_LENGTH)));
+    config.operatorToken ?? new Secret(known?.operator_token ?? toBase64url(random.bytes(OPERATOR_TOKEN_LENGTH)));
 
   const store = await openStore(dependencies, config);
   parts.defer(() => store.close());
@@ -154,7 +141,7 @@ export async function startDev(
   for (let index = 0; index < options.shards; index += 1) {
     const address = shardAddress(config.rpcAddress, index);
     const server = await listenOn('GRANTD_RPC_ADDRESS', address, () =>
-      listenShardServer({ shard: () => nodes[index], log }, { address }),
+      listenShardServer({ shard: () => nodes[index], clock, log }, { address }),
     );
     parts.defer(() => server.close());
     addresses.push(server.address);
@@ -175,6 +162,7 @@ export async function startDev(
         address,
         meta,
         plans,
+        exclusive: true,
         logRetentionMs: config.logRetentionHours * MS_PER_HOUR,
       },
     );
@@ -192,27 +180,10 @@ export async function startDev(
   await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front did not reach every shard');
   frontReady = () => front.ready() && consoleFront.ready();
 
-  const http = await listenOn('GRANTD_HTTP_ADDRESS', config.httpAddress, () =>
-    listenHttp(
-      {
-        front,
-        rateLimiter: createMemoryRateLimiter(),
-        failureLimiter: createFailureLimiter(),
-        ids,
-        clock,
-        log,
-        metrics,
-      },
-      {
-        address: config.httpAddress,
-        baseUrl: config.baseUrl,
-        errorsBase: config.errorsBase,
-        plans,
-        trustedProxies: config.trustedProxies ?? [],
-        deadlineMs: meta.deadlineMs,
-      },
-    ),
-  );
+  const http = await openPublicApi({ front, ids, clock, log, metrics }, config, {
+    plans,
+    deadlineMs: meta.deadlineMs,
+  });
   const baseUrl = config.baseUrl ?? http.url;
   let closeConsole = async (): Promise<void> => {};
   // The public API ends before the console, although the console starts after it (it links to its error pages).
@@ -220,23 +191,10 @@ export async function startDev(
     await http.close();
     await closeConsole();
   });
-  const tokens = createOperatorTokens([
-    namedToken(OPERATOR_NAME_DEFAULT, operatorToken),
-    ...(config.operatorTokens ?? []),
-  ]);
-  const consoleServer = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
-    listenConsole(
-      {
-        operator: consoleFront.operator,
-        tokens,
-        failureLimiter: createFailureLimiter(),
-        ids,
-        clock,
-        log,
-        metrics,
-      },
-      { address: config.consoleAddress, errorsBase: config.errorsBase ?? `${baseUrl}/errors`, plans },
-    ),
+  const consoleServer = await openOperatorApi(
+    { operator: consoleFront.operator, ids, clock, log, metrics },
+    { ...config, operatorToken },
+    { plans, errorsBase: config.errorsBase ?? `${baseUrl}/errors` },
   );
   closeConsole = () => consoleServer.close();
 

@@ -1,5 +1,5 @@
-// The life of the process: start a role, wait for a signal, stop it in order within a bound. A second signal ends at
-// once. An error that nobody caught is logged and ends the process: its state is not to be trusted.
+// The life of the process: start a role, wait for a signal, stop it in order within a bound; or run a task to its end. A
+// second signal ends at once. An error that nobody caught is logged and ends the process: its state is not to be trusted.
 
 import { ConfigError } from '../config/read-config.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -10,8 +10,10 @@ export interface RunningRole {
   stop(): Promise<void>;
 }
 
-/** A stop that takes longer is given up; the log makes the next start whole. */
-const STOP_MS_MAX = 30_000;
+/** A stop that takes longer is given up; the log of the store makes the next start whole. */
+const STOP_MS_MAX_DEFAULT = 30_000;
+/** A timer that is only there to keep the process alive. */
+const KEEP_ALIVE_MS = 60_000;
 
 /** 128 + the number of the signal, as shells have it. */
 const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -23,14 +25,22 @@ export function describeFailure(error: unknown): string {
   return `grantd: unexpected error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }
 
-/** Runs a role until a signal; ends the process with 0 after a clean stop. */
-export async function runRole(log: Log, start: (signal: AbortSignal) => Promise<RunningRole>): Promise<never> {
+interface Supervision {
+  /** Aborts at the first signal. */
+  readonly signal: AbortSignal;
+  /** What a shell expects of a process that the signal ended. */
+  exitCode(): number;
+}
+
+/** Takes over the signals and the uncaught errors of the process, once. */
+function superviseProcess(log: Log): Supervision {
   const stopping = new AbortController();
-  const stopAsked = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve()));
+  let exitCode = 1;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (stopping.signal.aborted) process.exit(SIGNAL_EXIT_CODES[signal]);
       log.info({ signal }, 'stopping');
+      exitCode = SIGNAL_EXIT_CODES[signal];
       stopping.abort();
     });
   }
@@ -40,25 +50,51 @@ export async function runRole(log: Log, start: (signal: AbortSignal) => Promise<
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
+  return { signal: stopping.signal, exitCode: () => exitCode };
+}
 
-  stopping.signal.addEventListener('abort', () => {
+/** Runs a role until a signal; ends the process with 0 after a clean stop, with 1 where it takes longer than `stopMsMax`. */
+export async function runRole(
+  log: Log,
+  start: (signal: AbortSignal) => Promise<RunningRole>,
+  options: { readonly stopMsMax?: number } = {},
+): Promise<never> {
+  const { stopMsMax = STOP_MS_MAX_DEFAULT } = options;
+  const { signal } = superviseProcess(log);
+  const stopAsked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  signal.addEventListener('abort', () => {
     setTimeout(() => {
-      log.error({ stopMsMax: STOP_MS_MAX }, 'the stop took too long and was given up');
+      log.error({ stopMsMax }, 'the stop took too long and was given up');
       process.exit(1);
-    }, STOP_MS_MAX);
+    }, stopMsMax);
   });
   try {
-    const role = await start(stopping.signal);
+    const role = await start(signal);
     await stopAsked;
     await role.stop();
   } catch (error) {
     // A start that was told to stop has let go of everything; that is a clean stop too.
-    if (!stopping.signal.aborted) throw error;
-    if (error !== stopping.signal.reason) {
+    if (!signal.aborted) throw error;
+    if (error !== signal.reason) {
       log.error({ err: error }, 'the stop failed');
       process.exit(1);
     }
   }
   log.info('stopped');
   process.exit(0);
+}
+
+/** Runs a task to its end; ends the process with the code it resolves to, or with that of the signal that ended it. */
+export async function runTask(log: Log, run: (signal: AbortSignal) => Promise<number>): Promise<never> {
+  const { signal, exitCode } = superviseProcess(log);
+  // The timers of the clock do not: a task that only waits would end as if it were done.
+  const keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
+  try {
+    process.exit(await run(signal));
+  } catch (error) {
+    if (signal.aborted) process.exit(exitCode());
+    throw error;
+  } finally {
+    clearInterval(keepAlive);
+  }
 }

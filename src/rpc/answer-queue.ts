@@ -1,6 +1,7 @@
 // The answers to one peer that wait to be sent, cut into messages that its receiver takes. It keeps: every answer leaves
 // once, in a message of bounded size; an answer that no message can hold becomes a failure of its call alone.
 
+import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Reply } from './gen/grantd/v1/Reply.ts';
@@ -16,6 +17,7 @@ const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
 const FAILED_PER_MESSAGE_MAX = 500;
 
 export class AnswerQueue {
+  readonly #clock: Clock;
   readonly #log: Log;
   #authorized: number[] = [];
   #denied: number[] = [];
@@ -24,8 +26,9 @@ export class AnswerQueue {
   /** Of each reply. */
   #replyBytes: number[] = [];
 
-  constructor(log: Log) {
-    this.#log = log;
+  constructor(dependencies: { readonly clock: Clock; readonly log: Log }) {
+    this.#clock = dependencies.clock;
+    this.#log = dependencies.log;
   }
 
   get waiting(): boolean {
@@ -68,7 +71,7 @@ export class AnswerQueue {
         authorized: this.#authorized,
         denied: this.#denied,
         failed: this.#failed.splice(0, FAILED_PER_MESSAGE_MAX),
-        checkedAtMs: Date.now(),
+        checkedAtMs: this.#clock.wallMs(),
       };
       this.#authorized = [];
       this.#denied = [];

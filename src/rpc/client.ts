@@ -1,13 +1,11 @@
-// The connection of a front to one shard: one channel with one stream, dialled again for as long as it is wanted. A new
-// dial is a new connection, so that whatever ailed the old one stays behind. It keeps: at most one stream at a time, and
-// no event of an earlier one is ever reported after it was given up.
+// The connection of a front to one shard: one stream, dialled again for as long as it is wanted. It keeps: at most one
+// stream at a time, and no event of an earlier one is ever reported after it was given up.
 
-import { type ChannelCredentials, type ClientDuplexStream, credentials as grpcCredentials } from '@grpc/grpc-js';
 import type { Clock, Random, Timer } from '../core/clock.ts';
 import type { FrontMessage } from './gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
 import type { Welcome__Output } from './gen/grantd/v1/Welcome.ts';
-import { CLIENT_OPTIONS, ShardClient } from './protocol.ts';
+import type { ClientStream, OpenStream } from './transport.ts';
 
 const REDIAL_MS_MIN = 100;
 const REDIAL_MS_MAX = 2000;
@@ -29,7 +27,7 @@ export interface ShardDialOptions {
   readonly random: Random;
   /** The first message of every stream: the hello. */
   readonly firstMessage: () => FrontMessage;
-  readonly credentials?: ChannelCredentials | undefined;
+  readonly openStream: OpenStream;
 }
 
 export interface ShardDial {
@@ -42,8 +40,8 @@ export interface ShardDial {
 }
 
 interface Attempt {
-  readonly client: InstanceType<typeof ShardClient>;
-  readonly stream: ClientDuplexStream<FrontMessage, ShardMessage__Output>;
+  /** Undefined only while it is being opened. */
+  stream: ClientStream | undefined;
   ready: boolean;
 }
 
@@ -65,7 +63,7 @@ class RedialingShardDial implements ShardDial {
 
   send(message: FrontMessage): boolean {
     const attempt = this.#current;
-    return attempt?.ready === true && attempt.stream.write(message);
+    return attempt?.ready === true && attempt.stream?.write(message) === true;
   }
 
   reset(reason: string): void {
@@ -77,23 +75,21 @@ class RedialingShardDial implements ShardDial {
     this.#timer?.cancel();
     const attempt = this.#current;
     this.#current = undefined;
-    if (attempt !== undefined) this.#dispose(attempt);
+    attempt?.stream?.cancel();
   }
 
   #dial(): void {
-    const credentials = this.#options.credentials ?? grpcCredentials.createInsecure();
-    // Resolved by DNS whatever the host looks like: no other scheme is ever meant.
-    const client = new ShardClient(`dns:${this.#address}`, credentials, CLIENT_OPTIONS);
-    const stream = client.exchange();
-    const attempt: Attempt = { client, stream, ready: false };
+    const attempt: Attempt = { stream: undefined, ready: false };
     this.#current = attempt;
-    stream.on('data', (message: ShardMessage__Output) => this.#receive(attempt, message));
-    stream.on('drain', () => {
-      if (this.#current === attempt) this.#handlers.onDrain();
+    const stream = this.#options.openStream(this.#address, {
+      onMessage: (message) => this.#receive(attempt, message),
+      onDrain: () => {
+        if (this.#current === attempt) this.#handlers.onDrain();
+      },
+      onError: (message) => this.#lose(attempt, message),
+      onEnd: () => this.#lose(attempt, 'The shard ended the stream.'),
     });
-    // The listener stays after the attempt is given up: its cancellation ends in an error event too.
-    stream.on('error', (error: Error) => this.#lose(attempt, error.message));
-    stream.on('end', () => this.#lose(attempt, 'The shard ended the stream.'));
+    attempt.stream = stream;
     stream.write(this.#options.firstMessage());
     this.#timer = this.#options.clock.setTimer(
       () => this.#lose(attempt, 'The shard did not answer in time.'),
@@ -122,15 +118,10 @@ class RedialingShardDial implements ShardDial {
     if (this.#current !== attempt) return;
     this.#current = undefined;
     this.#timer?.cancel();
-    this.#dispose(attempt);
+    attempt.stream?.cancel();
     this.#timer = this.#options.clock.setTimer(() => this.#dial(), this.#redialDelayMs());
     this.#failures += 1;
     this.#handlers.onClosed(reason);
-  }
-
-  #dispose(attempt: Attempt): void {
-    attempt.stream.cancel();
-    attempt.client.close();
   }
 
   /** Half of it is random, so that many fronts do not dial a shard that comes back at the same moment. */

@@ -174,8 +174,8 @@ export function dispatch(
     case 'exportGrants':
       return connection.exportGrants(handleOf(call), pageOf(present(call.exportGrants))).then(replies.grantsReply);
     case 'listSlots': {
-      const { incarnation, shardName } = shard.welcome();
-      return connection.listSlots().then((slots) => ({ slots: { slots: [...slots], incarnation, shardName } }));
+      const { shardName } = shard.welcome();
+      return connection.listSlots().then((report) => replies.slotsReply(report, shardName));
     }
     case 'listMembers':
       return connection.listMembers().then(replies.membersReply);

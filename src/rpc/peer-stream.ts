@@ -3,7 +3,7 @@
 // turn of the event loop. It keeps: every id is answered once; a violation ends the stream; nothing grows beyond its
 // bound, since a peer that does not read its answers is not read either.
 
-import type { ServerDuplexStream } from '@grpc/grpc-js';
+import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { Shard, ShardConnection } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -19,22 +19,26 @@ import { OUTSTANDING_MAX } from './protocol.ts';
 import type { ReplyBody } from './replies.ts';
 import { demandCheck, demandColumns, shortText } from './requests.ts';
 import { toStreamStatus } from './status-mapping.ts';
+import type { ServerStream } from './transport.ts';
 import { demand, WireViolation } from './wire-violation.ts';
-
-export type ExchangeCall = ServerDuplexStream<FrontMessage__Output, ShardMessage>;
 
 export interface PeerStreamDependencies {
   readonly shard: Shard;
+  readonly clock: Clock;
   readonly log: Log;
   /** The program's version, for the peer's log. */
   readonly version: string;
+  /** False: a peer that calls itself a console has not proved it, and is served as a front. */
+  readonly consoleAllowed?: boolean;
 }
 
 export class PeerStream {
-  readonly #call: ExchangeCall;
+  readonly #stream: ServerStream;
   readonly #shard: Shard;
+  readonly #clock: Clock;
   readonly #log: Log;
   readonly #version: string;
+  readonly #consoleAllowed: boolean;
   readonly #onGone: () => void;
   #connection: ShardConnection | undefined;
   #peer: 'front' | 'console' = 'front';
@@ -51,32 +55,34 @@ export class PeerStream {
   #pongId: number | undefined;
   readonly #answers: AnswerQueue;
 
-  constructor(call: ExchangeCall, dependencies: PeerStreamDependencies, onGone: () => void) {
-    this.#call = call;
+  constructor(stream: ServerStream, dependencies: PeerStreamDependencies, onGone: () => void) {
+    this.#stream = stream;
     this.#shard = dependencies.shard;
     this.#log = dependencies.log;
-    this.#answers = new AnswerQueue(dependencies.log);
+    this.#clock = dependencies.clock;
+    this.#answers = new AnswerQueue(dependencies);
     this.#version = dependencies.version;
+    this.#consoleAllowed = dependencies.consoleAllowed ?? true;
     this.#onGone = onGone;
-    call.on('data', (message: FrontMessage__Output) => this.#receive(message));
-    call.on('drain', () => {
+    stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
+    stream.on('drain', () => {
       this.#draining = false;
       this.#flush();
-      if (!this.#draining) this.#call.resume();
+      if (!this.#draining) this.#stream.resume();
     });
-    call.on('end', () => {
+    stream.on('end', () => {
       this.#leave();
-      call.end();
+      stream.end();
     });
-    call.on('cancelled', () => this.#leave());
-    call.on('error', () => this.#leave());
-    call.on('close', () => this.#leave());
+    stream.on('cancelled', () => this.#leave());
+    stream.on('error', () => this.#leave());
+    stream.on('close', () => this.#leave());
   }
 
   /** Answers what has been taken, then ends the stream. */
   finish(): void {
     this.#finishing = true;
-    this.#call.pause();
+    this.#stream.pause();
     this.#endIfFinished();
   }
 
@@ -90,10 +96,9 @@ export class PeerStream {
 
   #abort(error: unknown): void {
     const { code, details } = toStreamStatus(error);
-    this.#log.warn({ err: error, peer: this.#call.getPeer() }, 'stream of a peer ended');
+    this.#log.warn({ err: error, peer: this.#stream.getPeer() }, 'stream of a peer ended');
     this.#leave();
-    // This is how the handler of a stream gives its status (https://grpc.github.io/grpc/node/grpc-ServerDuplexStream.html).
-    this.#call.emit('error', Object.assign(new Error(details), { code, details }));
+    this.#stream.emit('error', Object.assign(new Error(details), { code, details }));
   }
 
   #receive(message: FrontMessage__Output): void {
@@ -127,8 +132,12 @@ export class PeerStream {
       hello.slots === 0 || hello.slots === slots,
       `The cluster has ${slots} slots; the peer was told ${hello.slots}.`,
     );
-    this.#peer = hello.peer === Peer.PEER_CONSOLE ? 'console' : 'front';
     const name = shortText(hello.name, 'The name of a peer');
+    if (hello.peer === Peer.PEER_CONSOLE) {
+      if (this.#consoleAllowed) this.#peer = 'console';
+      else
+        this.#log.warn({ peer: this.#stream.getPeer(), name }, "a console without a console's certificate is refused");
+    }
     this.#connection = this.#shard.connect({ kind: this.#peer, name });
     this.#unwatch = this.#shard.watchRoutes(() => {
       this.#routesDue = true;
@@ -217,7 +226,7 @@ export class PeerStream {
   #schedule(): void {
     if (this.#flushScheduled || this.#gone) return;
     this.#flushScheduled = true;
-    setImmediate(() => {
+    this.#clock.setImmediate(() => {
       this.#flushScheduled = false;
       this.#flush();
     });
@@ -229,9 +238,9 @@ export class PeerStream {
 
   #flush(): void {
     while (!this.#gone && !this.#draining && this.#hasOutput()) {
-      if (!this.#call.write(this.#nextMessage())) {
+      if (!this.#stream.write(this.#nextMessage())) {
         this.#draining = true;
-        this.#call.pause();
+        this.#stream.pause();
       }
     }
     this.#endIfFinished();
@@ -240,7 +249,7 @@ export class PeerStream {
   #endIfFinished(): void {
     if (!this.#finishing || this.#gone || this.#outstanding > 0 || this.#hasOutput()) return;
     this.#leave();
-    this.#call.end();
+    this.#stream.end();
   }
 
   #nextMessage(): ShardMessage {

@@ -4,6 +4,8 @@
 import { fileURLToPath } from 'node:url';
 import { type ChannelOptions, loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import type { FrontMessage, FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
+import type { ShardMessage, ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
 import type { ProtoGrpcType } from './gen/shard.ts';
 
 export const PROTO_PATH = fileURLToPath(new URL('../../proto/grantd/v1/shard.proto', import.meta.url));
@@ -16,6 +18,15 @@ const types = loadPackageDefinition(loadSync(PROTO_PATH, LOADER_OPTIONS)) as unk
 
 export const ShardClient = types.grantd.v1.Shard;
 export const shardService = types.grantd.v1.Shard.service;
+
+/** The bytes of messages, for a transport that carries them by itself. */
+const exchange = shardService.Exchange;
+export const encodeFrontMessage = (message: FrontMessage): Uint8Array => exchange.requestSerialize(message);
+export const decodeFrontMessage = (bytes: Uint8Array): FrontMessage__Output =>
+  exchange.requestDeserialize(Buffer.from(bytes));
+export const encodeShardMessage = (message: ShardMessage): Uint8Array => exchange.responseSerialize(message);
+export const decodeShardMessage = (bytes: Uint8Array): ShardMessage__Output =>
+  exchange.responseDeserialize(Buffer.from(bytes));
 
 /** Of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
@@ -57,6 +68,9 @@ export const CLIENT_OPTIONS: ChannelOptions = {
   ...COMMON_OPTIONS,
   // Connections are not shared between channels: one that is torn down is really a new one afterwards.
   'grpc.use_local_subchannel_pool': 1,
+  // The name that TLS announces, always the same: it may not be an address (https://www.rfc-editor.org/rfc/rfc6066#section-3),
+  // and an address is what is mostly dialled. Which name the certificate must have is up to the credentials.
+  'grpc.ssl_target_name_override': 'grantd-shard',
   // Retries are the front's, which knows deadlines and owners; gRPC's would buffer every message of the stream.
   'grpc.enable_retries': 0,
   'grpc.enable_http_proxy': 0,

@@ -3,7 +3,7 @@
 import { assert, assertNever } from '../core/assert.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { type Grant, relationNumber } from '../core/tuples.ts';
-import type { GrantResult, HandleGrant, ListedKey, Page } from '../shard/shard.ts';
+import type { GrantResult, HandleGrant, ListedKey, Page, SlotsReport } from '../shard/shard.ts';
 import type { MemberRow, TrailRow } from '../store/store.ts';
 import { GrantOutcome } from './gen/grantd/v1/GrantOutcome.ts';
 import type { GrantResult as WireGrantResult } from './gen/grantd/v1/GrantResult.ts';
@@ -78,6 +78,20 @@ export function grantsReply(page: Page<Grant>): ReplyBody {
 
 export function trailReply(page: Page<TrailRow>): ReplyBody {
   return { trail: { entries: page.items.map((row) => ({ ...row })), nextCursor: nextCursorOf(page) } };
+}
+
+export function slotsReply(report: SlotsReport, shardName: string): ReplyBody {
+  const { incarnation, leaseLeftMs, owned, rows } = report;
+  return {
+    slots: {
+      slots: [...owned],
+      incarnation,
+      shardName,
+      leased: leaseLeftMs !== undefined,
+      leaseLeftMs: leaseLeftMs ?? 0,
+      owners: rows.map(({ slot, epoch, owner }) => ({ slot, epoch, incarnation: owner ?? '' })),
+    },
+  };
 }
 
 export function membersReply(members: readonly MemberRow[]): ReplyBody {

@@ -1,10 +1,14 @@
 // The gRPC server of a shard. It listens before the shard is up, since the shard publishes the bound address; a stream
 // that comes earlier is refused as unavailable, and its peer dials again.
 
-import { Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import type { Clock } from '../core/clock.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
-import { type ExchangeCall, PeerStream } from './peer-stream.ts';
+import type { FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
+import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
+import { isConsoleCertificate } from './peer-certificate.ts';
+import { PeerStream } from './peer-stream.ts';
 import { SERVER_OPTIONS, shardService } from './protocol.ts';
 
 /** What a close waits for answers under way before it cuts the connections. */
@@ -21,28 +25,35 @@ export interface ShardServerOptions {
   /** host:port; port 0 takes a free one. */
   readonly address: string;
   readonly credentials?: ServerCredentials;
+  /** With credentials: whose certificates are a console's, by a DNS name or the common name. */
+  readonly consoleNames?: readonly string[] | undefined;
   readonly version?: string;
 }
 
 /** Rejects where the address cannot be bound. */
 export async function listenShardServer(
-  dependencies: { readonly shard: () => Shard | undefined; readonly log: Log },
+  dependencies: { readonly shard: () => Shard | undefined; readonly clock: Clock; readonly log: Log },
   options: ShardServerOptions,
 ): Promise<ShardServer> {
-  const { log } = dependencies;
+  const { clock, log } = dependencies;
   const server = new Server(SERVER_OPTIONS);
   const streams = new Set<PeerStream>();
   let closing: Promise<void> | undefined;
 
   server.addService(shardService, {
-    Exchange(call: ExchangeCall) {
+    Exchange(call: ServerDuplexStream<FrontMessage__Output, ShardMessage>) {
       const shard = dependencies.shard();
       if (shard === undefined || closing !== undefined) {
         const details = 'The shard is not up.';
         call.emit('error', Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
         return;
       }
-      const stream = new PeerStream(call, { shard, log, version: options.version ?? '' }, () => {
+      // Only a connection that TLS has verified shows a certificate here.
+      const { sslPeerCertificate } = call.getAuthContext();
+      const consoleAllowed =
+        options.credentials === undefined || isConsoleCertificate(sslPeerCertificate, options.consoleNames);
+      const { version = '' } = options;
+      const stream = new PeerStream(call, { shard, clock, log, version, consoleAllowed }, () => {
         streams.delete(stream);
       });
       streams.add(stream);

@@ -22,6 +22,8 @@ function wireKindOf(kind: ShardFailureKind) {
       return FailureKind.FAILURE_HANDLE_GONE;
     case 'expired':
       return FailureKind.FAILURE_EXPIRED;
+    case 'undecided':
+      return FailureKind.FAILURE_UNDECIDED;
     default:
       return assertNever(kind);
   }
@@ -58,6 +60,8 @@ export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFa
       return new ShardFailure('handle-gone', failure.message);
     case FailureKind.FAILURE_EXPIRED:
       return new ShardFailure('expired', failure.message);
+    case FailureKind.FAILURE_UNDECIDED:
+      return new ShardFailure('undecided', failure.message);
     default:
       return new GrantdError('internal', 'The shard answered with a failure of a kind that is not known here.');
   }

@@ -37,6 +37,8 @@ const TENANT_OPERATIONS_MAX = 10_000;
 const ENTRY_HEAD_BYTES = 1024;
 const RETRY_MS_FIRST = 20;
 const RETRY_MS_MAX = 1000;
+/** How soon a commit is answered once a lapsed lease is valid again. */
+const LEASE_POLL_MS = 20;
 
 export interface Operation {
   readonly tenantId: TenantId;
@@ -69,6 +71,15 @@ interface Batch {
   readonly answers: readonly Answer[];
 }
 
+type Settled = { readonly kind: 'answerable' } | { readonly kind: 'refused'; readonly failure: ShardFailure };
+
+const ANSWERABLE: Settled = { kind: 'answerable' };
+
+const nothingDone = (): Settled => ({
+  kind: 'refused',
+  failure: new ShardFailure('not-serving', 'The tenure has ended, or its lease.'),
+});
+
 export interface CommittedEntry extends Entry {
   readonly seq: number;
 }
@@ -82,6 +93,8 @@ export interface AppenderPorts {
   readonly commit: (entry: CommittedEntry) => void;
   /** Resolves when writes may be decided: operation ids are recalled, and write-behind is within its bound. */
   readonly room: () => Promise<void>;
+  /** Whether the owner's lease lets it answer now. */
+  readonly leaseValid: () => boolean;
   /** The tenure is over: another owner's entry stands in the log, or this program has a defect. */
   readonly lost: (reason: string) => void;
   readonly observe: (append: {
@@ -189,9 +202,9 @@ export class Appender {
       await yieldTurn(this.#ports.clock);
       if (this.#closed !== undefined) break;
       const batch = this.#takeBatch();
-      const stands = await this.#settle(batch);
+      const outcome = await this.#settle(batch);
       for (const { waiting, result, error } of batch.answers) {
-        if (!stands) waiting.reject(this.#closed);
+        if (outcome.kind !== 'answerable') waiting.reject(outcome.failure);
         else if (result === undefined) waiting.reject(error);
         else waiting.resolve(result);
       }
@@ -202,16 +215,26 @@ export class Appender {
     for (const resolve of idle) resolve();
   }
 
-  async #settle(batch: Batch): Promise<boolean> {
+  /** Nothing is answered without a valid lease: neither a commit nor that there was nothing to change. */
+  async #settle(batch: Batch): Promise<Settled> {
     // A batch without a change is decided by what is committed: there is nothing to make durable.
-    if (batch.operations.length === 0) return true;
+    if (batch.operations.length === 0) return this.#ports.leaseValid() ? ANSWERABLE : nothingDone();
+    let stands: boolean | undefined;
     try {
-      return await this.#append(batch);
+      stands = await this.#append(batch);
     } catch (error) {
       // A defect of this program. Memory may not be what the log says any more: whoever recovers the slot reads it.
       this.#lose(`the append failed: ${error instanceof Error ? error.message : String(error)}`);
-      return false;
     }
+    if (stands === false) return nothingDone();
+    while (stands === true && this.#closed === undefined) {
+      if (this.#ports.leaseValid()) return ANSWERABLE;
+      await delay(this.#ports.clock, LEASE_POLL_MS);
+    }
+    return {
+      kind: 'refused',
+      failure: new ShardFailure('undecided', 'The tenure ended while the write was under way.'),
+    };
   }
 
   #lose(reason: string): void {
@@ -287,8 +310,11 @@ export class Appender {
     }
   }
 
-  /** Resolves to whether the batch stands in the log and in memory; false: the tenure is over. */
-  async #append(batch: Batch): Promise<boolean> {
+  /**
+   * Resolves to whether the batch stands in the log and in memory. False: another owner's entry stands in its place;
+   * undefined: the tenure ended before that was known.
+   */
+  async #append(batch: Batch): Promise<boolean | undefined> {
     const { clock, log, ids } = this.#ports;
     const startedMs = clock.monotonicMs();
     const body = encodeEntry(batch.base, batch.encoded);
@@ -303,7 +329,7 @@ export class Appender {
         this.#observe('unknown', startedMs, batch);
         outcome = await this.#readBack(record);
       }
-      if (this.#closed !== undefined) return false;
+      if (this.#closed !== undefined) return undefined;
       if (outcome === undefined) {
         await delay(clock, retryMs);
         retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
@@ -323,7 +349,7 @@ export class Appender {
       // A late write of an earlier epoch, void for every reader since it follows this epoch's first entry.
       this.#lastSeq = standing.seq;
     }
-    return false;
+    return undefined;
   }
 
   async #readBack(record: LogRecord): Promise<AppendOutcome | undefined> {

@@ -8,7 +8,7 @@ import type { Tenant } from '../core/tenants.ts';
 import type { MemberRow, TrailRow } from '../store/store.ts';
 import { exportGrants, listSubjectGrants, listSubjects, listTrail } from './listings.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from './operations.ts';
-import type { Attempt, HandleGrant, Page, PageQuery, ShardConnection, SlotStatus } from './shard.ts';
+import type { Attempt, HandleGrant, Page, PageQuery, ShardConnection, SlotStatus, SlotsReport } from './shard.ts';
 import { TenantCalls, type TenantCallsDependencies } from './tenant-calls.ts';
 import type { TenantMemory } from './tenant-memory.ts';
 import type { Tenure } from './tenure.ts';
@@ -19,6 +19,8 @@ const TENANT_CHARACTERS_MAX = 1024;
 export interface ConnectionDependencies extends TenantCallsDependencies {
   readonly tenures: () => Iterable<Tenure>;
   readonly members: () => Promise<readonly MemberRow[]>;
+  /** What the shard knows besides its own slots. */
+  readonly report: () => Omit<SlotsReport, 'owned'>;
 }
 
 const noTenant = (tenantId: string): GrantdError =>
@@ -105,6 +107,7 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     const tenants: Tenant[] = [];
     for (const tenure of this.dependencies.tenures()) {
       if (!tenure.serving) continue;
+      tenure.assertServing();
       for (const { tenant } of tenure.tenants.values()) if (tenant.tenantId > after) tenants.push(tenant);
     }
     return tenants.sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1)).slice(0, limit);
@@ -133,14 +136,14 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     return this.read(number, ({ tenure, memory }) => exportGrants(this.dependencies, tenure, memory, query));
   }
 
-  async listSlots(): Promise<readonly SlotStatus[]> {
+  async listSlots(): Promise<SlotsReport> {
     this.#assertOperator();
-    const slots: SlotStatus[] = [];
+    const owned: SlotStatus[] = [];
     for (const tenure of this.dependencies.tenures()) {
       const status = tenure.status();
-      if (status !== undefined) slots.push(status);
+      if (status !== undefined) owned.push(status);
     }
-    return slots.sort((left, right) => left.slot - right.slot);
+    return { ...this.dependencies.report(), owned: owned.sort((left, right) => left.slot - right.slot) };
   }
 
   async listMembers(): Promise<readonly MemberRow[]> {

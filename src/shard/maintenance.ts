@@ -4,6 +4,7 @@
 import type { Clock } from '../core/clock.ts';
 import { segmentOf } from '../core/slots.ts';
 import type { LogRecord, Store } from '../store/store.ts';
+import type { Log } from '../telemetry/log.ts';
 import { decodeEntry } from './entries.ts';
 import { decideTenantUpdate } from './operations.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
@@ -28,6 +29,23 @@ export interface MaintenancePorts {
 }
 
 type Revocation = Parameters<Store['removeGone']>[0][number];
+
+/** One round. What fails is logged, and found again by the next. */
+export async function maintain(
+  ports: MaintenancePorts & { readonly log: Log },
+  tenure: Tenure,
+  options: { readonly trim: boolean },
+): Promise<void> {
+  if (!tenure.serving) return;
+  tenure.forgetOperations();
+  try {
+    await purgeTenants(ports, tenure);
+    await writeKeyUses(ports, tenure);
+    if (options.trim && tenure.recalled) await trimLog(ports, tenure);
+  } catch (error) {
+    ports.log.warn({ slot: tenure.slot, err: error }, 'maintenance was cut short; the next round goes on');
+  }
+}
 
 /**
  * Removes whole segments from the front of the log: those that state holds, that are older than the retention and not

@@ -1,32 +1,39 @@
-// A shard: one incarnation of a shard process, the slots it owns and the connections of its peers. It registers itself
-// as a member, claims the slots for which it is the wanted owner, and keeps trying those that it could not open.
+// A shard: the slots that its process owns now, and the connections of its peers. Its parts: the session (is this process
+// alive, and may it answer), the membership (who else is), the ownership (which slots are its own), and a tenure per slot.
+// It keeps: it answers only for a slot that it serves, in an epoch that it claimed, under a valid lease; and where another
+// member has declared it dead, everything of that session ends before it joins again, as another incarnation.
 //
 // On the embedded store one process owns the data directory (a lock says so), so its incarnations are the only ones that
-// can be alive: `retireMembers` declares dead whatever an earlier run left, and no lease is needed to fence it.
+// can be alive: it is `exclusive`, `retireMembers` declares dead whatever an earlier run left, and no lease has to fence it.
 
 import { assert } from '../core/assert.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { CursorSecrets } from '../core/cursors.ts';
 import { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
-import { rankShards } from '../core/slots.ts';
-import type { MemberRow, Meta, Store } from '../store/store.ts';
+import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Connection, type ConnectionDependencies } from './connection.ts';
-import { purgeTenants, trimLog, writeKeyUses } from './maintenance.ts';
+import { maintain } from './maintenance.ts';
+import { Membership } from './membership.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import { claimSlot } from './recovery.ts';
+import { Ownership } from './ownership.ts';
+import { BEAT_INTERVAL_MS, Session } from './session.ts';
 import { type Routes, type Shard, type ShardConnection, ShardFailure, type ShardWelcome } from './shard.ts';
 import { delay, storeDeadline } from './store-calls.ts';
 import { SUBJECT_ROWS_MAX_DEFAULT } from './subject-page.ts';
-import { Tenure, type TenureDependencies } from './tenure.ts';
+import { Tenure } from './tenure.ts';
 
 export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
 
-/** Slots that are opened at once. */
-const OPENINGS_MAX = 32;
-const RECONCILE_MS = 1000;
+/** How often members and slots are looked at; slots more often while some are moving. */
+const ROUND_MS = 500;
+const MOVING_ROUND_MS = 50;
+/** Every other member has seen by then that this one drains: a beat, and one look at the members. */
+const DRAIN_NOTICE_MS = 2 * BEAT_INTERVAL_MS;
+/** A shard that waits for others' slots for longer is ready all the same: what it serves, it serves. */
+const READY_WAIT_MS_MAX = 30_000;
 const MAINTENANCE_MS = 2000;
 /** The trimmer looks at the log once in so many rounds of maintenance. */
 const TRIM_ROUNDS = 30;
@@ -48,6 +55,10 @@ export interface ShardNodeOptions {
   readonly address: string;
   readonly meta: Meta;
   readonly plans: Plans;
+  /** The process holds the store alone: no lease, no beats, nobody is declared dead. */
+  readonly exclusive?: boolean;
+  /** Asked before each beat: whether this process does its work. While it does not, it does not beat. */
+  readonly useful?: () => boolean;
   /** Rows of a subject up to which it is held in memory whole. */
   readonly subjectRowsMax?: number;
   /** Default 7 days, at least an hour outside tests. */
@@ -64,173 +75,179 @@ export async function retireMembers(store: Store, clock: Clock): Promise<void> {
 }
 
 export class ShardNode implements Shard {
-  readonly incarnation: string;
   readonly #dependencies: ShardNodeDependencies;
   readonly #options: ShardNodeOptions;
+  readonly #exclusive: boolean;
   readonly #ids: IdFactory;
   readonly #lookups = { hits: 0, misses: 0 };
-  readonly #tenures = new Map<number, Tenure>();
-  readonly #opening = new Set<number>();
+  readonly #membership: Membership;
+  readonly #ownership: Ownership;
   readonly #watchers = new Set<() => void>();
   readonly #connections = new Set<Connection>();
   readonly #connectionDependencies: ConnectionDependencies;
-  #wanted: ReadonlySet<number> = new Set();
-  #members: readonly MemberRow[] = [];
-  #stopping = false;
-  #openings: Promise<unknown> = Promise.resolve();
+  #session: Session;
+  #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
+  #ready = false;
+  #settledAtMs: number | undefined;
+  #storeFailing = false;
+  #whenReady: (() => void)[] = [];
   #stopReporting: () => void = () => {};
 
   constructor(dependencies: ShardNodeDependencies, options: ShardNodeOptions) {
+    const { store, clock, random, log, metrics } = dependencies;
+    const { meta, shardName, exclusive = false } = options;
     this.#dependencies = dependencies;
     this.#options = options;
-    this.#ids = new IdFactory(dependencies.clock, dependencies.random);
-    this.incarnation = this.#ids.create('inc');
+    this.#exclusive = exclusive;
+    this.#ids = new IdFactory(clock, random);
+    this.#session = this.#newSession();
+    this.#membership = new Membership({ store, clock, log }, { leaseMs: meta.leaseMs });
+    this.#ownership = new Ownership(
+      {
+        store,
+        clock,
+        log,
+        membership: this.#membership,
+        createTenure: (row, session) => this.#createTenure(row, session),
+        onRoutesChanged: () => {
+          this.#lookWhetherReady();
+          this.#routesChanged();
+        },
+        onMoved: (kind) => metrics.slotMoves.inc({ kind }),
+      },
+      { slots: meta.slots, shardName, exclusive },
+    );
     this.#connectionDependencies = {
-      store: dependencies.store,
-      clock: dependencies.clock,
+      store,
+      clock,
       ids: this.#ids,
       plans: options.plans,
-      secrets: cursorSecrets(options.meta),
-      slots: options.meta.slots,
+      secrets: cursorSecrets(meta),
+      slots: meta.slots,
       tenureOf: (slot) => this.#tenureOf(slot),
-      tenures: () => this.#tenures.values(),
-      members: () => dependencies.store.listMembers(storeDeadline(dependencies.clock)),
+      tenures: () => this.#ownership.tenures.values(),
+      members: () => store.listMembers(storeDeadline(clock)),
+      report: () => ({
+        incarnation: this.incarnation,
+        leaseLeftMs: exclusive ? undefined : this.#session.leaseLeftMs,
+        rows: this.#ownership.rows(),
+      }),
       lookups: this.#lookups,
     };
   }
 
+  /** Of the session that is on now. */
+  get incarnation(): string {
+    return this.#session.incarnation;
+  }
+
+  /** Whether it has once served its share. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
   // ---- life ----
 
-  /** Makes this incarnation known. */
+  /** Makes this incarnation known. Resolves when it has a lease, or is being stopped. */
   async join(): Promise<void> {
-    const { store, clock } = this.#dependencies;
-    const member: MemberRow = {
-      incarnation: this.incarnation,
-      shardName: this.#options.shardName,
-      address: this.#options.address,
-      state: 'alive',
-      beat: 0,
-      startedAtMs: clock.wallMs(),
-    };
-    const outcome = await store.insertMember(member, storeDeadline(clock));
-    assert(outcome.applied, 'an incarnation is inserted once');
+    await this.#session.join();
   }
 
-  /** Claims and opens the slots that are this shard's among the members that have joined. Resolves when all are served. */
+  /**
+   * Claims and opens the slots that are this shard's, and goes on looking after them. Resolves when it serves its share, or
+   * is being stopped. An exclusive one rejects where a slot cannot be opened.
+   */
   async start(): Promise<void> {
-    await this.#readMembers();
-    const failures = await this.#openWanted();
-    if (this.#stopping) return;
-    if (failures > 0)
-      throw new Error(`${failures} of ${this.#wanted.size} slots could not be opened; the log says why.`);
+    this.#state = 'running';
     this.#stopReporting = this.#dependencies.metrics.onRender(() => this.#reportMetrics());
-    void this.#reconcile();
+    if (this.#exclusive) await this.#startAlone();
+    void this.#watch();
     void this.#maintain();
+    if (this.#ready || this.#state !== 'running') return;
+    await new Promise<void>((resolve) => {
+      this.#whenReady.push(resolve);
+    });
   }
 
-  /** Hands back every slot, applied and checkpointed, and ends this incarnation. */
+  /** Hands every slot over, applied and checkpointed, and ends this incarnation. Waits for the store as long as it takes. */
   async stop(): Promise<void> {
+    if (this.#state === 'stopping' || this.#state === 'stopped') return;
     const { store, clock, log } = this.#dependencies;
-    this.#stopping = true;
+    const started = this.#state === 'running';
+    this.#state = 'stopping';
     this.#stopReporting();
-    // What is being opened was claimed: it is finished, and released like the rest.
-    await this.#openings;
-    await Promise.all([...this.#tenures.values()].map((tenure) => this.#release(tenure)));
+    this.#wakeReady();
+    const session = this.#session;
+    if (started && !this.#exclusive) await this.#drain(session);
+    await this.#ownership.releaseAll(session);
+    this.#state = 'stopped';
     for (const connection of this.#connections) connection.close();
     try {
-      await store.declareDead({ incarnation: this.incarnation, beat: 0 }, storeDeadline(clock));
-      await store.removeMember(this.incarnation, storeDeadline(clock));
+      await session.leave();
+      if (this.#exclusive) await store.removeMember(session.incarnation, storeDeadline(clock));
     } catch (error) {
-      log.warn({ err: error }, 'the member row could not be removed; the next start does it');
+      log.warn({ err: error }, 'the member could not say that it leaves; the others find out when its lease has ended');
     }
   }
 
-  async #readMembers(): Promise<void> {
-    const { store, clock } = this.#dependencies;
-    this.#members = await store.listMembers(storeDeadline(clock));
-    const alive = this.#members.filter(({ state }) => state === 'alive');
-    // An incarnation that was declared dead is dead for good: it claims nothing any more.
-    const joined = alive.some(({ incarnation }) => incarnation === this.incarnation);
-    const names = alive.map(({ shardName }) => shardName);
-    const { slots } = this.#options.meta;
-    const all = joined ? Array.from({ length: slots }, (_, slot) => slot) : [];
-    this.#wanted = new Set(all.filter((slot) => rankShards(names, slot)[0] === this.#options.shardName));
+  /** The rounds go on, and hand the slots over; where nobody is there to take them, they are released. */
+  async #drain(session: Session): Promise<void> {
+    const { clock } = this.#dependencies;
+    session.drain();
+    await delay(clock, DRAIN_NOTICE_MS);
+    while (!session.ended && this.#ownership.tenures.size > 0) await delay(clock, MOVING_ROUND_MS);
   }
 
-  #missing(): number[] {
-    return [...this.#wanted].filter((slot) => !this.#tenures.has(slot) && !this.#opening.has(slot));
-  }
-
-  /** Resolves with how many could not be opened. */
-  async #openWanted(): Promise<number> {
-    const waiting = this.#missing();
-    if (waiting.length === 0) return 0;
-    let failures = 0;
-    const openNext = async (): Promise<void> => {
-      for (let slot = waiting.shift(); slot !== undefined && !this.#stopping; slot = waiting.shift()) {
-        if (!(await this.#open(slot))) failures += 1;
-      }
-    };
-    const openings = Promise.all(Array.from({ length: OPENINGS_MAX }, openNext));
-    this.#openings = openings;
-    await openings;
-    this.#routesChanged();
-    return failures;
-  }
-
-  async #open(slot: number): Promise<boolean> {
-    const { clock, store, log } = this.#dependencies;
-    this.#opening.add(slot);
-    try {
-      const alive = new Set(
-        this.#members.filter(({ state }) => state !== 'dead').map(({ incarnation }) => incarnation),
-      );
-      const row = await claimSlot({ store, clock }, slot, this.incarnation, (owner) => !alive.has(owner));
-      if (row === undefined) return false;
-      const tenure = new Tenure(row, this.incarnation, this.#tenureDependencies());
-      this.#tenures.set(slot, tenure);
-      try {
-        await tenure.open();
-      } catch (error) {
-        this.#tenures.delete(slot);
-        throw error;
-      }
-      return true;
-    } catch (error) {
-      log.error({ slot, err: error }, 'the slot could not be opened');
-      return false;
-    } finally {
-      this.#opening.delete(slot);
+  async #startAlone(): Promise<void> {
+    await this.#membership.scan();
+    const before = this.#ownership.failures;
+    while (this.#state === 'running') {
+      await this.#ownership.round(this.#session);
+      await this.#ownership.idle();
+      const failures = this.#ownership.failures - before;
+      if (failures > 0) throw new Error(`${failures} slots could not be opened; the log says why.`);
+      if (this.#lookWhetherReady()) return;
     }
   }
 
-  async #release(tenure: Tenure): Promise<void> {
-    const { store, clock, log } = this.#dependencies;
-    const { slot, owner, epoch } = tenure;
-    await tenure.release();
-    this.#tenures.delete(slot);
-    this.#routesChanged();
-    try {
-      await store.releaseSlot({ slot, owner, epoch, successor: undefined }, storeDeadline(clock));
-    } catch (error) {
-      log.warn({ slot, err: error }, 'the release of the slot is not confirmed; its member row ends all the same');
-    }
-  }
-
-  /** Opens again what was lost or could not be opened. */
-  async #reconcile(): Promise<void> {
+  async #watch(): Promise<void> {
     const { clock, log } = this.#dependencies;
-    while (!this.#stopping) {
-      await delay(clock, RECONCILE_MS);
-      if (this.#stopping) return;
+    let scannedAtMs = Number.NEGATIVE_INFINITY;
+    while (this.#state !== 'stopped') {
+      const session = this.#session;
       try {
-        // Who may be dispossessed is asked anew: whoever took a slot over meanwhile is alive.
-        if (this.#missing().length > 0) await this.#readMembers();
-        await this.#openWanted();
+        if (clock.monotonicMs() - scannedAtMs >= ROUND_MS || session.state === 'joining') {
+          scannedAtMs = clock.monotonicMs();
+          await this.#membership.scan();
+          if (!this.#exclusive && session.leaseValid) {
+            await this.#membership.declareSilent(session);
+            await this.#membership.removeDead(session);
+          }
+        }
+        await this.#ownership.round(session);
+        this.#lookWhetherReady();
+        this.#storeFailing = false;
       } catch (error) {
-        log.warn({ err: error }, 'the slots could not be looked at; trying again');
+        if (!this.#storeFailing) log.warn({ err: error }, 'members and slots cannot be looked at; trying again');
+        this.#storeFailing = true;
       }
+      await delay(clock, this.#ownership.moving ? MOVING_ROUND_MS : ROUND_MS);
     }
+  }
+
+  #lookWhetherReady(): boolean {
+    const nowMs = this.#dependencies.clock.monotonicMs();
+    if (this.#ownership.settled) this.#settledAtMs ??= nowMs;
+    const waitedMs = nowMs - (this.#settledAtMs ?? nowMs);
+    if (!this.#ready && (this.#ownership.complete || waitedMs > READY_WAIT_MS_MAX)) {
+      this.#ready = true;
+      this.#wakeReady();
+    }
+    return this.#ready;
+  }
+
+  #wakeReady(): void {
+    for (const resolve of this.#whenReady.splice(0)) resolve();
   }
 
   async #maintain(): Promise<void> {
@@ -238,30 +255,52 @@ export class ShardNode implements Shard {
     const ports = {
       store,
       clock,
+      log,
       segmentSize: this.#options.meta.segmentSize,
       logRetentionMs: this.#options.logRetentionMs ?? LOG_RETENTION_MS_DEFAULT,
       createRequestId: () => this.#ids.create('req'),
     };
-    for (let round = 0; !this.#stopping; round += 1) {
-      for (const tenure of [...this.#tenures.values()]) {
-        if (!tenure.serving || this.#stopping) continue;
-        tenure.forgetOperations();
-        try {
-          await purgeTenants(ports, tenure);
-          await writeKeyUses(ports, tenure);
-          if (round % TRIM_ROUNDS === 0 && tenure.recalled) await trimLog(ports, tenure);
-        } catch (error) {
-          log.warn({ slot: tenure.slot, err: error }, 'maintenance was cut short; the next round goes on');
-        }
+    for (let round = 0; this.#state === 'running'; round += 1) {
+      for (const tenure of [...this.#ownership.tenures.values()]) {
+        if (this.#state !== 'running') return;
+        await maintain(ports, tenure, { trim: round % TRIM_ROUNDS === 0 });
       }
       await delay(clock, this.#options.maintenanceMs ?? MAINTENANCE_MS);
     }
   }
 
-  #tenureDependencies(): TenureDependencies {
+  #newSession(): Session {
+    const { store, clock, log, metrics } = this.#dependencies;
+    const { shardName, address, meta, useful = () => true } = this.#options;
+    return new Session(
+      {
+        store,
+        clock,
+        log,
+        useful,
+        observe: ({ outcome, seconds }) => metrics.beatSeconds.observe({ outcome }, seconds),
+        onEnded: (reason) => this.#joinAgain(reason),
+      },
+      { incarnation: this.#ids.create('inc'), shardName, address, leaseMs: meta.leaseMs, exclusive: this.#exclusive },
+    );
+  }
+
+  /** Another member has declared this one dead: whatever it owned may be served elsewhere by now. */
+  #joinAgain(reason: string): void {
+    const { log, metrics } = this.#dependencies;
+    metrics.sessionsLost.inc();
+    log.error({ incarnation: this.incarnation, reason }, 'the session is over');
+    this.#ownership.endAll(reason);
+    if (this.#state === 'stopping' || this.#state === 'stopped') return;
+    this.#session = this.#newSession();
+    log.info({ incarnation: this.incarnation }, 'joining again');
+    void this.#session.join();
+  }
+
+  #createTenure(row: SlotRow, session: Session): Tenure {
     const { store, clock, log, metrics } = this.#dependencies;
     const { segmentSize, deadlineMs } = this.#options.meta;
-    return {
+    return new Tenure(row, session.incarnation, {
       store,
       clock,
       ids: this.#ids,
@@ -269,6 +308,7 @@ export class ShardNode implements Shard {
       subjectRowsMax: this.#options.subjectRowsMax ?? SUBJECT_ROWS_MAX_DEFAULT,
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
+      leaseValid: () => session.leaseValid,
       observeAppend: ({ outcome, seconds, operations }) => {
         metrics.appends.inc({ outcome });
         if (outcome !== 'committed') return;
@@ -285,10 +325,9 @@ export class ShardNode implements Shard {
       },
       onLost: (tenure, reason) => {
         log.error({ slot: tenure.slot, epoch: tenure.epoch, reason }, 'the slot was lost');
-        if (this.#tenures.get(tenure.slot) === tenure) this.#tenures.delete(tenure.slot);
-        this.#routesChanged();
+        this.#ownership.lose(tenure);
       },
-    };
+    });
   }
 
   // ---- the port ----
@@ -313,7 +352,7 @@ export class ShardNode implements Shard {
 
   routes(): Routes {
     const epochs = new Map<number, number>();
-    for (const { slot, epoch, serving } of this.#tenures.values()) if (serving) epochs.set(slot, epoch);
+    for (const { slot, epoch, serving } of this.#ownership.tenures.values()) if (serving) epochs.set(slot, epoch);
     return { epochs };
   }
 
@@ -327,22 +366,23 @@ export class ShardNode implements Shard {
   }
 
   #tenureOf(slot: number): Tenure {
-    const tenure = this.#tenures.get(slot);
+    const tenure = this.#ownership.tenures.get(slot);
     if (tenure !== undefined) {
       tenure.assertServing();
       return tenure;
     }
-    if (this.#wanted.has(slot)) throw new ShardFailure('not-serving', `Slot ${slot} is not open yet.`);
-    const [name] = rankShards(
-      this.#members.map(({ shardName }) => shardName),
+    const row = this.#ownership.row(slot);
+    const owner = row?.owner === undefined ? undefined : this.#membership.row(row.owner);
+    if (row === undefined || owner === undefined || owner.state === 'dead' || owner.incarnation === this.incarnation) {
+      throw new ShardFailure('not-serving', `Slot ${slot} has no owner that is known here.`);
+    }
+    const { incarnation, address } = owner;
+    throw new ShardFailure('wrong-owner', `Slot ${slot} belongs to another shard.`, {
       slot,
-    );
-    const owner = this.#members.find(({ shardName }) => shardName === name);
-    throw new ShardFailure(
-      'wrong-owner',
-      `Slot ${slot} belongs to another shard.`,
-      owner && { slot, epoch: 0, incarnation: owner.incarnation, address: owner.address },
-    );
+      epoch: row.epoch,
+      incarnation,
+      address,
+    });
   }
 
   #reportMetrics(): void {
@@ -351,7 +391,8 @@ export class ShardNode implements Shard {
     metrics.pageLookups.inc({ result: 'miss' }, this.#lookups.misses);
     this.#lookups.hits = 0;
     this.#lookups.misses = 0;
-    for (const tenure of this.#tenures.values()) {
+    if (!this.#exclusive) metrics.leaseSeconds.inc(this.#session.leaseLeftMs / 1000);
+    for (const tenure of this.#ownership.tenures.values()) {
       const status = tenure.status();
       if (status === undefined) continue;
       metrics.shardSlots.inc({ state: status.state });

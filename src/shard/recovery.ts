@@ -12,7 +12,7 @@ import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import { segmentOf } from '../core/slots.ts';
-import type { Checkpoint, LogRecord, SlotRow, Stamp, Store } from '../store/store.ts';
+import type { Checkpoint, ConditionalOutcome, LogRecord, SlotRow, Stamp, Store } from '../store/store.ts';
 import type { CommittedEntry, LogEnd } from './appender.ts';
 import { decodeEntry, type Entry, encodeEntry, followingBase, LogUnreadableError } from './entries.ts';
 import { ShardFailure } from './shard.ts';
@@ -37,19 +37,22 @@ export interface RecoveredLog extends LogEnd {
   readonly first: number;
 }
 
-/** Claims the slot if it has no owner or one of `claimable`. Undefined: another one owns it. */
+/**
+ * Claims the slot if it has no owner, or one that is this one or confirmed dead. `applied` false: another one owns it, as
+ * `row` shows. A claim is always a new epoch, so that nothing of an earlier one of this very owner can land in it.
+ */
 export async function claimSlot(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,
   slot: number,
   owner: string,
-  claimable: (owner: string) => boolean,
-): Promise<SlotRow | undefined> {
+  confirmDead: (owner: string) => Promise<boolean>,
+): Promise<ConditionalOutcome<SlotRow>> {
   const { store, clock } = ports;
   const row = await store.readSlot(slot, storeDeadline(clock));
-  if (row?.owner !== undefined && row.owner !== owner && !claimable(row.owner)) return undefined;
+  if (row?.owner !== undefined && row.owner !== owner && !(await confirmDead(row.owner)))
+    return { applied: false, row };
   const expected = row === undefined ? undefined : { owner: row.owner, epoch: row.epoch };
-  const outcome = await store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
-  return outcome.applied ? outcome.row : undefined;
+  return store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
 }
 
 export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Checkpoint> {

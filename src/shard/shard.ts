@@ -5,7 +5,7 @@ import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, Relation, Tuple } from '../core/tuples.ts';
-import type { MemberRow, TrailRow } from '../store/store.ts';
+import type { MemberRow, SlotRow, TrailRow } from '../store/store.ts';
 
 export type ShardFailureKind =
   /** Another shard owns the slot; `owner` names it where known. */
@@ -15,7 +15,9 @@ export type ShardFailureKind =
   /** The handle is unknown: its key was revoked or changed, or its tenure has ended. Authenticate again. */
   | 'handle-gone'
   /** The attempt arrived after its expiry. Nothing was done. */
-  | 'expired';
+  | 'expired'
+  /** The tenure ended while the write was under way. A repeat of the same operation finds out what became of it. */
+  | 'undecided';
 
 export interface SlotOwner {
   readonly slot: number;
@@ -99,12 +101,24 @@ export interface SlotStatus {
   readonly tenants: number;
 }
 
+/** What one shard knows of the slots of the cluster. */
+export interface SlotsReport {
+  readonly incarnation: string;
+  /** Milliseconds for which it may still answer without hearing from the store; 0: it may not, undefined: it needs no lease. */
+  readonly leaseLeftMs: number | undefined;
+  /** Those that it owns. */
+  readonly owned: readonly SlotStatus[];
+  /** Every slot of the cluster that was ever claimed, as this shard last saw its row; not necessarily the latest. */
+  readonly rows: readonly SlotRow[];
+}
+
 export interface Routes {
   /** What this shard serves: slot → epoch. */
   readonly epochs: ReadonlyMap<number, number>;
 }
 
 export interface ShardWelcome {
+  /** At the time of the welcome: a shard that was declared dead joins again as another one, on the same connections. */
   readonly incarnation: string;
   readonly shardName: string;
   readonly slots: number;
@@ -164,7 +178,7 @@ export interface ShardConnection {
   listTrail(handle: number, query: PageQuery): Promise<Page<TrailRow>>;
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
   exportGrants(handle: number, query: PageQuery): Promise<Page<Grant>>;
-  listSlots(): Promise<readonly SlotStatus[]>;
+  listSlots(): Promise<SlotsReport>;
   listMembers(): Promise<readonly MemberRow[]>;
 
   /** The peer is gone: its handles end. */

@@ -32,6 +32,8 @@ export interface TenureDependencies {
   readonly segmentSize: number;
   /** How long operation ids are kept: twice the deadline. */
   readonly operationsKeptMs: number;
+  /** Whether the owner's lease lets it answer now. */
+  readonly leaseValid: () => boolean;
   readonly observeAppend: AppenderPorts['observe'];
   readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
   /** The tenure has ended without being asked to. */
@@ -67,7 +69,7 @@ export class Tenure {
     return this.#state;
   }
 
-  /** Whether answers may be given now. */
+  /** Whether it takes requests. Answers demand the lease as well: `assertServing`. */
   get serving(): boolean {
     return this.#state === 'serving';
   }
@@ -109,6 +111,7 @@ export class Tenure {
     const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay: (entry) => this.#replay(entry) };
     try {
       const checkpoint = await readCheckpoint(ports, this.slot);
+      if (this.#state !== 'opening') throw this.#notServing();
       this.#applier = this.#createApplier(checkpoint);
       for await (const tenant of readTenants(ports, this.slot)) this.#addTenant(tenant);
       const end = await recoverLog(ports, this.#row, checkpoint);
@@ -120,6 +123,7 @@ export class Tenure {
           operations: this.#operations,
           commit: (entry) => this.#commit(entry),
           room: () => this.#room(),
+          leaseValid: this.#dependencies.leaseValid,
           lost: (reason) => this.#lose(reason),
           observe: this.#dependencies.observeAppend,
         },
@@ -170,15 +174,29 @@ export class Tenure {
   /** Throws `not-serving` unless answers may be given now. To be asked again after the last await of an answer. */
   assertServing(): void {
     if (this.#state !== 'serving') throw this.#notServing();
+    if (!this.#dependencies.leaseValid()) {
+      throw new ShardFailure(
+        'not-serving',
+        'The shard has not heard from the store for too long to be sure that it owns the slot.',
+      );
+    }
   }
 
-  /** Finishes what is in flight, applies and checkpoints it, and ends. Afterwards the slot may be released. */
-  async release(): Promise<void> {
+  /**
+   * Takes nothing more, finishes what is in flight, applies and checkpoints it, and ends: for `limitMs` at most, since the
+   * next owner recovers from the log whatever is missing. Afterwards the slot may be released, and is never served again
+   * in this epoch.
+   */
+  async release(limitMs: number): Promise<void> {
     if (this.#state !== 'serving') return;
     this.#state = 'releasing';
+    await Promise.race([this.#flush(), delay(this.#dependencies.clock, limitMs)]);
+    this.end('It was released.');
+  }
+
+  async #flush(): Promise<void> {
     await this.#appender?.drained();
     await this.#applier?.flush();
-    this.end('It was released.');
   }
 
   /** Drops everything. What was acknowledged stands in the log. */
@@ -257,6 +275,8 @@ export class Tenure {
   }
 
   async #replay(entry: CommittedEntry): Promise<void> {
+    // The session may have ended meanwhile.
+    if (this.#state === 'ended') throw this.#notServing();
     this.#recall(entry)();
     this.#commit(entry);
     await this.#applier?.room();

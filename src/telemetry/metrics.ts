@@ -35,6 +35,10 @@ export interface Metrics {
   readonly appendBatchOperations: Histogram;
   readonly appends: Counter<'outcome'>;
   readonly checkpointLagEntries: Gauge;
+  readonly leaseSeconds: Gauge;
+  readonly beatSeconds: Histogram<'outcome'>;
+  readonly slotMoves: Counter<'kind'>;
+  readonly sessionsLost: Counter;
   readonly stateWrites: Counter;
   readonly stateWriteFailures: Counter;
 }
@@ -134,6 +138,24 @@ export function createMetrics(): Metrics {
       labelNames: ['outcome'],
       registers,
     }),
+    beatSeconds: new Histogram({
+      name: 'grantd_beat_seconds',
+      help: 'Duration of the beats of this shard, by outcome: stood, unknown (timed out) or withheld (this process does not do its work).',
+      labelNames: ['outcome'],
+      buckets: SECONDS_BUCKETS,
+      registers,
+    }),
+    slotMoves: new Counter({
+      name: 'grantd_slot_moves_total',
+      help: 'Slots that this shard took, gave away or lost, by kind: claimed, released or failed.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    sessionsLost: new Counter({
+      name: 'grantd_sessions_lost_total',
+      help: 'How often this shard was declared dead by another and joined again.',
+      registers,
+    }),
     stateWrites: new Counter({
       name: 'grantd_state_writes_total',
       help: 'Rows written to the state tables.',
@@ -164,6 +186,11 @@ function createSummedGauges(registers: Registry[]) {
     pageCacheBytes: new Gauge({
       name: 'grantd_page_cache_bytes',
       help: 'Estimated bytes of the subject pages held in memory.',
+      registers,
+    }),
+    leaseSeconds: new Gauge({
+      name: 'grantd_lease_seconds',
+      help: 'For how long this shard may still answer without hearing from the store; 0: it may not.',
       registers,
     }),
     checkpointLagEntries: new Gauge({

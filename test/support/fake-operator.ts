@@ -8,9 +8,9 @@ import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import type { Tenant } from '../../src/core/tenants.ts';
 import { compareUtf8, type Grant, type Namespace, namespaceOf, type Tuple } from '../../src/core/tuples.ts';
-import type { OperatorApi, RequestContext, SlotView, TenantSession } from '../../src/front/front.ts';
+import type { MemberView, OperatorApi, RequestContext, SlotView, TenantSession } from '../../src/front/front.ts';
 import type { GrantRequest, GrantResult, ListedKey, Page, PageQuery } from '../../src/shard/shard.ts';
-import type { MemberRow, TrailRow } from '../../src/store/store.ts';
+import type { TrailRow } from '../../src/store/store.ts';
 
 interface TenantData {
   tenant: Tenant;
@@ -35,7 +35,7 @@ export class FakeOperator implements OperatorApi {
   /** Every page of an export leads to another one. */
   endlessExport = false;
   slots: readonly SlotView[] = [];
-  members: readonly MemberRow[] = [];
+  members: readonly MemberView[] = [];
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;

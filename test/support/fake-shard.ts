@@ -19,6 +19,7 @@ import {
   ShardFailure,
   type SlotOwner,
 } from '../../src/shard/shard.ts';
+import type { MemberRow } from '../../src/store/store.ts';
 
 export interface FakeKey extends ListedKey {
   readonly hash: string;
@@ -38,8 +39,9 @@ export class FakeWorld {
   /** First results by operation id, as the log keeps them. */
   readonly operations = new Map<string, unknown>();
   readonly slots: number;
-  /** Who owns a slot now, by slot. */
+  /** Who owns a slot now, by slot; an empty incarnation: released. */
   readonly owners = new Map<number, SlotOwner>();
+  readonly members = new Map<string, MemberRow>();
 
   constructor(slots = 4) {
     this.slots = slots;
@@ -85,6 +87,7 @@ export class FakeShard implements Shard {
   readonly connections = new Set<FakeConnection>();
   readonly #watchers = new Set<() => void>();
   clockSkewMs = 0;
+  leaseLeftMs: number | undefined = 2500;
   welcomeSlots: number | undefined;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
@@ -100,6 +103,14 @@ export class FakeShard implements Shard {
     this.world = world;
     this.name = name;
     this.incarnation = `inc_${name}`;
+    world.members.set(this.incarnation, {
+      incarnation: this.incarnation,
+      shardName: name,
+      address: '127.0.0.1:1',
+      state: 'alive',
+      beat: 42,
+      startedAtMs: 1_700_000_000_000,
+    });
   }
 
   count(name: string): number {
@@ -432,29 +443,32 @@ class FakeConnection implements ShardConnection {
 
   async listSlots() {
     await this.#enter('listSlots');
-    return [...this.#shard.epochs].map(([slot, epoch]) => ({
-      slot,
-      epoch,
-      state: 'serving' as const,
-      logEnd: 7,
-      checkpoint: 5,
-      tenants: 1,
-    }));
+    const { incarnation, leaseLeftMs, epochs, world } = this.#shard;
+    return {
+      incarnation,
+      leaseLeftMs,
+      owned: [...epochs].map(([slot, epoch]) => ({
+        slot,
+        epoch,
+        state: 'serving' as const,
+        logEnd: 7,
+        checkpoint: 5,
+        tenants: 1,
+      })),
+      rows: [...world.owners.values()].map(({ slot, epoch, incarnation: owner }) => ({
+        slot,
+        epoch,
+        owner: owner === '' ? undefined : owner,
+        opened: 1,
+        first: 1,
+        successor: undefined,
+      })),
+    };
   }
 
   async listMembers() {
     await this.#enter('listMembers');
-    const { incarnation, name } = this.#shard;
-    return [
-      {
-        incarnation,
-        shardName: name,
-        address: '127.0.0.1:1',
-        state: 'alive' as const,
-        beat: 42,
-        startedAtMs: 1_700_000_000_000,
-      },
-    ];
+    return [...this.#shard.world.members.values()];
   }
 
   close(): void {

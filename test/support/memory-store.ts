@@ -28,6 +28,8 @@ export interface MemoryStoreOptions {
   readonly clock: Clock;
   /** Awaited before a call is applied (`request`) and before its answer is given (`reply`). Default: a microtask. */
   readonly delay?: (operation: StoreOperation, way: 'request' | 'reply') => Promise<void>;
+  /** Removals also remove older writes that come after them, as tombstones do. Default: false. */
+  readonly shadows?: boolean;
 }
 
 type Arguments<Name extends StoreOperation> = Parameters<Store[Name]>;
@@ -48,12 +50,13 @@ export class MemoryStore implements Store {
   readonly #members = new Map<string, MemberRow>();
   readonly #checkpoints = new Map<number, Checkpoint>();
   readonly #keyUses = new Map<string, Map<KeyId, number>>();
-  readonly #tables = new StateTables();
+  readonly #tables: StateTables;
   #meta: Meta | undefined;
   #closed = false;
 
   constructor(options: MemoryStoreOptions) {
     this.#clock = options.clock;
+    this.#tables = new StateTables(options.shadows);
     this.#delay = options.delay ?? (() => Promise.resolve());
   }
 
@@ -271,8 +274,7 @@ export class MemoryStore implements Store {
   removeGone(...[grants, deadline]: Arguments<'removeGone'>): Answer<'removeGone'> {
     return this.#run('removeGone', deadline, () => {
       for (const { tenantId, subject, relation, object, stamp } of grants) {
-        const isGone = (row: GrantWrite) => row.gone && row.stamp <= stamp;
-        this.#tables.grants.remove([tenantId, subject], [relation, object], isGone);
+        this.#tables.grants.remove([tenantId, subject], [relation, object], stamp, (row) => row.gone);
       }
     });
   }
@@ -291,6 +293,28 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#closed = true;
+  }
+
+  // ---- for tests that look inside, or break what no store should ever break ----
+
+  /** The seqs that stand in the log of a slot, ascending. */
+  seqsOf(slot: number): number[] {
+    const seqs: number[] = [];
+    for (const record of this.#log.values()) if (record.slot === slot) seqs.push(record.seq);
+    return seqs.sort((left, right) => left - right);
+  }
+
+  checkpointOf(slot: number): Checkpoint | undefined {
+    return this.#checkpoints.get(slot);
+  }
+
+  slotRows(): readonly SlotRow[] {
+    return [...this.#slots.values()];
+  }
+
+  /** A record vanishes, as no record may. */
+  loseRecord(slot: number, seq: number): void {
+    this.#log.delete(`${slot}/${seq}`);
   }
 
   #run<Result>(operation: StoreOperation, deadline: DeadlineMs, apply: () => Result): Promise<Result> {

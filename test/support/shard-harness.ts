@@ -23,9 +23,11 @@ const PAGE_CACHE_BYTES_MAX = 16 * 1024 * 1024;
 
 export const META: Meta = {
   schemaVersion: 1,
+  schemaServesFrom: 1,
   slots: 4,
   segmentSize: 8,
   serialLevel: 'LOCAL_SERIAL',
+  datacentre: '',
   leaseMs: 3000,
   deadlineMs: 10_000,
   logFormat: 1,
@@ -65,7 +67,7 @@ export class ShardHarness {
     const budget = new MemoryBudget(pageCacheBytesMax);
     const node = createShardNode(
       { store, clock, random, log, metrics: createMetrics(), budget },
-      { shardName, address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, ...options },
+      { shardName, address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, exclusive: true, ...options },
     );
     await store.initializeMeta(META, clock.monotonicMs() + 1000);
     await retireMembers(store, clock);

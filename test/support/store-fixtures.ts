@@ -26,9 +26,11 @@ export const soon = (): number => systemClock.monotonicMs() + 10_000;
 
 export const META: Meta = Object.freeze({
   schemaVersion: 1,
+  schemaServesFrom: 1,
   slots: 256,
   segmentSize: 8,
   serialLevel: 'SERIAL',
+  datacentre: '',
   leaseMs: 3000,
   deadlineMs: 10_000,
   logFormat: 1,

@@ -19,10 +19,15 @@ interface Stamped {
 /** Rows in partitions, as the real stores have them. */
 export class StampedTable<Row extends Stamped> {
   readonly #partitions = new Map<string, Map<string, Row>>();
+  /** Stamps up to which a row was removed: what is older and comes later stays removed. */
+  readonly #removed = new Map<string, number>();
   readonly #order: (left: Row, right: Row) => number;
+  readonly #shadows: boolean;
 
-  constructor(order: (left: Row, right: Row) => number) {
+  /** `shadows`: a removal also removes older writes that come after it, as a tombstone does. */
+  constructor(order: (left: Row, right: Row) => number, shadows = false) {
     this.#order = order;
+    this.#shadows = shadows;
   }
 
   put(partition: readonly (string | number)[], key: readonly (string | number)[], row: Row): void {
@@ -31,6 +36,7 @@ export class StampedTable<Row extends Stamped> {
     this.#partitions.set(name, rows);
     const rowKey = JSON.stringify(key);
     const standing = rows.get(rowKey);
+    if (row.stamp <= (this.#removed.get(`${name} ${rowKey}`) ?? Number.NEGATIVE_INFINITY)) return;
     if (standing === undefined || row.stamp > standing.stamp) rows.set(rowKey, row);
   }
 
@@ -43,11 +49,20 @@ export class StampedTable<Row extends Stamped> {
     return [...(this.#partitions.get(JSON.stringify(partition))?.values() ?? [])].sort(this.#order);
   }
 
-  remove(partition: readonly (string | number)[], key: readonly (string | number)[], if_: (row: Row) => boolean): void {
-    const rows = this.#partitions.get(JSON.stringify(partition));
+  /** Removes the row if it is no newer than `stamp` and may go, and then what is no newer and has yet to come. */
+  remove(
+    partition: readonly (string | number)[],
+    key: readonly (string | number)[],
+    stamp: number,
+    mayGo: (row: Row) => boolean,
+  ): void {
+    const name = JSON.stringify(partition);
     const rowKey = JSON.stringify(key);
+    const rows = this.#partitions.get(name);
     const row = rows?.get(rowKey);
-    if (rows !== undefined && row !== undefined && if_(row)) rows.delete(rowKey);
+    if (row !== undefined && !mayGo(row)) return;
+    if (row !== undefined && row.stamp <= stamp) rows?.delete(rowKey);
+    this.#shadow(`${name} ${rowKey}`, stamp);
   }
 
   /** Removes at most `limit` rows that are no newer than `stamp`, of the partitions whose first part is `owner`; returns how many. */
@@ -57,10 +72,17 @@ export class StampedTable<Row extends Stamped> {
       if ((JSON.parse(name) as readonly unknown[])[0] !== owner) continue;
       for (const [key, row] of rows) {
         if (removed === limit) return removed;
-        if (row.stamp <= stamp && rows.delete(key)) removed += 1;
+        if (row.stamp > stamp) continue;
+        rows.delete(key);
+        this.#shadow(`${name} ${key}`, stamp);
+        removed += 1;
       }
     }
     return removed;
+  }
+
+  #shadow(place: string, stamp: number): void {
+    if (this.#shadows) this.#removed.set(place, Math.max(stamp, this.#removed.get(place) ?? stamp));
   }
 }
 
@@ -69,18 +91,26 @@ export interface SubjectRow extends Stamped {
 }
 
 export class StateTables {
-  readonly grants = new StampedTable<GrantWrite>(
-    (left, right) => compareUtf8(left.relation, right.relation) || compareUtf8(left.object, right.object),
-  );
-  readonly subjects = new StampedTable<SubjectRow>((left, right) => compareUtf8(left.subject, right.subject));
-  readonly namespaces = new StampedTable<NamespaceWrite>((left, right) => compareUtf8(left.name, right.name));
-  readonly keys = new StampedTable<KeyWrite>((left, right) => compareUtf8(left.key.keyId, right.key.keyId));
-  readonly tenants = new StampedTable<TenantWrite>((left, right) =>
-    compareUtf8(left.tenant.tenantId, right.tenant.tenantId),
-  );
-  readonly trail = new StampedTable<TrailWrite>(
-    (left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index,
-  );
+  readonly grants: StampedTable<GrantWrite>;
+  readonly subjects: StampedTable<SubjectRow>;
+  readonly namespaces: StampedTable<NamespaceWrite>;
+  readonly keys: StampedTable<KeyWrite>;
+  readonly tenants: StampedTable<TenantWrite>;
+  readonly trail: StampedTable<TrailWrite>;
+
+  constructor(shadows = false) {
+    this.grants = new StampedTable(
+      (left, right) => compareUtf8(left.relation, right.relation) || compareUtf8(left.object, right.object),
+      shadows,
+    );
+    this.subjects = new StampedTable((left, right) => compareUtf8(left.subject, right.subject), shadows);
+    this.namespaces = new StampedTable((left, right) => compareUtf8(left.name, right.name), shadows);
+    this.keys = new StampedTable((left, right) => compareUtf8(left.key.keyId, right.key.keyId), shadows);
+    this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId));
+    this.trail = new StampedTable(
+      (left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index,
+    );
+  }
 
   apply(write: StateWrite): void {
     switch (write.kind) {

@@ -50,6 +50,7 @@ import type { Routes as _grantd_v1_Routes, Routes__Output as _grantd_v1_Routes__
 import type { ShardClient as _grantd_v1_ShardClient, ShardDefinition as _grantd_v1_ShardDefinition } from './grantd/v1/Shard.ts';
 import type { ShardMessage as _grantd_v1_ShardMessage, ShardMessage__Output as _grantd_v1_ShardMessage__Output } from './grantd/v1/ShardMessage.ts';
 import type { Slot as _grantd_v1_Slot, Slot__Output as _grantd_v1_Slot__Output } from './grantd/v1/Slot.ts';
+import type { SlotOwner as _grantd_v1_SlotOwner, SlotOwner__Output as _grantd_v1_SlotOwner__Output } from './grantd/v1/SlotOwner.ts';
 import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from './grantd/v1/Slots.ts';
 import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Subjects__Output } from './grantd/v1/Subjects.ts';
 import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from './grantd/v1/Tenant.ts';
@@ -121,6 +122,7 @@ export interface ProtoGrpcType {
       Shard: SubtypeConstructor<typeof grpc.Client, _grantd_v1_ShardClient> & { service: _grantd_v1_ShardDefinition }
       ShardMessage: MessageTypeDefinition<_grantd_v1_ShardMessage, _grantd_v1_ShardMessage__Output>
       Slot: MessageTypeDefinition<_grantd_v1_Slot, _grantd_v1_Slot__Output>
+      SlotOwner: MessageTypeDefinition<_grantd_v1_SlotOwner, _grantd_v1_SlotOwner__Output>
       Slots: MessageTypeDefinition<_grantd_v1_Slots, _grantd_v1_Slots__Output>
       Subjects: MessageTypeDefinition<_grantd_v1_Subjects, _grantd_v1_Subjects__Output>
       Tenant: MessageTypeDefinition<_grantd_v1_Tenant, _grantd_v1_Tenant__Output>

@@ -133,4 +133,12 @@ CREATE TABLE key_uses (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    version: 2,
+    name: 'which programs the schema serves, and the datacentre of the conditional writes',
+    sql: `
+ALTER TABLE meta ADD COLUMN schema_serves_from INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE meta ADD COLUMN datacentre TEXT NOT NULL DEFAULT '';
+`,
+  },
 ];

@@ -10,7 +10,7 @@ import type { GrantRow, LogRecord, MemberRow, Meta, SlotRow, TrailRow } from '..
 import { integerAt, optionalIntegerAt, optionalTextAt, type Row, textAt } from './database.ts';
 
 export const META_COLUMNS =
-  'schema_version, slots, segment_size, serial_level, lease_ms, deadline_ms, log_format, cursor_secrets';
+  'schema_version, slots, segment_size, serial_level, lease_ms, deadline_ms, log_format, cursor_secrets, schema_serves_from, datacentre';
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms';
@@ -46,6 +46,8 @@ export function metaOf(row: Row): Meta {
     deadlineMs: integerAt(row, 5),
     logFormat: integerAt(row, 6),
     cursorSecrets: parseSecrets(textAt(row, 7)),
+    schemaServesFrom: integerAt(row, 8),
+    datacentre: textAt(row, 9),
   };
 }
 

@@ -97,10 +97,43 @@ describe('keys', () => {
 test('plans, slots and members are tables', async () => {
   assert.match((await grantd(['plans'])).stdout, /PLAN +REQUESTS +PER SECONDS[^\n]*\nfree +600 +60 +1000 +1000\n/);
   assert.match((await grantd(['plans'])).stdout, /unlimited +unlimited/);
-  service.operator.members = [
-    { incarnation: 'inc_a', shardName: 'shard-0', address: 'h:1', state: 'draining', beat: 1, startedAtMs: 0 },
+  const session = { incarnation: 'inc_a', shardName: 'shard-0', address: 'h:1', leaseLeftMs: 2499.5 };
+  service.operator.members = [{ ...session, state: 'draining', beat: 17, startedAtMs: 0, slotsOwned: 2 }];
+  const members = (await grantd(['members'])).stdout;
+  assert.match(members, /SHARD +STATE +SLOTS +LEASE LEFT +BEAT +STARTED +ADDRESS +INCARNATION\n/);
+  assert.match(members, /shard-0 +draining +2 +2499 ms +17 +1970-01-01T00:00:00\.000Z +h:1 +inc_a\n/);
+  assert.match(members, /\n1 member: 1 draining\n$/);
+  const nobody = { incarnation: undefined, shardName: undefined, address: undefined, leaseLeftMs: undefined };
+  const nothing = { logEnd: undefined, checkpoint: undefined, tenants: undefined };
+  service.operator.slots = [
+    { slot: 0, state: 'unowned', epoch: 3, ...nobody, ...nothing },
+    { slot: 1, state: 'serving', epoch: 2, ...session, logEnd: 1090, checkpoint: 90, tenants: 4 },
+    { slot: 2, state: 'serving', epoch: 2, ...session, logEnd: 9, checkpoint: 9, tenants: 0 },
   ];
-  assert.match((await grantd(['members'])).stdout, /shard-0 +draining +h:1 +1970-01-01T00:00:00\.000Z/);
+  const slots = (await grantd(['slots'])).stdout;
+  assert.match(
+    slots,
+    /SLOT +STATE +SHARD +EPOCH +LEASE LEFT +TENANTS +LOG END +CHECKPOINT +LAG +ADDRESS +INCARNATION\n/,
+  );
+  assert.match(slots, /\n0 +unowned +- +3 +- +- +- +- +- +- +-\n/);
+  assert.match(slots, /\n1 +serving +shard-0 +2 +2499 ms +4 +1090 +90 +1000 +h:1 +inc_a\n/);
+  assert.match(slots, /\n3 slots: 2 serving, 1 unowned; 1 shard; checkpoints up to 1,000 behind\n$/);
+  const json = JSON.parse((await grantd(['slots', '--json'])).stdout);
+  assert.deepEqual(json[0], {
+    slot: 0,
+    state: 'unowned',
+    shard: null,
+    incarnation: null,
+    address: null,
+    epoch: 3,
+    lease_left_ms: null,
+    log_end: null,
+    checkpoint: null,
+    checkpoint_lag: null,
+    tenants: null,
+  });
+  assert.equal(json[1].checkpoint_lag, 1000);
+  service.operator.slots = [];
   assert.deepEqual(JSON.parse((await grantd(['slots', '--json'])).stdout), []);
 });
 

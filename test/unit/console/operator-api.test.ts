@@ -258,21 +258,60 @@ describe('the cluster', () => {
         tenants: 1,
         incarnation: 'inc_a',
         shardName: 'shard-0',
+        address: 'h:1',
+        leaseLeftMs: 2500.7,
+      },
+      {
+        slot: 4,
+        epoch: undefined,
+        state: 'unclaimed',
+        logEnd: undefined,
+        checkpoint: undefined,
+        tenants: undefined,
+        incarnation: undefined,
+        shardName: undefined,
+        address: undefined,
+        leaseLeftMs: undefined,
       },
     ];
     service.operator.members = [
-      { incarnation: 'inc_a', shardName: 'shard-0', address: '127.0.0.1:1', state: 'alive', beat: 4, startedAtMs: 0 },
+      {
+        incarnation: 'inc_a',
+        shardName: 'shard-0',
+        address: '127.0.0.1:1',
+        state: 'alive',
+        beat: 4,
+        startedAtMs: 0,
+        leaseLeftMs: undefined,
+        slotsOwned: 3,
+      },
     ];
     assert.deepEqual((await call('GET', '/slots')).body.slots, [
       {
         slot: 3,
-        epoch: 2,
         state: 'serving',
         shard: 'shard-0',
         incarnation: 'inc_a',
+        address: 'h:1',
+        epoch: 2,
+        lease_left_ms: 2500,
         log_end: 9,
         checkpoint: 7,
+        checkpoint_lag: 2,
         tenants: 1,
+      },
+      {
+        slot: 4,
+        state: 'unclaimed',
+        shard: null,
+        incarnation: null,
+        address: null,
+        epoch: null,
+        lease_left_ms: null,
+        log_end: null,
+        checkpoint: null,
+        checkpoint_lag: null,
+        tenants: null,
       },
     ]);
     assert.deepEqual((await call('GET', '/members')).body.members, [
@@ -281,7 +320,10 @@ describe('the cluster', () => {
         shard: 'shard-0',
         address: '127.0.0.1:1',
         state: 'alive',
+        beat: 4,
         started_at: '1970-01-01T00:00:00.000Z',
+        lease_left_ms: null,
+        slots: 3,
       },
     ]);
     assertProblem(await call('GET', '/plans?limit=1'), 400, 'invalid-request', /"limit"/);

@@ -32,7 +32,10 @@ export function contextFor(limitMs = 5000): RequestContext {
 }
 
 export async function serve(t: TestContext, shard: FakeShard, address = '127.0.0.1:0'): Promise<ShardServer> {
-  const server = await listenShardServer({ shard: () => shard, log: silentLog }, { address, version: 'test' });
+  const server = await listenShardServer(
+    { shard: () => shard, clock: systemClock, log: silentLog },
+    { address, version: 'test' },
+  );
   t.after(() => server.close());
   return server;
 }

@@ -113,11 +113,28 @@ test('a slot that moves while the shards answer is not lost from the listing', a
 });
 
 test('slots and members of the whole cluster are listed', async (t) => {
-  const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 6 });
+  const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 8 });
+  const [, second] = stage.shards;
+  assert.ok(second);
+  stage.world.owners.delete(7);
+  second.release([4]);
+  stage.world.owners.set(4, { slot: 4, epoch: 1, incarnation: '', address: '' });
+  stage.shards[0]?.epochs.delete(6);
+  second.release([7]);
   const slots = await stage.front.operator.listSlots(contextFor());
   assert.deepEqual(
-    slots.map(({ slot, shardName }) => `${slot} ${shardName}`),
-    ['0 shard-0', '1 shard-1', '2 shard-2', '3 shard-0', '4 shard-1', '5 shard-2'],
+    slots.map(({ slot, state, epoch, shardName }) => `${slot} ${state} ${epoch} ${shardName}`),
+    [
+      '0 serving 1 shard-0',
+      '1 serving 1 shard-1',
+      '2 serving 1 shard-2',
+      '3 serving 1 shard-0',
+      '4 unowned 1 undefined',
+      '5 serving 1 shard-2',
+      // Its owner has not begun with it.
+      '6 opening 1 shard-0',
+      '7 unclaimed undefined undefined',
+    ],
   );
   assert.deepEqual(slots[0], {
     slot: 0,
@@ -128,10 +145,63 @@ test('slots and members of the whole cluster are listed', async (t) => {
     tenants: 1,
     incarnation: 'inc_shard-0',
     shardName: 'shard-0',
+    address: '127.0.0.1:1',
+    leaseLeftMs: 2500,
   });
-  const [member] = await stage.front.operator.listMembers(contextFor());
-  assert.equal(member?.state, 'alive');
-  assert.equal(member?.beat, 42);
+  second.leaseLeftMs = undefined;
+  const members = await stage.front.operator.listMembers(contextFor());
+  assert.deepEqual(
+    members.map(({ shardName, state, beat, leaseLeftMs, slotsOwned }) => ({
+      shardName,
+      state,
+      beat,
+      leaseLeftMs,
+      slotsOwned,
+    })),
+    [
+      { shardName: 'shard-0', state: 'alive', beat: 42, leaseLeftMs: 2500, slotsOwned: 3 },
+      { shardName: 'shard-1', state: 'alive', beat: 42, leaseLeftMs: undefined, slotsOwned: 1 },
+      { shardName: 'shard-2', state: 'alive', beat: 42, leaseLeftMs: 2500, slotsOwned: 2 },
+    ],
+  );
+});
+
+test('one silent shard does not hide the slots of the others', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 2 });
+  const [first, second] = stage.shards;
+  assert.ok(first && second);
+  first.onCall = () => new Promise(() => {});
+  const startedAtMs = performance.now();
+  const slots = await stage.front.operator.listSlots(contextFor());
+  assert.ok(performance.now() - startedAtMs < 2500);
+  assert.deepEqual(
+    slots.map(({ state, shardName, address, logEnd }) => ({ state, shardName, address, logEnd })),
+    [0, 1, 2, 3].map((slot) => ({
+      state: slot % 2 === 0 ? 'unreachable' : 'serving',
+      shardName: slot % 2 === 0 ? 'shard-0' : 'shard-1',
+      address: '127.0.0.1:1',
+      logEnd: slot % 2 === 0 ? undefined : 7,
+    })),
+  );
+  const members = await stage.front.operator.listMembers(contextFor());
+  assert.deepEqual(
+    members.map(({ shardName, leaseLeftMs, slotsOwned }) => ({ shardName, leaseLeftMs, slotsOwned })),
+    [
+      { shardName: 'shard-0', leaseLeftMs: undefined, slotsOwned: 2 },
+      { shardName: 'shard-1', leaseLeftMs: 2500, slotsOwned: 2 },
+    ],
+  );
+  // Whoever cannot read the members does not hide the slots either.
+  second.onCall = (name) => {
+    if (name === 'listMembers') throw new GrantdError('unavailable', 'The store is away.');
+  };
+  const blind = await stage.front.operator.listSlots(contextFor());
+  assert.deepEqual(
+    blind.map(({ state }) => state),
+    ['unreachable', 'serving', 'unreachable', 'serving'],
+  );
+  second.onCall = () => new Promise(() => {});
+  await assert.rejects(stage.front.operator.listSlots(contextFor(1500)), code('unavailable'));
 });
 
 test('browsing a tenant crosses the wire, the longest pages included', async (t) => {

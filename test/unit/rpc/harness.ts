@@ -2,6 +2,7 @@
 
 import type { TestContext } from 'node:test';
 import { type ClientDuplexStream, credentials, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import { systemClock } from '../../../src/roles/system.ts';
 import type { FrontMessage } from '../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
 import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
 import type { Reply__Output } from '../../../src/rpc/gen/grantd/v1/Reply.ts';
@@ -14,7 +15,10 @@ import { createLog } from '../../../src/telemetry/log.ts';
 export const silentLog = createLog({ level: 'silent', pretty: false });
 
 export async function listen(t: TestContext, shard: () => Shard | undefined): Promise<ShardServer> {
-  const server = await listenShardServer({ shard, log: silentLog }, { address: '127.0.0.1:0', version: '1.2.3' });
+  const server = await listenShardServer(
+    { shard, clock: systemClock, log: silentLog },
+    { address: '127.0.0.1:0', version: '1.2.3' },
+  );
   t.after(() => server.close());
   return server;
 }

@@ -169,7 +169,7 @@ test('a node that is stopped while it opens its slots leaves none of them claime
   const log = createLog({ level: 'silent', pretty: false });
   const node = createShardNode(
     { store, clock, random, log, metrics: createMetrics(), budget: new MemoryBudget(1024 * 1024) },
-    { shardName: 'shard-1', address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS },
+    { shardName: 'shard-1', address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, exclusive: true },
   );
   await node.join();
   const starting = node.start();

@@ -5,7 +5,19 @@ import { test } from 'node:test';
 import type { TenantId } from '../../../src/core/ids.ts';
 import { ENTRY_BYTES_MAX } from '../../../src/shard/entries.ts';
 import type { OperationResult } from '../../../src/shard/operations.ts';
-import { attempt, createMemoryStore, ids, OpenSlot, SLOT, settled, soon, tuple, turns, waitFor } from './tools.ts';
+import {
+  attempt,
+  createMemoryStore,
+  ids,
+  OpenSlot,
+  RELEASE_MS,
+  SLOT,
+  settled,
+  soon,
+  tuple,
+  turns,
+  waitFor,
+} from './tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
@@ -199,7 +211,7 @@ test('a release finishes what is in flight and refuses what comes after', async 
   await waitFor(() => slot.faults.heldCalls() === 1);
   const waiting = slot.grant(handle, tuple('user:a', 'doc:2'));
   await turns(5);
-  const release = slot.tenure.release();
+  const release = slot.tenure.release(RELEASE_MS);
   await assert.rejects(slot.grant(handle, tuple('user:a', 'doc:3')), { kind: 'not-serving' });
   slot.faults.restore(['append']);
   assert.equal((await inFlight).kind, 'created');
@@ -224,7 +236,7 @@ test('a defect while a commit is taken in ends the tenure; the log keeps what wa
     throw new Error('a defect');
   };
   const by = attempt();
-  await assert.rejects(slot.grant(handle, TUPLE, by), { kind: 'not-serving' });
+  await assert.rejects(slot.grant(handle, TUPLE, by), { kind: 'undecided' });
   assert.match(slot.lost[0] ?? '', /a defect/);
   const heir = await slot.restart();
   const again = await heir.handle(tenantId);

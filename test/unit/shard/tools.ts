@@ -13,6 +13,7 @@ import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { claimSlot } from '../../../src/shard/recovery.ts';
 import type { Attempt, GrantResult } from '../../../src/shard/shard.ts';
 import { Tenure } from '../../../src/shard/tenure.ts';
+import type { SlotRow } from '../../../src/store/store.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from '../../support/faulty-store.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { createProcessClock, type ProcessClock } from '../../support/process-clock.ts';
@@ -79,6 +80,9 @@ export interface SlotOptions {
   readonly plans?: Plans;
 }
 
+/** What a release may take in a test. */
+export const RELEASE_MS = 5000;
+
 export class OpenSlot {
   readonly memory: MemoryStore;
   readonly store: ReturnType<typeof delayedStore>['store'];
@@ -89,6 +93,8 @@ export class OpenSlot {
   readonly front: Connection;
   readonly budget: MemoryBudget;
   readonly lost: string[] = [];
+  /** The lease of the owner, as it reads it. */
+  leaseValid = true;
   /** Operations of each committed append. */
   readonly batches: number[] = [];
 
@@ -110,6 +116,7 @@ export class OpenSlot {
       subjectRowsMax: options.subjectRowsMax ?? 10_000,
       segmentSize: SEGMENT_SIZE,
       operationsKeptMs: 20_000,
+      leaseValid: () => this.leaseValid,
       observeAppend: ({ outcome, operations }) => {
         if (outcome === 'committed') this.batches.push(operations);
       },
@@ -129,20 +136,21 @@ export class OpenSlot {
       },
       tenures: () => [this.tenure],
       members: () => store.listMembers(soon()),
+      report: () => ({ incarnation: this.tenure.owner, leaseLeftMs: undefined, rows: [] }),
       lookups: { hits: 0, misses: 0 },
     };
     this.connection = new Connection(dependencies, 'console', () => {});
     this.front = new Connection(dependencies, 'front', () => {});
   }
 
-  static #claimed: Awaited<ReturnType<typeof claimSlot>>;
+  static #claimed: SlotRow | undefined;
 
   /** Claims the slot, whoever has it; not opened yet. */
   static async claim(memory: MemoryStore, options: SlotOptions = {}): Promise<OpenSlot> {
     const clock = createProcessClock(options.wallMs);
     const { store, faults } = delayedStore(memory, clock, options.hooks);
     const owner = options.owner ?? ids.create('inc');
-    OpenSlot.#claimed = await claimSlot({ store, clock }, SLOT, owner, () => true);
+    OpenSlot.#claimed = (await claimSlot({ store, clock }, SLOT, owner, async () => true)).row;
     return new OpenSlot(memory, { store, faults, clock }, options);
   }
 

@@ -7,6 +7,7 @@ export const FailureKind = {
   FAILURE_NOT_SERVING: 3,
   FAILURE_HANDLE_GONE: 4,
   FAILURE_EXPIRED: 5,
+  FAILURE_UNDECIDED: 6,
 } as const;
 
 export type FailureKind =
@@ -22,5 +23,7 @@ export type FailureKind =
   | 4
   | 'FAILURE_EXPIRED'
   | 5
+  | 'FAILURE_UNDECIDED'
+  | 6
 
 export type FailureKind__Output = typeof FailureKind[keyof typeof FailureKind]

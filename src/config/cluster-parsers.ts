@@ -1,0 +1,158 @@
+// The parsers of the settings that only a cluster has: where Cassandra and the shards are, and with which certificates.
+// As in parsers.ts, none repeats a text that may be a secret.
+
+import { isIP } from 'node:net';
+import { parseAddress, quote } from './parsers.ts';
+import { Secret } from './secret.ts';
+import { type Origin, WrongSetting } from './setting.ts';
+
+/** Far above any cluster. */
+const ADDRESSES_MAX = 1000;
+
+const WILDCARD_HOSTS: ReadonlySet<string> = new Set(['0.0.0.0', '0', '[::]', '[::0]', '[0:0:0:0:0:0:0:0]']);
+
+/** Whether an address stands for every address of the machine, so that nobody can dial it. */
+export function isWildcard(address: string): boolean {
+  return WILDCARD_HOSTS.has(address.slice(0, address.lastIndexOf(':')));
+}
+
+/** `host:port` that another machine can dial. */
+export function parseDialAddress(text: string): string {
+  const address = parseAddress(text);
+  if (isWildcard(address) || address.endsWith(':0')) {
+    throw new WrongSetting(
+      `must be a host:port that others can dial, so neither a wildcard nor port 0; it is ${quote(text)}`,
+    );
+  }
+  return address;
+}
+
+/** Where shards are looked for. */
+export type DiscoverySource =
+  | { readonly kind: 'static'; readonly addresses: readonly string[] }
+  | { readonly kind: 'dns'; readonly name: string; readonly port: number };
+
+function splitList(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.length > ADDRESSES_MAX) throw new WrongSetting(`must name at most ${ADDRESSES_MAX} hosts`);
+  return parts;
+}
+
+function parseDns(text: string): DiscoverySource {
+  const match = /^(?<name>[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}):(?<port>\d{1,5})$/.exec(text);
+  const port = Number(match?.groups?.port);
+  if (match?.groups?.name === undefined || !(port >= 1 && port <= 65_535)) {
+    throw new WrongSetting(
+      `must name a host and a port after dns:, like dns:grantd-shard:8082; it is ${quote(`dns:${text}`)}`,
+    );
+  }
+  return Object.freeze({ kind: 'dns', name: match.groups.name, port });
+}
+
+/** `static:host:port,…` or `dns:name:port`. */
+export function parseDiscovery(text: string): DiscoverySource {
+  const kind = text.slice(0, text.indexOf(':') + 1);
+  const rest = text.slice(kind.length);
+  if (kind === 'static:') {
+    return Object.freeze({
+      kind: 'static',
+      addresses: Object.freeze([...new Set(splitList(rest).map(parseDialAddress))]),
+    });
+  }
+  if (kind === 'dns:') return parseDns(rest);
+  if (kind === 'kubernetes:') {
+    throw new WrongSetting(
+      'is kubernetes:…, which comes with a later version; use dns:name:port with a headless Service',
+    );
+  }
+  throw new WrongSetting(`must be static:host:port,… or dns:name:port; it is ${quote(text)}`);
+}
+
+/** Comma-separated hosts, each with a port or without; an IPv6 host stands in brackets where it has a port. */
+export function parseContactPoints(text: string): readonly string[] {
+  const points = splitList(text);
+  for (const point of points) {
+    const isHost = isIP(point) !== 0 || /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/.test(point);
+    if (isHost) continue;
+    try {
+      parseDialAddress(point);
+    } catch {
+      throw new WrongSetting(`must be comma-separated hosts, with a port or without; ${quote(point)} is none`);
+    }
+  }
+  return Object.freeze([...new Set(points)]);
+}
+
+/** As Cassandra takes it without quotes. */
+export function parseKeyspace(text: string): string {
+  if (!/^[a-z][a-z0-9_]{0,47}$/.test(text)) {
+    throw new WrongSetting(
+      `must be 1 to 48 lower-case letters, digits and "_", the first one a letter; it is ${quote(text)}`,
+    );
+  }
+  return text;
+}
+
+/** A name that others chose: anything printable. */
+export function parseName(text: string): string {
+  if (!/^[\x20-\x7e]{1,255}$/.test(text)) {
+    throw new WrongSetting(`must be 1 to 255 printable ASCII characters; it is ${quote(text)}`);
+  }
+  return text;
+}
+
+export function parseSecretText(text: string): Secret {
+  return new Secret(text);
+}
+
+export type PemKind = 'certificate' | 'private key';
+
+const PEM_PATTERNS: Readonly<Record<PemKind, RegExp>> = {
+  certificate: /-----BEGIN CERTIFICATE-----/,
+  'private key': /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/,
+};
+
+/** PEM text. Never repeats it: a key may be given in the place of a certificate. */
+export function pemParser(kind: PemKind): (text: string) => string {
+  return (text) => {
+    if (!PEM_PATTERNS[kind].test(text)) throw new WrongSetting(`must be a ${kind} in PEM form`);
+    return text;
+  };
+}
+
+/**
+ * PEM text, or the absolute or relative path of the file that holds it: a file is read again when it changes, so its
+ * path is what is kept.
+ */
+export function pemSourceParser(kind: PemKind): (text: string, origin: Origin) => string {
+  const parse = pemParser(kind);
+  return (text, { path }) => {
+    const pem = parse(text);
+    return path ?? pem;
+  };
+}
+
+/** As `pemSourceParser`; the text is a secret, whichever of the two it is. */
+export function parseKeySource(text: string, origin: Origin): Secret {
+  return new Secret(pemSourceParser('private key')(text, origin));
+}
+
+export type StoreKind = 'sqlite' | 'cassandra';
+
+/** The embedded store belongs to one process, `grantd dev`; processes that share a store share Cassandra. */
+export function parseStore(text: string, { role }: Origin): StoreKind {
+  if (text !== 'sqlite' && text !== 'cassandra') {
+    throw new WrongSetting(`must be sqlite or cassandra; it is ${quote(text)}`);
+  }
+  if (role === 'dev' && text === 'cassandra') {
+    throw new WrongSetting(
+      'is cassandra, but grantd dev runs on the embedded store only; on Cassandra run grantd migrate, shard, front and console',
+    );
+  }
+  if (role !== 'dev' && text === 'sqlite') {
+    throw new WrongSetting(
+      `is sqlite, the embedded store, which only grantd dev can use; for grantd ${role} set cassandra`,
+    );
+  }
+  return text;
+}

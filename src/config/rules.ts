@@ -1,0 +1,73 @@
+// What must hold between settings: each right by itself, and still wrong together.
+
+import type { Role } from './setting.ts';
+import type { Settings } from './settings.ts';
+
+type Values = Readonly<Partial<Record<keyof Settings, unknown>>>;
+
+interface Rule {
+  readonly roles: readonly Role[];
+  /** What it looks at. It is not asked where one of these is wrong by itself. */
+  readonly settings: readonly (keyof Settings)[];
+  /** Whether the values may stand together. */
+  readonly holds: (values: Values) => boolean;
+  /** A whole sentence, without a full stop; it begins with the name of a setting. */
+  readonly problem: string;
+}
+
+const countSet = (values: Values, settings: readonly (keyof Settings)[]): number =>
+  settings.filter((key) => values[key] !== undefined).length;
+
+const together = (roles: readonly Role[], settings: readonly (keyof Settings)[], problem: string): Rule => ({
+  roles,
+  settings,
+  holds: (values) => [0, settings.length].includes(countSet(values, settings)),
+  problem,
+});
+
+const oneOf = (roles: readonly Role[], settings: readonly (keyof Settings)[], problem: string): Rule => ({
+  roles,
+  settings,
+  holds: (values) => countSet(values, settings) > 0,
+  problem,
+});
+
+export const RULES: readonly Rule[] = Object.freeze([
+  together(
+    ['front', 'shard', 'console'],
+    ['rpcTlsCert', 'rpcTlsKey', 'rpcTlsCa'],
+    'GRANTD_RPC_TLS_CERT, GRANTD_RPC_TLS_KEY and GRANTD_RPC_TLS_CA go together; set all three or none',
+  ),
+  together(
+    ['shard', 'migrate'],
+    ['cassandraUsername', 'cassandraPassword'],
+    'GRANTD_CASSANDRA_USERNAME and GRANTD_CASSANDRA_PASSWORD go together; set both or none',
+  ),
+  together(
+    ['shard', 'migrate'],
+    ['cassandraTlsCert', 'cassandraTlsKey'],
+    'GRANTD_CASSANDRA_TLS_CERT and GRANTD_CASSANDRA_TLS_KEY go together; set both or none',
+  ),
+  {
+    roles: ['shard', 'migrate'],
+    settings: ['cassandraTlsCa', 'cassandraTlsCert'],
+    holds: (values) => values.cassandraTlsCert === undefined || values.cassandraTlsCa !== undefined,
+    problem: 'GRANTD_CASSANDRA_TLS_CERT needs GRANTD_CASSANDRA_TLS_CA, which turns TLS on',
+  },
+  oneOf(
+    ['console'],
+    ['operatorToken', 'operatorTokens'],
+    'GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set: nobody could log in to the console without',
+  ),
+  oneOf(
+    ['console'],
+    ['baseUrl', 'errorsBase'],
+    'GRANTD_BASE_URL or GRANTD_ERRORS_BASE must be set: the errors of the console name the pages of the public API',
+  ),
+  {
+    roles: ['front', 'shard', 'console'],
+    settings: ['drainSeconds', 'shutdownSeconds'],
+    holds: ({ drainSeconds, shutdownSeconds }) => Number(drainSeconds) < Number(shutdownSeconds),
+    problem: 'GRANTD_SHUTDOWN_SECONDS must be longer than GRANTD_DRAIN_SECONDS',
+  },
+]);

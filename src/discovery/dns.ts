@@ -1,0 +1,120 @@
+// Addresses of shards from DNS: every address of one name, looked up over and over, as a headless Service has one per
+// pod. It keeps: the last known set stays while a look-up fails or finds nothing, since a name server that is down, or a
+// service whose pods are all being replaced, says nothing about shards that still answer.
+
+import { lookup } from 'node:dns/promises';
+import type { Clock, Random, Timer } from '../core/clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Discovery } from './discovery.ts';
+
+const LOOKUP_INTERVAL_MS = 2000;
+/** Up to so much of the interval is random, so that many fronts do not ask at the same moment. */
+const JITTER = 0.25;
+/** A look-up that takes longer is not waited for. The next begins only once it has ended: it holds a thread. */
+const LOOKUP_MS_MAX = 10_000;
+
+/** Every address of a host, IPv4 and IPv6; rejects where there is none. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+export interface DnsDiscoveryDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Without it: the resolver of the machine, with its search domains and its hosts file. */
+  readonly resolve?: Resolve;
+}
+
+const resolveBySystem: Resolve = async (name) => {
+  const found = await lookup(name, { all: true });
+  return found.map(({ address }) => address);
+};
+
+const withPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+const sameSet = (left: readonly string[], right: readonly string[]): boolean =>
+  left.length === right.length && left.every((address, index) => address === right[index]);
+
+class DnsWatch {
+  readonly #dependencies: DnsDiscoveryDependencies;
+  readonly #target: { readonly name: string; readonly port: number };
+  readonly #onChange: (addresses: readonly string[]) => void;
+  #timer: Timer | undefined;
+  #known: readonly string[] = [];
+  #closed = false;
+  /** The last failure that was logged: one that goes on is told once. */
+  #failure = '';
+
+  constructor(
+    dependencies: DnsDiscoveryDependencies,
+    target: { readonly name: string; readonly port: number },
+    onChange: (addresses: readonly string[]) => void,
+  ) {
+    this.#dependencies = dependencies;
+    this.#target = target;
+    this.#onChange = onChange;
+    this.#look();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#timer?.cancel();
+  }
+
+  #look(): void {
+    const { clock, resolve = resolveBySystem } = this.#dependencies;
+    // One that takes too long is a failure like any other; what it brings in the end is still good.
+    this.#timer = clock.setTimer(() => this.#fail('The look-up takes too long.'), LOOKUP_MS_MAX);
+    resolve(this.#target.name).then(
+      (hosts) => this.#end(() => this.#take(hosts)),
+      (error: unknown) => this.#end(() => this.#fail(error instanceof Error ? error.message : String(error))),
+    );
+  }
+
+  #end(tell: () => void): void {
+    if (this.#closed) return;
+    this.#timer?.cancel();
+    const [byte = 0] = this.#dependencies.random.bytes(1);
+    const delayMs = LOOKUP_INTERVAL_MS * (1 - JITTER * (byte / 255));
+    this.#timer = this.#dependencies.clock.setTimer(() => this.#look(), delayMs);
+    tell();
+  }
+
+  #take(hosts: readonly string[]): void {
+    if (hosts.length === 0) {
+      this.#fail('The name has no address.');
+      return;
+    }
+    const { log } = this.#dependencies;
+    const { name, port } = this.#target;
+    if (this.#failure !== '') log.info({ name }, 'shards are found in DNS again');
+    this.#failure = '';
+    const addresses = [...new Set(hosts)].map((host) => withPort(host, port)).sort();
+    if (sameSet(addresses, this.#known)) return;
+    this.#known = Object.freeze(addresses);
+    log.info({ name, addresses }, 'addresses of shards, by DNS');
+    this.#onChange(addresses);
+  }
+
+  #fail(reason: string): void {
+    if (this.#closed || reason === this.#failure) return;
+    this.#failure = reason;
+    const { name } = this.#target;
+    this.#dependencies.log.warn(
+      { name, reason, known: this.#known.length },
+      'shards are not found in DNS; those known stay',
+    );
+  }
+}
+
+/** Looks `name` up every 2 seconds for as long as anyone watches. */
+export function createDnsDiscovery(
+  dependencies: DnsDiscoveryDependencies,
+  target: { readonly name: string; readonly port: number },
+): Discovery {
+  return {
+    watch(onChange) {
+      const watch = new DnsWatch(dependencies, target, onChange);
+      return () => watch.close();
+    },
+  };
+}

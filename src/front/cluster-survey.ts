@@ -1,0 +1,97 @@
+// Asks every shard how its slots stand, and one of them who is there. It keeps: a listing is answered within a bounded
+// time as long as one shard answers; a shard that does not is shown as such and hides nothing of the others.
+
+import { GrantdError } from '../core/errors.ts';
+import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
+import type { MemberRow } from '../store/store.ts';
+import { answered, memberFrom, shardReportFrom } from './answers.ts';
+import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
+import { type FlightControl, pauseBetweenTries } from './flights.ts';
+import type { MemberView, RequestContext, SlotView } from './front.ts';
+import { LinkFlight } from './operator-flights.ts';
+import type { CallBody } from './outbox.ts';
+import type { ShardLink } from './shard-link.ts';
+
+/** Of one question to one shard, which answers it from memory or with one scan of its store. */
+const QUESTION_MS_MAX = 1000;
+/** Shards that are asked for the members, one after the other. */
+const MEMBER_TRIES_MAX = 2;
+
+interface Answers {
+  readonly reports: readonly ShardReport[];
+  /** Those that have just answered. */
+  readonly links: readonly ShardLink[];
+}
+
+export class ClusterSurvey {
+  readonly #control: FlightControl;
+  readonly #readyLinks: () => readonly ShardLink[];
+
+  constructor(control: FlightControl, readyLinks: () => readonly ShardLink[]) {
+    this.#control = control;
+    this.#readyLinks = readyLinks;
+  }
+
+  async slots(context: RequestContext): Promise<readonly SlotView[]> {
+    const { reports, links } = await this.#askSlots(context);
+    // Without the members, who are read from the store, only the addresses of absent owners are missing.
+    const members = await this.#askMembers(context, links);
+    return mergeSlots(this.#control.routing.slots, reports, members ?? []);
+  }
+
+  async members(context: RequestContext): Promise<readonly MemberView[]> {
+    for (let tries = 0; ; tries += 1) {
+      const { reports, links } = await this.#askSlots(context);
+      const members = await this.#askMembers(context, links);
+      if (members !== undefined) {
+        return mergeMembers(members, reports, mergeSlots(this.#control.routing.slots, reports, members));
+      }
+      await pauseBetweenTries(this.#control, context, tries);
+    }
+  }
+
+  /** What all who answer in time say; at least one. */
+  async #askSlots(context: RequestContext): Promise<Answers> {
+    for (let tries = 0; ; tries += 1) {
+      const asked = this.#readyLinks();
+      const replies = await Promise.all(asked.map((link) => this.#ask(context, link, { listSlots: {} })));
+      const reports: ShardReport[] = [];
+      const links: ShardLink[] = [];
+      for (const [index, reply] of replies.entries()) {
+        const link = asked[index];
+        if (link === undefined || reply === undefined || reply instanceof GrantdError) continue;
+        reports.push(shardReportFrom(answered(reply.slots), link.address));
+        links.push(link);
+      }
+      if (reports.length > 0) return { reports, links };
+      const refusal = replies.find((reply) => reply instanceof GrantdError && !reply.retryable);
+      if (refusal instanceof GrantdError) throw refusal;
+      await pauseBetweenTries(this.#control, context, tries);
+    }
+  }
+
+  /** Undefined where none of the shards can read them now. */
+  async #askMembers(context: RequestContext, links: readonly ShardLink[]): Promise<readonly MemberRow[] | undefined> {
+    for (const link of links.slice(0, MEMBER_TRIES_MAX)) {
+      const reply = await this.#ask(context, link, { listMembers: {} });
+      if (reply !== undefined && !(reply instanceof GrantdError))
+        return answered(reply.members).members.map(memberFrom);
+    }
+    return undefined;
+  }
+
+  /** Undefined: the shard cannot answer now. */
+  async #ask(
+    context: RequestContext,
+    link: ShardLink,
+    body: CallBody,
+  ): Promise<Reply__Output | GrantdError | undefined> {
+    const deadlineMs = Math.min(context.deadlineMs, this.#control.clock.monotonicMs() + QUESTION_MS_MAX);
+    return new Promise((resolve) => {
+      const question = { link, body };
+      this.#control.flights.start(
+        new LinkFlight(this.#control, { ...context, deadlineMs }, question, resolve, resolve),
+      );
+    });
+  }
+}

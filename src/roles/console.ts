@@ -1,0 +1,66 @@
+// The role `console`: the operator's API over the shards that discovery names. It has no state and no store.
+
+import { hostname } from 'node:os';
+import { describeConfig } from '../config/read-config.ts';
+import type { ConsoleConfig } from '../config/settings.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { IdFactory } from '../core/ids.ts';
+import { BUILT_IN_PLANS } from '../core/plans.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import type { RunningRole } from './life-cycle.ts';
+import { openOperatorApi } from './open-apis.ts';
+import { openFront } from './open-front.ts';
+import { openOps } from './open-ops.ts';
+import { prepareProcess } from './prepare-process.ts';
+import { NO_SHARD } from './reach.ts';
+import { Readiness } from './readiness.ts';
+import { pause } from './waiting.ts';
+
+interface ConsoleRoleDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Resolves when it listens; it is ready while it reaches a shard: an operator needs it most while slots have no owner. */
+export async function startConsole(
+  dependencies: ConsoleRoleDependencies,
+  options: { readonly config: ConsoleConfig; readonly version: string },
+): Promise<RunningRole> {
+  const { clock, random, log } = dependencies;
+  const { config, version } = options;
+  prepareProcess(log);
+  log.info({ role: 'console', version, settings: describeConfig(config) }, 'starting');
+  const metrics = createMetrics();
+  const readiness = new Readiness(log);
+
+  // Disposed from the last to the first, whether the start fails or the role is stopped.
+  await using parts = new AsyncDisposableStack();
+  const ops = await openOps({ metrics, log, notReady: () => readiness.reasons() }, config);
+  parts.defer(() => ops.close());
+  const front = openFront(
+    { clock, random, log, metrics },
+    config,
+    { name: hostname(), peer: 'console', version },
+    parts,
+  );
+  const server = await openOperatorApi(
+    { operator: front.operator, ids: new IdFactory(clock, random), clock, log, metrics },
+    config,
+    {
+      plans: config.plans ?? BUILT_IN_PLANS,
+      // A rule of the settings holds that one of the two is there.
+      errorsBase: config.errorsBase ?? `${config.baseUrl}/errors`,
+    },
+  );
+  parts.defer(() => server.close());
+  parts.defer(async () => {
+    readiness.stop();
+    await pause(clock, config.drainSeconds * 1000);
+  });
+  readiness.serve(() => (front.reachesShards() ? undefined : NO_SHARD));
+  log.info({ url: server.url, ops: ops.url }, 'listening');
+  const running = parts.move();
+  return { stop: () => running.disposeAsync() };
+}

@@ -1,0 +1,61 @@
+// The role `front`: the public API over the shards that discovery names. It has no state and no store, so that any
+// number of them may come and go.
+
+import { hostname } from 'node:os';
+import { describeConfig } from '../config/read-config.ts';
+import type { FrontConfig } from '../config/settings.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { IdFactory } from '../core/ids.ts';
+import { BUILT_IN_PLANS } from '../core/plans.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import type { RunningRole } from './life-cycle.ts';
+import { DEADLINE_MS } from './new-cluster.ts';
+import { openPublicApi } from './open-apis.ts';
+import { openFront } from './open-front.ts';
+import { openOps } from './open-ops.ts';
+import { prepareProcess } from './prepare-process.ts';
+import { watchReach } from './reach.ts';
+import { Readiness } from './readiness.ts';
+import { pause } from './waiting.ts';
+
+interface FrontRoleDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Resolves when it listens; it is ready once it reaches the shards. */
+export async function startFront(
+  dependencies: FrontRoleDependencies,
+  options: { readonly config: FrontConfig; readonly version: string },
+): Promise<RunningRole> {
+  const { clock, random, log } = dependencies;
+  const { config, version } = options;
+  prepareProcess(log);
+  log.info({ role: 'front', version, settings: describeConfig(config) }, 'starting');
+  const metrics = createMetrics();
+  const readiness = new Readiness(log);
+
+  // Disposed from the last to the first, whether the start fails or the role is stopped.
+  await using parts = new AsyncDisposableStack();
+  const ops = await openOps({ metrics, log, notReady: () => readiness.reasons() }, config);
+  parts.defer(() => ops.close());
+  const front = openFront({ clock, random, log, metrics }, config, { name: hostname(), peer: 'front', version }, parts);
+  const reach = watchReach(clock, { complete: () => front.ready(), reachesShards: () => front.reachesShards() });
+  parts.defer(() => reach.close());
+  const http = await openPublicApi({ front, ids: new IdFactory(clock, random), clock, log, metrics }, config, {
+    plans: config.plans ?? BUILT_IN_PLANS,
+    deadlineMs: DEADLINE_MS,
+  });
+  parts.defer(() => http.close());
+  parts.defer(async () => {
+    readiness.stop();
+    http.drain();
+    await pause(clock, config.drainSeconds * 1000);
+  });
+  readiness.serve(() => reach.judge());
+  log.info({ url: http.url, ops: ops.url }, 'listening');
+  const running = parts.move();
+  return { stop: () => running.disposeAsync() };
+}

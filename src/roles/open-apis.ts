@@ -1,0 +1,64 @@
+// The two HTTP interfaces as the roles open them: the public one over a front, the operator's over a front that shards
+// know as a console.
+
+import { namedToken, OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
+import type { Secret } from '../config/secret.ts';
+import type { ConsoleConfig, FrontConfig } from '../config/settings.ts';
+import { createOperatorTokens } from '../console/operator-tokens.ts';
+import { type ConsoleServer, listenConsole } from '../console/server.ts';
+import type { Clock } from '../core/clock.ts';
+import type { IdFactory } from '../core/ids.ts';
+import type { Plans } from '../core/plans.ts';
+import { createFailureLimiter } from '../front/failure-limiter.ts';
+import type { Front, OperatorApi } from '../front/front.ts';
+import { createMemoryRateLimiter } from '../front/memory-rate-limiter.ts';
+import { type HttpServer, listenHttp } from '../http/server.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { listenOn } from './start-error.ts';
+
+interface ApiDependencies {
+  readonly ids: IdFactory;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** `baseUrl`: undefined where the bound address is the public one. */
+export function openPublicApi(
+  dependencies: ApiDependencies & { readonly front: Front },
+  config: Pick<FrontConfig, 'httpAddress' | 'errorsBase' | 'trustedProxies'> & { readonly baseUrl: string | undefined },
+  options: { readonly plans: Plans; readonly deadlineMs: number },
+): Promise<HttpServer> {
+  return listenOn('GRANTD_HTTP_ADDRESS', config.httpAddress, () =>
+    listenHttp(
+      { ...dependencies, rateLimiter: createMemoryRateLimiter(), failureLimiter: createFailureLimiter() },
+      {
+        address: config.httpAddress,
+        baseUrl: config.baseUrl,
+        errorsBase: config.errorsBase,
+        plans: options.plans,
+        trustedProxies: config.trustedProxies ?? [],
+        deadlineMs: options.deadlineMs,
+      },
+    ),
+  );
+}
+
+export function openOperatorApi(
+  dependencies: ApiDependencies & { readonly operator: OperatorApi },
+  config: Pick<ConsoleConfig, 'consoleAddress' | 'operatorTokens'> & { readonly operatorToken: Secret | undefined },
+  options: { readonly plans: Plans; readonly errorsBase: string },
+): Promise<ConsoleServer> {
+  const { operatorToken } = config;
+  const tokens = createOperatorTokens([
+    ...(operatorToken === undefined ? [] : [namedToken(OPERATOR_NAME_DEFAULT, operatorToken)]),
+    ...(config.operatorTokens ?? []),
+  ]);
+  return listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
+    listenConsole(
+      { ...dependencies, tokens, failureLimiter: createFailureLimiter() },
+      { address: config.consoleAddress, ...options },
+    ),
+  );
+}

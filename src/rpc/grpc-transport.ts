@@ -1,0 +1,33 @@
+// Streams to shards over gRPC, as a front opens them. It keeps: a stream has a channel and so a connection of its own,
+// closed with it.
+
+import { type ChannelCredentials, credentials as grpcCredentials } from '@grpc/grpc-js';
+import type { ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
+import { CLIENT_OPTIONS, ShardClient } from './protocol.ts';
+import type { OpenStream } from './transport.ts';
+
+export interface GrpcTransportOptions {
+  /** Asked at every dial, so that a changed certificate is used from the next connection on. Without it: no TLS. */
+  readonly credentials?: ((address: string) => ChannelCredentials) | undefined;
+}
+
+export function createGrpcTransport(options: GrpcTransportOptions = {}): OpenStream {
+  const credentialsOf = options.credentials ?? (() => grpcCredentials.createInsecure());
+  return (address, handlers) => {
+    // Resolved by DNS whatever the host looks like: no other scheme is ever meant.
+    const client = new ShardClient(`dns:${address}`, credentialsOf(address), CLIENT_OPTIONS);
+    const stream = client.exchange();
+    stream.on('data', (message: ShardMessage__Output) => handlers.onMessage(message));
+    stream.on('drain', () => handlers.onDrain());
+    // The listener stays after a cancellation, which ends in an error event too.
+    stream.on('error', (error: Error) => handlers.onError(error.message));
+    stream.on('end', () => handlers.onEnd());
+    return {
+      write: (message) => stream.write(message),
+      cancel: () => {
+        stream.cancel();
+        client.close();
+      },
+    };
+  };
+}

@@ -1,0 +1,324 @@
+// The slots of one shard: it claims, opens, hands over and releases them, round by round, after the plan. It keeps: a slot
+// is served only in an epoch that this incarnation claimed by a conditional write, and once a release of that epoch was
+// sent it is never served in it again, whatever comes back.
+//
+//            claim (epoch + 1)        recovered                  hand over              release sent
+//   (none) ────────────────▶ opening ──────────▶ serving ──────────────────▶ releasing ─────────────▶ (none)
+//      ▲                        │ failed            │ another epoch in the log
+//      └──── tried again ◀──────┴───────────────────┘ or the session is over
+//
+// A lost reply may have made this shard an owner without its knowing: the plan finds the row, and it is opened in a new
+// epoch or released. Few slots move at a time, and the next only when the former are served again.
+
+import type { Clock } from '../core/clock.ts';
+import type { SlotRow, Store } from '../store/store.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Membership } from './membership.ts';
+import { claimSlot } from './recovery.ts';
+import type { Session } from './session.ts';
+import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
+import { delay, storeDeadline } from './store-calls.ts';
+import type { Tenure } from './tenure.ts';
+
+/** Slots that are opened at once. */
+const OPENINGS_MAX = 16;
+/** Slots that one shard hands over at once, until their new owners serve them. */
+const MOVES_MAX = 4;
+/** A handover that the successor does not finish in this time no longer holds up the next. */
+const MOVE_MS_MAX = 2000;
+/** What the pause of a handover may wait for the last writes and the checkpoint; the log holds them anyway. */
+const FLUSH_MS_MAX = 1000;
+const RELEASE_TRIES = 3;
+const BACKOFF_MS_FIRST = 500;
+const BACKOFF_MS_MAX = 30_000;
+/** At a cold start the members come within a moment of each other, and each slot should be claimed once. */
+const SETTLE_MS = 1000;
+const SETTLE_MS_MAX = 2000;
+
+export interface OwnershipPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly membership: Membership;
+  readonly createTenure: (row: SlotRow, session: Session) => Tenure;
+  /** What this shard serves has changed. */
+  readonly onRoutesChanged: () => void;
+  readonly onMoved: (kind: 'claimed' | 'released' | 'failed') => void;
+}
+
+export interface OwnershipOptions {
+  readonly slots: number;
+  readonly shardName: string;
+  /** The process holds the store alone: nobody else comes or waits. */
+  readonly exclusive: boolean;
+}
+
+interface Move {
+  readonly epoch: number;
+  /** The open entry of the epoch that ended. */
+  readonly opened: number;
+  readonly untilMs: number;
+}
+
+export class Ownership {
+  readonly #ports: OwnershipPorts;
+  readonly #options: OwnershipOptions;
+  readonly #planner: SlotPlanner;
+  readonly #tenures = new Map<number, Tenure>();
+  #rows = new Map<number, SlotRow>();
+  /** Slots on which something is under way. */
+  readonly #working = new Map<number, Promise<void>>();
+  readonly #waitingUntilMs = new Map<number, { readonly untilMs: number; readonly delayMs: number }>();
+  /** Released, and not yet seen served by the next owner. */
+  readonly #moves = new Map<number, Move>();
+  #openings = 0;
+  #handovers = 0;
+  #settle: { readonly key: string; readonly keySinceMs: number; readonly startedMs: number } | undefined;
+  #settled = false;
+  #changedAtMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #plan: SlotPlan | undefined;
+
+  constructor(ports: OwnershipPorts, options: OwnershipOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#planner = new SlotPlanner(options.slots);
+    this.#settled = options.exclusive;
+  }
+
+  get tenures(): ReadonlyMap<number, Tenure> {
+    return this.#tenures;
+  }
+
+  /** Rows as last seen. */
+  rows(): readonly SlotRow[] {
+    return [...this.#rows.values()].sort((left, right) => left.slot - right.slot);
+  }
+
+  row(slot: number): SlotRow | undefined {
+    return this.#rows.get(slot);
+  }
+
+  /** Whether the members have settled, and every slot that is this shard's among them is served by it. */
+  get complete(): boolean {
+    if (!this.#settled || this.#plan === undefined) return false;
+    for (const slot of this.#plan.wanted) if (this.#tenures.get(slot)?.serving !== true) return false;
+    return true;
+  }
+
+  /** Openings and releases that failed so far. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** Whether slots are moving to or from this shard, or may soon: the rows should be looked at often. */
+  get moving(): boolean {
+    if (!this.#settled) return true;
+    const nowMs = this.#ports.clock.monotonicMs();
+    const waits = this.#plan?.expecting === true || this.#moves.size > 0 || this.#handovers > 0;
+    return waits && nowMs - this.#changedAtMs < MOVE_MS_MAX;
+  }
+
+  /** Looks at the rows, plans, and begins what is due. Throws where the store cannot answer. */
+  async round(session: Session): Promise<void> {
+    const { store, clock, membership } = this.#ports;
+    this.#takeRows(await store.listSlots(storeDeadline(clock)));
+    if (session.ended || !session.leaseValid) return;
+    const nowMs = clock.monotonicMs();
+    this.#forgetMoves(nowMs);
+    const plan = this.#planner.plan({
+      nowMs,
+      incarnation: session.incarnation,
+      shardName: this.#options.shardName,
+      takes: session.state === 'alive',
+      members: membership.rows(),
+      rows: this.#rows,
+      served: new Set(this.#tenures.keys()),
+      busy: this.#busy(nowMs),
+    });
+    // A slot that is to come or go is worth looking out for at once.
+    if (plan.expecting && this.#plan?.expecting !== true) this.#changedAtMs = nowMs;
+    this.#plan = plan;
+    if (!this.#settled) this.#lookWhetherSettled(nowMs);
+    if (this.#settled) for (const slot of plan.claims) this.#begin(slot, 'opening', () => this.#open(slot, session));
+    for (const { row, successor } of plan.releases) {
+      this.#begin(row.slot, 'releasing', async () => {
+        await this.#releaseRow(row, successor);
+      });
+    }
+    for (const { slot, successor } of plan.handovers) {
+      this.#begin(slot, successor === undefined ? 'releasing' : 'moving', () =>
+        this.#handOver(slot, session, successor),
+      );
+    }
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#working.size > 0) await Promise.all(this.#working.values());
+  }
+
+  /** Releases every slot to nobody in particular. */
+  async releaseAll(session: Session): Promise<void> {
+    await this.idle();
+    await Promise.all([...this.#tenures.keys()].map((slot) => this.#handOver(slot, session, undefined)));
+  }
+
+  /** The session is over: whatever was owned through it is not any more. */
+  endAll(reason: string): void {
+    for (const tenure of this.#tenures.values()) tenure.end(reason);
+    this.#tenures.clear();
+    this.#moves.clear();
+    this.#waitingUntilMs.clear();
+    this.#ports.onRoutesChanged();
+  }
+
+  /** A tenure has ended without being asked to. */
+  lose(tenure: Tenure): void {
+    if (this.#tenures.get(tenure.slot) !== tenure) return;
+    this.#tenures.delete(tenure.slot);
+    this.#ports.onMoved('failed');
+    this.#ports.onRoutesChanged();
+  }
+
+  #busy(nowMs: number): ReadonlySet<number> {
+    const busy = new Set(this.#working.keys());
+    for (const [slot, { untilMs }] of this.#waitingUntilMs) if (nowMs < untilMs) busy.add(slot);
+    return busy;
+  }
+
+  #takeRows(rows: readonly SlotRow[]): void {
+    for (const row of rows) this.#takeRow(row);
+  }
+
+  #takeRow(row: SlotRow): void {
+    const known = this.#rows.get(row.slot);
+    if (known !== undefined && !isLater(row, known)) return;
+    if (known === undefined || known.epoch !== row.epoch || known.owner !== row.owner) {
+      this.#changedAtMs = this.#ports.clock.monotonicMs();
+    }
+    this.#rows.set(row.slot, row);
+  }
+
+  #forgetMoves(nowMs: number): void {
+    for (const [slot, { epoch, opened, untilMs }] of this.#moves) {
+      const row = this.#rows.get(slot);
+      const served = row !== undefined && row.epoch > epoch && (row.opened ?? 0) > opened;
+      if (served || nowMs >= untilMs) this.#moves.delete(slot);
+    }
+  }
+
+  #lookWhetherSettled(nowMs: number): void {
+    const living = this.#ports.membership.rows().filter(({ state }) => state !== 'dead');
+    const key = living
+      .map(({ incarnation }) => incarnation)
+      .sort()
+      .join();
+    if (this.#settle === undefined) this.#settle = { key, keySinceMs: nowMs, startedMs: nowMs };
+    else if (this.#settle.key !== key) this.#settle = { ...this.#settle, key, keySinceMs: nowMs };
+    const { keySinceMs, startedMs } = this.#settle;
+    this.#settled = nowMs - keySinceMs >= SETTLE_MS || nowMs - startedMs >= SETTLE_MS_MAX;
+  }
+
+  #begin(slot: number, kind: 'opening' | 'moving' | 'releasing', run: () => Promise<void>): void {
+    if (this.#working.has(slot)) return;
+    if (kind === 'moving' && this.#handovers + this.#moves.size >= MOVES_MAX) return;
+    if (kind !== 'moving' && this.#openings >= OPENINGS_MAX) return;
+    if (kind === 'moving') this.#handovers += 1;
+    else this.#openings += 1;
+    const work = this.#run(slot, run).finally(() => {
+      this.#working.delete(slot);
+      if (kind === 'moving') this.#handovers -= 1;
+      else this.#openings -= 1;
+    });
+    this.#working.set(slot, work);
+  }
+
+  /** Never rejects: what fails waits a while, longer each time. */
+  async #run(slot: number, run: () => Promise<void>): Promise<void> {
+    const { clock, log } = this.#ports;
+    try {
+      await run();
+      this.#waitingUntilMs.delete(slot);
+    } catch (error) {
+      const lastMs = this.#waitingUntilMs.get(slot)?.delayMs;
+      const delayMs = lastMs === undefined ? BACKOFF_MS_FIRST : Math.min(lastMs * 2, BACKOFF_MS_MAX);
+      this.#waitingUntilMs.set(slot, { untilMs: clock.monotonicMs() + delayMs, delayMs });
+      this.#failures += 1;
+      this.#ports.onMoved('failed');
+      log.error({ slot, err: error, againInMs: delayMs }, 'the slot could not be opened or released; trying again');
+    }
+  }
+
+  async #open(slot: number, session: Session): Promise<void> {
+    const { store, clock, membership } = this.#ports;
+    const { applied, row } = await claimSlot({ store, clock }, slot, session.incarnation, (owner) =>
+      membership.confirmDead(owner),
+    );
+    if (row !== undefined) this.#takeRow(row);
+    // What was claimed by a session that is over meanwhile is found by whoever looks at the rows next.
+    if (!applied || row === undefined || session.ended) return;
+    const tenure = this.#ports.createTenure(row, session);
+    this.#tenures.set(slot, tenure);
+    try {
+      await tenure.open();
+    } catch (error) {
+      if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
+      throw error;
+    }
+    if (session.ended) {
+      tenure.end('The session is over.');
+      return;
+    }
+    this.#ports.onMoved('claimed');
+    this.#ports.onRoutesChanged();
+  }
+
+  async #handOver(slot: number, session: Session, successor: string | undefined): Promise<void> {
+    const { clock } = this.#ports;
+    const tenure = this.#tenures.get(slot);
+    if (tenure === undefined) return;
+    // Most of the work is done while the slot is still served, so that the pause is short.
+    if (successor !== undefined) {
+      await Promise.race([tenure.checkpointed().catch(() => {}), delay(clock, FLUSH_MS_MAX)]);
+    }
+    if (session.ended || this.#tenures.get(slot) !== tenure) return;
+    await tenure.release(FLUSH_MS_MAX);
+    if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
+    this.#ports.onRoutesChanged();
+    const { owner, epoch } = tenure;
+    const row = await this.#releaseRow({ slot, owner, epoch }, successor);
+    if (successor === undefined) return;
+    this.#moves.set(slot, { epoch, opened: row?.opened ?? 0, untilMs: clock.monotonicMs() + MOVE_MS_MAX });
+  }
+
+  /** Tries until the store says what stands; the plan finds the row again where it never does. */
+  async #releaseRow(
+    { slot, owner, epoch }: Pick<SlotRow, 'slot' | 'owner' | 'epoch'>,
+    successor: string | undefined,
+  ): Promise<SlotRow | undefined> {
+    const { store, clock } = this.#ports;
+    if (owner === undefined) return undefined;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const { row } = await store.releaseSlot({ slot, owner, epoch, successor }, storeDeadline(clock));
+        if (row !== undefined) this.#takeRow(row);
+        this.#ports.onMoved('released');
+        return row;
+      } catch (error) {
+        if (tries >= RELEASE_TRIES) throw error;
+      }
+    }
+  }
+}
+
+/** Of two answers about one slot, which shows the later state: epochs only grow, and within one an owner only goes. */
+function isLater(row: SlotRow, known: SlotRow): boolean {
+  if (row.epoch !== known.epoch) return row.epoch > known.epoch;
+  if (row.owner !== known.owner) return row.owner === undefined;
+  return (row.opened ?? 0) >= (known.opened ?? 0) && row.first >= known.first;
+}

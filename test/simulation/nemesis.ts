@@ -1,0 +1,221 @@
+// The nemesis: what goes wrong, drawn from the seed, one fault every few seconds, several at a time. Every fault ends by
+// itself or when `heal` is called.
+
+import type { RunningFront, RunningShard, SimulatedCluster } from './simulated-cluster.ts';
+import type { Nemesis, Profile } from './profile.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import type { Trace } from './trace.ts';
+
+const HOUR_MS = 3_600_000;
+/** After SIGTERM, until the process is killed. */
+const GRACE_MS = 30_000;
+
+export class NemesisRun {
+  readonly #cluster: SimulatedCluster;
+  readonly #profile: Profile;
+  readonly #random: SeededRandom;
+  readonly #trace: Trace;
+  readonly #heals = new Set<() => void>();
+  /** Names of shards that are to be there. */
+  readonly #wanted: Set<string>;
+  #over = false;
+  /** Slots of which a record was lost: they may be refused from then on. */
+  readonly lostSlots = new Set<number>();
+
+  constructor(cluster: SimulatedCluster, profile: Profile, random: SeededRandom, trace: Trace) {
+    this.#cluster = cluster;
+    this.#profile = profile;
+    this.#random = random;
+    this.#trace = trace;
+    this.#wanted = new Set(cluster.shards.keys());
+  }
+
+  async run(endMs: number): Promise<void> {
+    const { scheduler } = this.#cluster;
+    while (true) {
+      await scheduler.sleep(this.#random.between(0.2, 1.8) * this.#profile.nemesisMs);
+      if (scheduler.nowMs >= endMs) return;
+      this.#strike(this.#random.weighted(this.#profile.nemeses as Record<Nemesis, number>));
+    }
+  }
+
+  /** Everything that is broken is whole again, and every shard and front that is wanted is up. */
+  heal(): void {
+    this.#over = true;
+    for (const heal of [...this.#heals]) heal();
+    for (const process of this.#cluster.processes()) process.resume();
+    this.startMissing();
+  }
+
+  startMissing(): void {
+    for (const name of this.#wanted) if (!this.#cluster.shards.has(name)) this.#cluster.startShard(name);
+  }
+
+  #strike(nemesis: Nemesis): void {
+    const shard = this.#pickShard();
+    const front = this.#pickFront();
+    switch (nemesis) {
+      case 'kill-shard':
+        if (shard !== undefined) this.#killShard(shard);
+        return;
+      case 'stop-shard':
+        if (shard !== undefined) this.#stopShard(shard, true);
+        return;
+      case 'pause-shard':
+        if (shard !== undefined) this.#pause(shard, this.#random.pick([500, 2500, 4500, 9000]));
+        return;
+      case 'pause-front':
+        if (front !== undefined) this.#pause(front, this.#random.pick([300, 4000]));
+        return;
+      case 'restart-front':
+        if (front !== undefined) this.#restartFront(front);
+        return;
+      case 'add-shard':
+        this.#addShard();
+        return;
+      case 'remove-shard':
+        if (shard !== undefined && this.#wanted.size > 1) this.#stopShard(shard, false);
+        return;
+      case 'cut-network':
+        if (shard !== undefined && front !== undefined) this.#cutNetwork(front, shard);
+        return;
+      case 'reset-network':
+        if (shard !== undefined && front !== undefined) this.#cluster.network.reset(front.process, shard.process);
+        return;
+      case 'cut-store':
+        if (shard !== undefined) this.#cutStore(shard);
+        return;
+      case 'store-down':
+        this.#storeDown();
+        return;
+      case 'jump-wall':
+        if (shard !== undefined) this.#jumpWall(this.#random.pick([shard, front ?? shard]));
+        return;
+      case 'lose-record':
+        this.#loseRecord();
+        return;
+    }
+  }
+
+  #pickShard(): RunningShard | undefined {
+    const running = [...this.#cluster.shards.values()].filter(({ stopping }) => !stopping);
+    return running.length === 0 ? undefined : this.#random.pick(running);
+  }
+
+  #pickFront(): RunningFront | undefined {
+    const fronts = [...this.#cluster.fronts.values()].filter(({ name }) => name !== 'console');
+    return fronts.length === 0 ? undefined : this.#random.pick(fronts);
+  }
+
+  /** Ends a fault later, or with all the others. */
+  #healLater(delayMs: number, heal: () => void): void {
+    const once = (): void => {
+      if (this.#heals.delete(once)) heal();
+    };
+    this.#heals.add(once);
+    this.#cluster.scheduler.after(delayMs, once);
+  }
+
+  #startLater(name: string, delayMs: number): void {
+    this.#cluster.scheduler.after(delayMs, () => {
+      if (!this.#over && this.#wanted.has(name) && !this.#cluster.shards.has(name)) this.#cluster.startShard(name);
+    });
+  }
+
+  #killShard(shard: RunningShard): void {
+    this.#cluster.killShard(shard, this.#random.chance(0.2));
+    this.#startLater(shard.shardName, this.#random.pick([50, 1000, 7000]) * this.#random.between(0.5, 1.5));
+  }
+
+  #stopShard(shard: RunningShard, returns: boolean): void {
+    const { shardName, process } = shard;
+    if (!returns) this.#wanted.delete(shardName);
+    void this.#cluster.stopShard(shard).then(() => {
+      if (returns) this.#startLater(shardName, this.#random.between(50, 3000));
+      else this.#cluster.retire(shardName);
+    });
+    this.#cluster.scheduler.after(GRACE_MS, () => {
+      if (process.alive) this.#cluster.killShard(shard, false);
+    });
+  }
+
+  #pause({ process }: { readonly process: RunningShard['process'] }, lengthMs: number): void {
+    this.#trace.add(process.name, 'pauses');
+    process.pause();
+    this.#healLater(lengthMs * this.#random.between(0.7, 1.3), () => {
+      if (process.alive) this.#trace.add(process.name, 'resumes');
+      process.resume();
+    });
+  }
+
+  #restartFront(front: RunningFront): void {
+    this.#cluster.killFront(front);
+    this.#healLater(this.#random.between(100, 2000), () => this.#cluster.startFront(front.name));
+  }
+
+  #addShard(): void {
+    for (let index = 0; index < this.#profile.shardsMax; index += 1) {
+      const name = `shard-${index}`;
+      if (this.#wanted.has(name) || this.#cluster.shards.has(name)) continue;
+      this.#wanted.add(name);
+      this.#cluster.startShard(name);
+      return;
+    }
+  }
+
+  #cutNetwork(front: RunningFront, shard: RunningShard): void {
+    const way = this.#random.pick(['both', 'there', 'back']);
+    this.#trace.add(front.process.name, `is cut off from ${shard.process.name} (${way})`);
+    const heals: (() => void)[] = [];
+    if (way !== 'back') heals.push(this.#cluster.network.cut(front.process, shard.process));
+    if (way !== 'there') heals.push(this.#cluster.network.cut(shard.process, front.process));
+    this.#healLater(this.#random.between(300, 6000), () => {
+      for (const heal of heals) heal();
+    });
+  }
+
+  #cutStore({ process }: RunningShard): void {
+    const { world } = this.#cluster;
+    this.#trace.add(process.name, 'is cut off from the store');
+    world.cutOff.add(process.name);
+    this.#healLater(this.#random.pick([800, 3500, 6000, 12_000]), () => {
+      this.#trace.add(process.name, 'reaches the store again');
+      world.cutOff.delete(process.name);
+    });
+  }
+
+  #storeDown(): void {
+    const { world } = this.#cluster;
+    if (world.down) return;
+    this.#trace.add('store', 'is down');
+    world.down = true;
+    this.#healLater(this.#random.pick([500, 2500, 8000, 20_000]), () => {
+      this.#trace.add('store', 'is up again');
+      world.down = false;
+    });
+  }
+
+  #jumpWall({ process }: { readonly process: RunningShard['process'] }): void {
+    const byMs = this.#random.pick([HOUR_MS, -HOUR_MS, 5000, -5000]);
+    this.#trace.add(process.name, `its wall clock jumps by ${byMs} ms`);
+    process.jumpWall(byMs);
+  }
+
+  /** A record that state does not hold yet vanishes in the middle of the log, and its owner dies. */
+  #loseRecord(): void {
+    const { world, shards } = this.#cluster;
+    for (const row of world.store.slotRows()) {
+      const owner = [...shards.values()].find(({ node }) => node.incarnation === row.owner);
+      const checkpoint = world.store.checkpointOf(row.slot)?.seq ?? 0;
+      const seqs = world.store.seqsOf(row.slot).filter((seq) => seq > checkpoint);
+      const victims = seqs.slice(0, -1);
+      if (owner === undefined || victims.length === 0) continue;
+      const seq = this.#random.pick(victims);
+      this.#trace.add('store', `loses seq ${seq} of slot ${row.slot}`);
+      this.lostSlots.add(row.slot);
+      world.store.loseRecord(row.slot, seq);
+      this.#killShard(owner);
+      return;
+    }
+  }
+}

@@ -1,0 +1,228 @@
+// A whole cluster below HTTP in one thread: the real shard and front code over a simulated network, one database and virtual
+// time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
+
+import type { Discovery } from '../../src/discovery/discovery.ts';
+import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
+import { createFront } from '../../src/front/create-front.ts';
+import type { Front, OperatorApi } from '../../src/front/front.ts';
+import { PeerStream } from '../../src/rpc/peer-stream.ts';
+import { MemoryBudget } from '../../src/shard/memory-budget.ts';
+import { createShardNode, type ShardNode } from '../../src/shard/node.ts';
+import type { Meta } from '../../src/store/store.ts';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+import { MemoryStore } from '../support/memory-store.ts';
+import { SimulatedNetwork } from './network.ts';
+import type { Profile } from './profile.ts';
+import { createProcessLog } from './process-log.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import { SimulatedProcess } from './simulated-process.ts';
+import { createStoreView, NO_STORE_FAULTS, type StoreWorld } from './store-view.ts';
+import type { Trace } from './trace.ts';
+
+export interface RunningShard {
+  readonly shardName: string;
+  readonly address: string;
+  readonly process: SimulatedProcess;
+  readonly node: ShardNode;
+  readonly streams: Set<PeerStream>;
+  stopping: boolean;
+}
+
+export interface RunningFront {
+  readonly name: string;
+  readonly process: SimulatedProcess;
+  readonly front: Front & { readonly operator: OperatorApi };
+}
+
+/** One for all runs of this thread: nobody reads it, and making one costs more than a run. */
+const shared = createMetrics();
+const metrics: Metrics = { ...shared, onRender: () => () => {} };
+
+const PORT = 7000;
+/** A stopped shard keeps its streams for so long to answer what is under way. */
+const FINISH_MS = 500;
+
+export class SimulatedCluster {
+  readonly scheduler: Scheduler;
+  readonly network: SimulatedNetwork;
+  readonly world: StoreWorld;
+  readonly shards = new Map<string, RunningShard>();
+  readonly fronts = new Map<string, RunningFront>();
+  readonly meta: Meta;
+  readonly #profile: Profile;
+  readonly #random: SeededRandom;
+  readonly #trace: Trace;
+  readonly #runs = new Map<string, number>();
+  readonly #watchers = new Set<(addresses: readonly string[]) => void>();
+  /** Of every shard that is to be there, up or not: what DNS knows. */
+  readonly #addresses = new Set<string>();
+
+  constructor(scheduler: Scheduler, random: SeededRandom, profile: Profile, trace: Trace) {
+    this.scheduler = scheduler;
+    this.#random = random;
+    this.#profile = profile;
+    this.#trace = trace;
+    this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
+      slowChance: profile.slowNetwork,
+      keepaliveMs: 2000,
+    });
+    this.meta = {
+      schemaVersion: 1,
+      schemaServesFrom: 1,
+      slots: profile.slots,
+      segmentSize: profile.segmentSize,
+      serialLevel: 'SERIAL',
+      datacentre: '',
+      leaseMs: 3000,
+      deadlineMs: 10_000,
+      logFormat: 1,
+      cursorSecrets: [Buffer.from(random.fork('secret').bytes(32)).toString('base64url')],
+    };
+    const clock = {
+      monotonicMs: () => 0,
+      wallMs: () => 0,
+      setTimer: () => ({ cancel() {} }),
+      setImmediate: () => {},
+    };
+    this.world = {
+      scheduler,
+      random: random.fork('store'),
+      store: new MemoryStore({ clock, shadows: true }),
+      faults: NO_STORE_FAULTS,
+      down: false,
+      cutOff: new Set(),
+      pending: 0,
+      hints: new Map(),
+      displaced: 0,
+    };
+  }
+
+  async initialize(): Promise<void> {
+    await this.world.store.initializeMeta(this.meta, Number.POSITIVE_INFINITY);
+  }
+
+  #createProcess(kind: string): SimulatedProcess {
+    const run = (this.#runs.get(kind) ?? 0) + 1;
+    this.#runs.set(kind, run);
+    const name = `${kind}#${run}`;
+    return new SimulatedProcess(name, this.scheduler, this.#random.fork(name));
+  }
+
+  // ---- shards ----
+
+  startShard(shardName: string): RunningShard {
+    const process = this.#createProcess(shardName);
+    const address = `${shardName}:${PORT}`;
+    const log = createProcessLog(process.name, this.#trace);
+    const { clock, random } = process;
+    const node = createShardNode(
+      {
+        store: createStoreView(this.world, process),
+        clock,
+        random,
+        log,
+        metrics,
+        budget: new MemoryBudget(this.#profile.memoryBytesMax),
+      },
+      {
+        shardName,
+        address,
+        meta: this.meta,
+        plans: BUILT_IN_PLANS,
+        subjectRowsMax: this.#profile.subjectRowsMax,
+        logRetentionMs: this.#profile.logRetentionMs,
+        maintenanceMs: 100,
+      },
+    );
+    const streams = new Set<PeerStream>();
+    const shard: RunningShard = { shardName, address, process, node, streams, stopping: false };
+    this.network.listen(process, address, (stream) => {
+      if (shard.stopping && streams.size === 0) return false;
+      const peer = new PeerStream(stream, { shard: node, clock, log, version: 'simulated' }, () => streams.delete(peer));
+      streams.add(peer);
+      return true;
+    });
+    this.shards.set(shardName, shard);
+    this.#addresses.add(address);
+    this.#announce();
+    this.#trace.add(process.name, 'starts');
+    process.deliver(() => {
+      void node.join().then(() => node.start());
+    });
+    return shard;
+  }
+
+  /** As SIGKILL; `silently`: as the loss of its machine. */
+  killShard(shard: RunningShard, silently: boolean): void {
+    this.#trace.add(shard.process.name, silently ? 'is lost with its machine' : 'is killed');
+    shard.process.kill();
+    this.network.lose(shard.process, silently);
+    if (this.shards.get(shard.shardName) === shard) this.shards.delete(shard.shardName);
+  }
+
+  /** As SIGTERM: hands over, finishes its streams and exits. */
+  stopShard(shard: RunningShard): Promise<void> {
+    shard.stopping = true;
+    this.#trace.add(shard.process.name, 'is told to stop');
+    return new Promise((resolve) => {
+      shard.process.onKilled(resolve);
+      shard.process.deliver(() => {
+        void shard.node.stop().then(() => {
+          for (const stream of shard.streams) stream.finish();
+          shard.process.clock.setTimer(() => {
+            this.#trace.add(shard.process.name, 'exits');
+            this.killShard(shard, false);
+          }, FINISH_MS);
+        });
+      });
+    });
+  }
+
+  /** The shard is not to come back: its address goes from discovery. */
+  retire(shardName: string): void {
+    this.#addresses.delete(`${shardName}:${PORT}`);
+    this.#announce();
+  }
+
+  #announce(): void {
+    for (const onChange of this.#watchers) onChange([...this.#addresses].sort());
+  }
+
+  // ---- fronts ----
+
+  startFront(kind: string, peer: 'front' | 'console' = 'front'): RunningFront {
+    const process = this.#createProcess(kind);
+    const log = createProcessLog(process.name, this.#trace);
+    const { clock, random } = process;
+    const discovery: Discovery = {
+      watch: (onChange) => {
+        const later = (addresses: readonly string[]) =>
+          this.scheduler.after(this.#random.between(1, 500), () => process.deliver(() => onChange(addresses)));
+        this.#watchers.add(later);
+        process.onKilled(() => this.#watchers.delete(later));
+        onChange([...this.#addresses].sort());
+        return () => this.#watchers.delete(later);
+      },
+    };
+    const front = createFront(
+      { discovery, clock, random, log, metrics, openStream: this.network.openStreamOf(process) },
+      { name: process.name, peer },
+    );
+    const running = { name: kind, process, front };
+    this.fronts.set(kind, running);
+    this.#trace.add(process.name, 'starts');
+    return running;
+  }
+
+  killFront(front: RunningFront): void {
+    this.#trace.add(front.process.name, 'is killed');
+    front.process.kill();
+    this.network.lose(front.process, false);
+    if (this.fronts.get(front.name) === front) this.fronts.delete(front.name);
+  }
+
+  processes(): SimulatedProcess[] {
+    return [...this.shards.values(), ...this.fronts.values()].map(({ process }) => process);
+  }
+}

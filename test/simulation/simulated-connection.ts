@@ -1,0 +1,289 @@
+// One connection of a front to a shard on the simulated network, with the stream on it, as both ends see it. Flow control
+// is that of gRPC: a reader that has paused holds what arrives, and beyond some messages its writer is told to wait.
+
+import {
+  decodeFrontMessage,
+  decodeShardMessage,
+  encodeFrontMessage,
+  encodeShardMessage,
+} from '../../src/rpc/protocol.ts';
+import type { ClientStream, ClientStreamHandlers, ServerStream, StreamError } from '../../src/rpc/transport.ts';
+import type { SimulatedNetwork } from './network.ts';
+import type { SimulatedProcess } from './simulated-process.ts';
+
+/** Takes the shard's end of a new stream; false: the shard is not up, and the stream is refused. */
+export type AcceptStream = (stream: ServerStream) => boolean;
+
+type Frame =
+  | { readonly kind: 'open'; readonly accept: AcceptStream }
+  | { readonly kind: 'data'; readonly bytes: Uint8Array }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'error'; readonly message: string };
+
+/** Messages under way or held before the writer is told to wait. */
+const WINDOW_MESSAGES = 16;
+
+/** One direction: frames in order, through a path that may be cut, to a process that may be paused or gone. */
+class Pipe {
+  readonly #network: SimulatedNetwork;
+  readonly #from: SimulatedProcess;
+  readonly #to: SimulatedProcess;
+  readonly #receive: (frame: Frame) => void;
+  readonly #onRoom: () => void;
+  #held: Frame[] = [];
+  #lastArrivalMs = 0;
+  #underWay = 0;
+  #full = false;
+  #closed = false;
+  readerPaused = false;
+
+  constructor(
+    network: SimulatedNetwork,
+    ends: { readonly from: SimulatedProcess; readonly to: SimulatedProcess },
+    receive: (frame: Frame) => void,
+    onRoom: () => void,
+  ) {
+    this.#network = network;
+    this.#from = ends.from;
+    this.#to = ends.to;
+    this.#receive = receive;
+    this.#onRoom = onRoom;
+  }
+
+  /** False: wait for room. */
+  send(frame: Frame): boolean {
+    if (this.#closed) return false;
+    const { scheduler } = this.#network;
+    this.#underWay += 1;
+    this.#lastArrivalMs = Math.max(this.#lastArrivalMs + 0.001, scheduler.nowMs + this.#network.latencyMs());
+    scheduler.after(this.#lastArrivalMs - scheduler.nowMs, () => {
+      this.#held.push(frame);
+      this.flush();
+    });
+    this.#full = this.#underWay >= WINDOW_MESSAGES;
+    return !this.#full;
+  }
+
+  /** Hands over what has arrived, as far as the path is open. */
+  flush(): void {
+    while (this.#held.length > 0 && !this.#closed && !this.#network.isCut(this.#from, this.#to)) {
+      const frame = this.#held.shift();
+      if (frame !== undefined) this.#to.deliver(() => this.#take(frame));
+    }
+  }
+
+  #waiting: Frame[] = [];
+
+  #take(frame: Frame): void {
+    this.#waiting.push(frame);
+    this.read();
+  }
+
+  /** Gives the reader what waits, unless it has paused. A broken stream is told at once. */
+  read(): void {
+    while (this.#waiting.length > 0 && (!this.readerPaused || this.#waiting[0]?.kind === 'error')) {
+      const frame = this.#waiting.shift();
+      if (frame === undefined) return;
+      this.#underWay -= 1;
+      if (this.#full && this.#underWay < WINDOW_MESSAGES / 2) {
+        this.#full = false;
+        this.#network.scheduler.after(this.#network.latencyMs(), () => this.#from.deliver(this.#onRoom));
+      }
+      this.#receive(frame);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+}
+
+type ServerEvent = 'data' | 'drain' | 'end' | 'cancelled' | 'error' | 'close';
+type Listener = (argument?: unknown) => void;
+
+export class SimulatedConnection {
+  readonly clientStream: ClientStream;
+  readonly #network: SimulatedNetwork;
+  readonly #client: SimulatedProcess;
+  readonly #server: SimulatedProcess | undefined;
+  readonly #handlers: ClientStreamHandlers;
+  readonly #toServer: Pipe | undefined;
+  readonly #toClient: Pipe | undefined;
+  readonly #listeners = new Map<ServerEvent, Listener[]>();
+  #clientOver = false;
+  #serverOver = false;
+
+  constructor(
+    network: SimulatedNetwork,
+    client: SimulatedProcess,
+    server: SimulatedProcess | undefined,
+    handlers: ClientStreamHandlers,
+  ) {
+    this.#network = network;
+    this.#client = client;
+    this.#server = server;
+    this.#handlers = handlers;
+    if (server !== undefined) {
+      const onServerRoom = () => this.#emit('drain');
+      this.#toServer = new Pipe(
+        network,
+        { from: client, to: server },
+        (frame) => this.#receiveAtServer(frame),
+        () => {
+          if (!this.#clientOver) handlers.onDrain();
+        },
+      );
+      this.#toClient = new Pipe(
+        network,
+        { from: server, to: client },
+        (frame) => this.#receiveAtClient(frame),
+        onServerRoom,
+      );
+    }
+    this.clientStream = {
+      write: (message) => this.#toServer?.send({ kind: 'data', bytes: encodeFrontMessage(message) }) ?? true,
+      cancel: () => {
+        if (this.#clientOver) return;
+        this.#clientOver = true;
+        // A reset follows the bytes that were sent before it: they are still read.
+        this.#toServer?.send({ kind: 'error', message: 'cancelled' });
+      },
+    };
+  }
+
+  open(accept: AcceptStream | undefined): void {
+    const server = this.#server;
+    if (server === undefined || accept === undefined) {
+      const { scheduler } = this.#network;
+      scheduler.after(this.#network.latencyMs(), () => this.#client.deliver(() => this.#failClient('refused')));
+      this.#network.forget(this);
+      return;
+    }
+    this.#toServer?.send({ kind: 'open', accept });
+    this.#watchPeer(server);
+  }
+
+  involves(process: SimulatedProcess): boolean {
+    return this.#client === process || this.#server === process;
+  }
+
+  joins(left: SimulatedProcess, right: SimulatedProcess): boolean {
+    return this.involves(left) && this.involves(right);
+  }
+
+  flush(): void {
+    this.#toServer?.flush();
+    this.#toClient?.flush();
+  }
+
+  /** Both ends see the connection broken; bytes under way that have not arrived are lost. */
+  break(): void {
+    this.silence();
+    const { scheduler } = this.#network;
+    scheduler.after(this.#network.latencyMs(), () => this.#client.deliver(() => this.#failClient('reset')));
+    scheduler.after(this.#network.latencyMs(), () => this.#server?.deliver(() => this.#failServer()));
+  }
+
+  /** Nothing crosses any more, and nobody is told. */
+  silence(): void {
+    this.#toServer?.close();
+    this.#toClient?.close();
+    this.#network.forget(this);
+  }
+
+  /** The shard's keepalive: a front that is silent for too long has gone. */
+  #watchPeer(server: SimulatedProcess): void {
+    const { scheduler, options } = this.#network;
+    let silentSinceMs: number | undefined;
+    const look = (): void => {
+      if (this.#serverOver || !server.alive) return;
+      const heard =
+        this.#client.alive &&
+        !this.#client.paused &&
+        !this.#network.isCut(this.#client, server) &&
+        !this.#network.isCut(server, this.#client);
+      silentSinceMs = heard ? undefined : (silentSinceMs ?? scheduler.nowMs);
+      if (silentSinceMs !== undefined && scheduler.nowMs - silentSinceMs >= options.keepaliveMs) this.break();
+      else scheduler.after(options.keepaliveMs / 2, look);
+    };
+    scheduler.after(options.keepaliveMs / 2, look);
+  }
+
+  // ---- the front's end ----
+
+  #receiveAtClient(frame: Frame): void {
+    if (this.#clientOver) return;
+    if (frame.kind === 'data') {
+      this.#handlers.onMessage(decodeShardMessage(frame.bytes));
+    } else if (frame.kind === 'end') {
+      this.#clientOver = true;
+      this.#handlers.onEnd();
+    } else if (frame.kind === 'error') {
+      this.#failClient(frame.message);
+    }
+  }
+
+  #failClient(message: string): void {
+    if (this.#clientOver) return;
+    this.#clientOver = true;
+    this.#handlers.onError(message);
+  }
+
+  // ---- the shard's end ----
+
+  #createServerStream(): ServerStream {
+    return {
+      on: (event: ServerEvent, listener: (argument: never) => void) => {
+        const listeners = this.#listeners.get(event) ?? [];
+        // Each event has the argument that the port says.
+        listeners.push(listener as Listener);
+        this.#listeners.set(event, listeners);
+      },
+      write: (message) => this.#toClient?.send({ kind: 'data', bytes: encodeShardMessage(message) }) ?? true,
+      end: () => {
+        if (this.#serverOver) return;
+        this.#serverOver = true;
+        this.#toClient?.send({ kind: 'end' });
+      },
+      pause: () => this.#holdServer(true),
+      resume: () => this.#holdServer(false),
+      emit: (_event: 'error', error: StreamError) => {
+        if (this.#serverOver) return;
+        this.#serverOver = true;
+        this.#toClient?.send({ kind: 'error', message: error.details });
+      },
+      getPeer: () => this.#client.name,
+    };
+  }
+
+  #holdServer(held: boolean): void {
+    const pipe = this.#toServer;
+    if (pipe === undefined) return;
+    pipe.readerPaused = held;
+    if (!held) this.#network.scheduler.after(0, () => this.#server?.deliver(() => pipe.read()));
+  }
+
+  #receiveAtServer(frame: Frame): void {
+    if (this.#serverOver) return;
+    if (frame.kind === 'data') this.#emit('data', decodeFrontMessage(frame.bytes));
+    else if (frame.kind === 'open') this.#accept(frame.accept);
+    else this.#failServer();
+  }
+
+  #accept(accept: AcceptStream): void {
+    if (accept(this.#createServerStream())) return;
+    this.#serverOver = true;
+    this.#toClient?.send({ kind: 'error', message: 'The shard is not up.' });
+  }
+
+  #failServer(): void {
+    if (this.#serverOver) return;
+    this.#serverOver = true;
+    this.#emit('cancelled');
+    this.#emit('close');
+  }
+
+  #emit(event: ServerEvent, argument?: unknown): void {
+    for (const listener of this.#listeners.get(event) ?? []) listener(argument);
+  }
+}

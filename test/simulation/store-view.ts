@@ -1,0 +1,191 @@
+// The database as one process sees it: every call takes a way there and a way back, either of which can be slow, cut or
+// fail. What the caller is told as a time-out may not have happened, may have happened, or may yet happen, up to a minute
+// later and also after the caller is dead. It keeps: an answer that is given is the one of the moment at which the call was
+// applied; an acknowledged write was applied before its acknowledgement.
+
+import { GrantdError } from '../../src/core/errors.ts';
+import type { LogRecord, StateWrite, Store } from '../../src/store/store.ts';
+import type { MemoryStore } from '../support/memory-store.ts';
+import { createGatedStore, type StoreOperation } from '../support/store-gate.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import type { SimulatedProcess } from './simulated-process.ts';
+
+export interface StoreFaults {
+  /** Of each call: takes up to two seconds one way. */
+  readonly slow: number;
+  /** Times out and never happens. */
+  readonly lost: number;
+  /** Happens, and the answer is lost. */
+  readonly unanswered: number;
+  /** Times out and happens later. */
+  readonly late: number;
+  /** Of late calls: an append whose seq is taken by then lands at the end of the log, as an entry of a former owner does. */
+  readonly displaced: number;
+  readonly lateMsMax: number;
+  /** A scan of members or slots shows what was there up to this long ago. */
+  readonly staleMsMax: number;
+}
+
+export interface StoreWorld {
+  readonly scheduler: Scheduler;
+  readonly random: SeededRandom;
+  readonly store: MemoryStore;
+  faults: StoreFaults;
+  /** Nobody reaches it. */
+  down: boolean;
+  /** Names of the processes that do not reach it. */
+  readonly cutOff: Set<string>;
+  /** Writes that may still happen. */
+  pending: number;
+  readonly hints: Map<StoreOperation, { readonly atMs: number; readonly answer: unknown }>;
+  /** Entries of former epochs that landed behind a newer one. */
+  displaced: number;
+}
+
+export const NO_STORE_FAULTS: StoreFaults = {
+  slow: 0,
+  lost: 0,
+  unanswered: 0,
+  late: 0,
+  displaced: 0,
+  lateMsMax: 0,
+  staleMsMax: 0,
+};
+
+const HINTS: ReadonlySet<StoreOperation> = new Set(['listMembers', 'listSlots']);
+const READS = /^(read|list)/;
+/** A server gives up a write after this long, and the client is told. */
+const SERVER_TIMEOUT_MS = 2000;
+
+const unavailable = (message: string) => new GrantdError('unavailable', message);
+
+type Fate = 'prompt' | 'slow' | 'lost' | 'unanswered' | 'late';
+
+/** The store as `process` reaches it. */
+export function createStoreView(world: StoreWorld, process: SimulatedProcess): Store {
+  const { scheduler, random } = world;
+
+  const drawFate = (operation: StoreOperation): Fate => {
+    const { slow, lost, unanswered, late } = world.faults;
+    const read = READS.test(operation);
+    const draw = random.fraction();
+    if (draw < slow) return 'slow';
+    if (draw < slow + lost) return 'lost';
+    if (draw < slow + lost + unanswered) return read ? 'lost' : 'unanswered';
+    if (draw < slow + lost + unanswered + late) return read ? 'lost' : 'late';
+    return 'prompt';
+  };
+
+  const unreachable = (): boolean => world.down || world.cutOff.has(process.name);
+
+  const gate = <Result>(
+    operation: StoreOperation,
+    deadline: number,
+    run: () => Promise<Result>,
+    runLate: () => Promise<unknown> = run,
+  ) =>
+    new Promise<Result>((resolve, reject) => {
+      const { clock } = process;
+      let settled = false;
+      const timer = clock.setTimer(
+        () => {
+          settled = true;
+          reject(unavailable('The store did not answer in time.'));
+        },
+        Math.max(0, deadline - clock.monotonicMs()),
+      );
+      const settle = (finish: () => void): void => {
+        if (settled) return;
+        settled = true;
+        timer.cancel();
+        finish();
+      };
+      /** The answer's way back. */
+      const answer = (delayMs: number, finish: () => void): void => {
+        scheduler.after(delayMs, () => {
+          if (!unreachable()) process.deliver(() => settle(finish));
+        });
+      };
+      const apply = (): Promise<Result> => hinted(operation, run);
+      const wayMs = (): number => random.between(0.5, 10);
+
+      let fate = drawFate(operation);
+      // A call that is on its way when the store is cut off may have arrived, or may arrive later.
+      if (unreachable()) fate = READS.test(operation) || random.chance(0.9) ? 'lost' : 'late';
+      const timeoutMs = random.between(50, SERVER_TIMEOUT_MS);
+      if (fate === 'late') world.pending += 1;
+      const requestMs =
+        fate === 'late'
+          ? random.between(timeoutMs, Math.max(timeoutMs, world.faults.lateMsMax))
+          : wayMs() + (fate === 'slow' ? random.between(20, 2000) : 0);
+      if (fate !== 'lost') {
+        scheduler.after(requestMs, () => {
+          if (fate === 'late') {
+            world.pending -= 1;
+            void runLate().catch(() => {});
+            return;
+          }
+          if (unreachable()) return;
+          void apply().then(
+            (result) => {
+              if (fate !== 'unanswered') answer(wayMs(), () => resolve(result));
+            },
+            (error: unknown) => answer(wayMs(), () => reject(error)),
+          );
+        });
+      }
+      // A coordinator says so when replicas are silent; where it is silent itself, only the deadline ends the call.
+      if (fate !== 'prompt' && fate !== 'slow' && !unreachable() && random.chance(0.7)) {
+        answer(timeoutMs, () => reject(unavailable('The store timed out.')));
+      }
+    });
+
+  /** An append that took effect late: where a newer epoch has its seq, it lands behind all that stands, sometimes. */
+  const appendLate = async (record: LogRecord): Promise<void> => {
+    const { displaced } = world.faults;
+    let outcome = await world.store.append(record, Number.POSITIVE_INFINITY);
+    const superseded = outcome.kind === 'occupied' && outcome.record.epoch > record.epoch;
+    if (!superseded || !random.chance(displaced)) return;
+    for (let seq = record.seq + 1; outcome.kind === 'occupied'; seq += 1) {
+      outcome = await world.store.append({ ...record, seq }, Number.POSITIVE_INFINITY);
+    }
+    world.displaced += 1;
+  };
+
+  const hinted = <Result>(operation: StoreOperation, run: () => Promise<Result>): Promise<Result> => {
+    if (!HINTS.has(operation)) return run();
+    const known = world.hints.get(operation);
+    if (known !== undefined && scheduler.nowMs - known.atMs < random.between(0, world.faults.staleMsMax)) {
+      return Promise.resolve(known.answer as Result);
+    }
+    return run().then((answer) => {
+      world.hints.set(operation, { atMs: scheduler.nowMs, answer });
+      return answer;
+    });
+  };
+
+  const store = createGatedStore(world.store, gate);
+  return {
+    ...store,
+    append: (record, deadline) =>
+      gate('append', deadline, () => world.store.append(record, Number.POSITIVE_INFINITY), () => appendLate(record)),
+    // The rows of one call are single statements: each has a fate of its own where the call does not succeed.
+    writeState: (writes, deadline) => writeStateInParts(store, world, writes, deadline),
+  };
+}
+
+async function writeStateInParts(
+  store: Store,
+  world: StoreWorld,
+  writes: readonly StateWrite[],
+  deadline: number,
+): Promise<void> {
+  if (writes.length < 2 || !world.random.chance(0.5)) return store.writeState(writes, deadline);
+  const cut = world.random.whole(1, writes.length - 1);
+  const outcomes = await Promise.allSettled([
+    store.writeState(writes.slice(0, cut), deadline),
+    store.writeState(writes.slice(cut), deadline),
+  ]);
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}

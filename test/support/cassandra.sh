@@ -1,0 +1,384 @@
+#!/usr/bin/env bash
+# A real Apache Cassandra on loopback, for tests. It lives as long as its standard input: when that ends, because the test
+# closed it or died in any way, every node is killed and every file removed.
+#
+#   cassandra.sh install        fetches the jars once and dumps their classes once; needs Java 17 and Maven, which it
+#                               installs itself on Debian as root. Ends with status 3 where they cannot be had.
+#   cassandra.sh serve <nodes>  starts a new cluster of 1 to 9 nodes on addresses of its own, 127.0.N.1 and up. Prints
+#                               "ready <N> <directory>" once every node sees every other, then obeys the lines of its
+#                               standard input, one at a time, and answers each with "done" or "failed <why>":
+#       kill <node>…       kill -9; the data stays
+#       restart <node>…    starts nodes on their data, after killing those that run
+#       pause <node>…      SIGSTOP
+#       resume <node>…     SIGCONT
+#
+# Standard error says what it is doing. Environment:
+#   GRANTD_TOOLS            where jars and classes are kept; ~/.cache/grantd-tools unless given
+#   CASSANDRA_AUTH=1        passwords and rights; the first role is cassandra/cassandra
+#   CASSANDRA_TLS=1         clients speak TLS and show a certificate: ca.pem, client.pem, client-key.pem in the directory
+#   CASSANDRA_SYNC          commitlog_sync: batch unless given (an acknowledged write survives kill -9), or periodic
+#   CASSANDRA_PAXOS         paxos_variant: v2 unless given, or v1
+#   CASSANDRA_HEAP          of each node, 384m unless given
+set -euo pipefail
+
+VERSION=5.0.9
+MAVEN_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies
+TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
+HOME_OF_JARS=$TOOLS/cassandra-$VERSION
+LIB=$HOME_OF_JARS/lib
+PORT=9042
+STORAGE_PORT=7000
+SYNC=${CASSANDRA_SYNC:-batch}
+PAXOS=${CASSANDRA_PAXOS:-v2}
+HEAP=${CASSANDRA_HEAP:-384m}
+START_SECONDS_MAX=180
+MISSING=3
+
+say() { echo "cassandra: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+# ---- install -----------------------------------------------------------------------------------------------------
+
+# What the build needs and the machine may lack.
+provide_java() {
+  command -v java > /dev/null && command -v mvn > /dev/null && return
+  if ! command -v apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
+    say "Java 17 and Maven are missing"
+    exit $MISSING
+  fi
+  say "installing Java 17 and Maven with apt-get"
+  {
+    apt-get update -qq &&
+      DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends openjdk-17-jre-headless maven
+  } > /dev/null 2> "$HOME_OF_JARS/apt.log" || { tail -5 "$HOME_OF_JARS/apt.log" >&2; say "Java 17 and Maven cannot be installed"; exit $MISSING; }
+}
+
+fetch_jars() {
+  [ -e "$LIB/.complete" ] && return
+  local pom=$HOME_OF_JARS/pom.xml
+  say "fetching the jars of Cassandra $VERSION with Maven into $LIB (a minute, once)"
+  rm -rf "$LIB"
+  mkdir -p "$LIB"
+  cat > "$pom" << XML
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>test</groupId><artifactId>cassandra</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencies><dependency>
+    <groupId>org.apache.cassandra</groupId><artifactId>cassandra-all</artifactId><version>$VERSION</version>
+  </dependency></dependencies>
+</project>
+XML
+  mvn -q -B -f "$pom" "$MAVEN_PLUGIN" -DincludeScope=runtime -DoutputDirectory="$LIB" >&2 ||
+    { say "the jars of Cassandra cannot be fetched"; exit $MISSING; }
+  touch "$LIB/.complete"
+}
+
+# One node's classes, dumped at a clean exit, make every later start some seconds quicker. They fit one build of Java.
+classes() { echo "$HOME_OF_JARS/classes-$(java -version 2>&1 | cksum | cut -d ' ' -f 1).jsa"; }
+
+dump_classes() {
+  CLASSES=$(classes)
+  [ -e "$CLASSES" ] && return
+  say "dumping the classes of Cassandra (half a minute, once)"
+  (
+    unset CASSANDRA_AUTH CASSANDRA_TLS
+    open_cluster 1
+    configure 1
+    launch 1 -XX:ArchiveClassesAtExit="$CLASSES.new"
+    await_ready 1
+    kill "$(pid 1)"
+    while alive 1; do sleep 0.1; done
+    [ ! -s "$CLASSES.new" ] || mv "$CLASSES.new" "$CLASSES"
+  )
+}
+
+# Two at once would write into each other's files: the second waits, and finds everything done.
+install() {
+  local lock
+  mkdir -p "$HOME_OF_JARS"
+  exec {lock}> "$HOME_OF_JARS/install.lock"
+  flock -n "$lock" || { say "waiting for another installation"; flock "$lock"; }
+  INSTALL_LOCK=$lock
+  provide_java
+  fetch_jars
+  dump_classes
+  exec {lock}>&-
+  INSTALL_LOCK=
+}
+
+# ---- one cluster -------------------------------------------------------------------------------------------------
+
+# Sets N (the third number of the addresses, held by a lock as long as this shell lives), DIR and NODES.
+open_cluster() { # nodes
+  local each
+  NODES=$1
+  mkdir -p "$TOOLS/cassandra-nets"
+  for each in $(shuf -i 16-250); do
+    exec {NET_LOCK}> "$TOOLS/cassandra-nets/$each"
+    N=$each
+    if flock -n "$NET_LOCK" && ! listening 1; then
+      DIR=$(mktemp -d "${TMPDIR:-/tmp}/grantd-cassandra-XXXXXX")
+      trap close_cluster EXIT
+      return
+    fi
+    exec {NET_LOCK}>&-
+  done
+  die "no free addresses from 127.0.16.1 to 127.0.250.9"
+}
+
+close_cluster() {
+  local i
+  for i in $(seq "$NODES"); do end "$i"; done
+  rm -rf "$DIR"
+}
+
+# One authority; a certificate of the nodes, and one of the clients, who must show theirs.
+make_certificates() {
+  local each names
+  names=DNS:localhost$(printf ",IP:127.0.$N.%d" $(seq 9))
+  (
+    cd "$DIR"
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 -subj /CN=test-authority \
+      -keyout ca-key.pem -out ca.pem
+    for each in node client; do
+      openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$each" \
+        -keyout "$each-key.pem" -out "$each.csr"
+      openssl x509 -req -in "$each.csr" -CA ca.pem -CAkey ca-key.pem -CAcreateserial -days 3650 -out "$each.pem" \
+        -extfile <(echo "subjectAltName=$names")
+    done
+    openssl pkcs12 -export -name node -in node.pem -inkey node-key.pem -out keystore.p12 -passout pass:cassandra
+    keytool -importcert -noprompt -alias authority -file ca.pem -keystore truststore.p12 -storetype PKCS12 \
+      -storepass cassandra
+  ) 2> "$DIR/certificates.log" || { cat "$DIR/certificates.log" >&2; die "no certificates could be made"; }
+}
+
+JVM=(
+  -ea -da:net.openhft... -Xss512k -XX:+UseSerialGC -XX:+PerfDisableSharedMem -XX:-UsePerfData
+  -XX:TieredStopAtLevel=1 -XX:+ExitOnOutOfMemoryError
+  -Djava.net.preferIPv4Stack=true -Djava.awt.headless=true -Djdk.attach.allowAttachSelf=true
+  -Dio.netty.tryReflectionSetAccessible=true
+  -Dio.netty.allocator.useCacheForAllThreads=true -Dio.netty.allocator.maxOrder=11
+)
+for each in java.base/jdk.internal.misc java.base/java.lang.ref java.management.rmi/com.sun.jmx.remote.internal.rmi \
+  java.rmi/sun.rmi.registry java.rmi/sun.rmi.server java.sql/java.sql jdk.unsupported/sun.misc \
+  jdk.compiler/com.sun.tools.javac.file jdk.attach/sun.tools.attach; do
+  JVM+=(--add-exports "$each=ALL-UNNAMED")
+done
+for each in java.base/java.lang.module java.base/jdk.internal.loader java.base/jdk.internal.ref \
+  java.base/jdk.internal.reflect java.base/jdk.internal.math java.base/jdk.internal.module \
+  java.base/jdk.internal.util.jar java.base/sun.nio.ch java.base/java.io java.base/java.lang \
+  java.base/java.lang.reflect java.base/java.util java.base/java.nio \
+  jdk.management/com.sun.management.internal jdk.compiler/com.sun.tools.javac; do
+  JVM+=(--add-opens "$each=ALL-UNNAMED")
+done
+
+# Start-up waits that only matter to clusters that grow; a measurement of some seconds (row_overhead_size); and
+# fsync: without it writes still outlive the process (the page cache keeps them), though not the machine.
+CASSANDRA=(
+  -Dcassandra-foreground=yes
+  -Dcassandra.memtable.row_overhead_size=180
+  -Dcassandra.skip_sync=true
+  -Dcassandra.ring_delay_ms=100
+  -Dcassandra.skip_wait_for_gossip_to_settle=0
+  -Dcassandra.consistent.rangemovement=false
+  -Dcassandra.superuser_setup_delay_ms=500
+)
+
+configure() { # node
+  local i=$1 home=$DIR/n$1 seeds
+  seeds=$(printf "127.0.$N.%d:$STORAGE_PORT," $(seq "$NODES"))
+  mkdir -p "$home"
+  cat > "$home/cassandra.yaml" << YAML
+cluster_name: test
+partitioner: org.apache.cassandra.dht.Murmur3Partitioner
+num_tokens: 1
+initial_token: $(((1 << 63) + 1 + (i - 1) * ((1 << 62) / NODES * 4)))
+auto_bootstrap: false
+seed_provider:
+  - class_name: org.apache.cassandra.locator.SimpleSeedProvider
+    parameters: [{seeds: "${seeds%,}"}]
+endpoint_snitch: SimpleSnitch
+dynamic_snitch: false
+listen_address: 127.0.$N.$i
+rpc_address: 127.0.$N.$i
+storage_port: $STORAGE_PORT
+native_transport_port: $PORT
+data_file_directories: [$home/data]
+commitlog_directory: $home/commitlog
+saved_caches_directory: $home/saved_caches
+hints_directory: $home/hints
+cdc_raw_directory: $home/cdc_raw
+commitlog_sync: $SYNC
+$([ "$SYNC" != periodic ] || echo 'commitlog_sync_period: 1s')
+commitlog_segment_size: 16MiB
+commitlog_total_space: 128MiB
+memtable_heap_space: 64MiB
+memtable_offheap_space: 64MiB
+memtable_allocation_type: heap_buffers
+file_cache_size: 32MiB
+key_cache_size: 4MiB
+counter_cache_size: 0MiB
+concurrent_reads: 16
+concurrent_writes: 16
+concurrent_counter_writes: 4
+concurrent_compactors: 1
+auto_snapshot: false
+paxos_variant: $PAXOS
+phi_convict_threshold: 6
+read_request_timeout: 5s
+range_request_timeout: 10s
+write_request_timeout: 10s
+cas_contention_timeout: 5s
+request_timeout: 10s
+$([ -z "${CASSANDRA_AUTH:-}" ] || cat << Y
+authenticator: PasswordAuthenticator
+authorizer: CassandraAuthorizer
+role_manager: CassandraRoleManager
+Y
+)
+$([ -z "${CASSANDRA_TLS:-}" ] || cat << Y
+client_encryption_options:
+  enabled: true
+  optional: false
+  keystore: $DIR/keystore.p12
+  keystore_password: cassandra
+  truststore: $DIR/truststore.p12
+  truststore_password: cassandra
+  store_type: PKCS12
+  require_client_auth: true
+Y
+)
+YAML
+  cat > "$home/logback.xml" << XML
+<configuration>
+  <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%-5level [%thread] %date{ISO8601} %F:%L - %msg%n</pattern></encoder>
+  </appender>
+  <logger name="org.apache.cassandra.service.StorageService" level="DEBUG"/> <!-- sees() reads it -->
+  <root level="INFO"><appender-ref ref="out"/></root>
+</configuration>
+XML
+}
+
+launch() { # node, extra JVM options…
+  local i=$1 home=$DIR/n$1
+  shift
+  [ -e "$CLASSES" ] && set -- -XX:SharedArchiveFile="$CLASSES" "$@"
+  # The log starts anew: the waits below read it. The kernel ends the node should this shell be killed. The locks stay here.
+  (
+    exec {NET_LOCK}>&-
+    [ -z "${INSTALL_LOCK:-}" ] || exec {INSTALL_LOCK}>&-
+    exec setsid setpriv --pdeathsig KILL java "${JVM[@]}" -Xms"$HEAP" -Xmx"$HEAP" "$@" "${CASSANDRA[@]}" \
+      -Dcassandra.config="file://$home/cassandra.yaml" -Dcassandra.storagedir="$home" \
+      -Dcassandra.logdir="$home" -Dlogback.configurationFile="file://$home/logback.xml" \
+      -Dcassandra.system_auth.default_rf="$NODES" \
+      -cp "$LIB/*" org.apache.cassandra.service.CassandraDaemon
+  ) > "$home/log" 2>&1 < /dev/null &
+  echo $! > "$home/pid"
+  disown $!                                                  # no word of the shell when it is killed
+  until alive "$i" || ! kill -0 $! 2> /dev/null; do sleep 0.02; done # past fork and exec
+}
+
+pid() { cat "$DIR/n$1/pid" 2> /dev/null || true; }
+alive() { local p; p=$(pid "$1"); [ -n "$p" ] && grep -qs CassandraDaemon "/proc/$p/cmdline"; }
+paused() { grep -qs '^State:.*stopped' "/proc/$(pid "$1")/status"; }
+listening() { (exec 3<> "/dev/tcp/127.0.$N.$1/$PORT") 2> /dev/null; }
+
+# Ends this shell, and with it the cluster, once the process that asked for it is gone.
+await() { # node, what, command…
+  local i=$1 what=$2 end=$((SECONDS + START_SECONDS_MAX))
+  shift 2
+  until "$@"; do
+    alive "$i" || { tail -30 "$DIR/n$i/log" >&2; die "node $i died"; }
+    kill -0 "$PPID" 2> /dev/null || die "nobody waits for node $i"
+    if ((SECONDS >= end)); then
+      tail -30 "$DIR/n$i/log" >&2
+      die "node $i: no $what after $START_SECONDS_MAX s"
+    fi
+    sleep 0.1
+  done
+}
+
+# A node's log says that another is alive and owns its part of the ring. "UP" alone comes seconds earlier, and a keyspace
+# of three replicas made in between has two in the eyes of one node.
+sees() { # node, peer
+  local log=$DIR/n$1/log peer=/127.0.$N.$2:$STORAGE_PORT
+  grep -q "Node $peer state NORMAL" "$log" && [[ $(grep "$peer is now " "$log" | tail -1) == *UP ]]
+}
+
+# CQL answers, and it and every running peer see one another.
+await_ready() { # node
+  local i=$1 k
+  await "$i" CQL listening "$i"
+  for k in $(seq "$NODES"); do
+    if [ "$k" != "$i" ] && alive "$k" && ! paused "$k"; then
+      await "$i" "sight of node $k" sees "$i" "$k"
+      await "$k" "sight of node $i" sees "$k" "$i"
+    fi
+  done
+}
+
+end() { # node
+  local p
+  if alive "$1"; then
+    p=$(pid "$1")
+    kill -9 "$p"
+    # Its sockets close with its last thread, after the process first shows as a zombie.
+    while [ "$(ls "/proc/$p/task" 2> /dev/null | wc -l)" -gt 1 ]; do sleep 0.02; done
+    while listening "$1"; do sleep 0.02; done
+  fi
+  rm -f "$DIR/n$1/pid"
+}
+
+# ---- commands ----------------------------------------------------------------------------------------------------
+
+start_nodes() { # node…
+  local i
+  for i in "$@"; do end "$i"; done
+  for i in "$@"; do launch "$i"; done
+  for i in "$@"; do await_ready "$i"; done
+}
+
+signal_nodes() { # signal, node…
+  local i signal=$1
+  shift
+  for i in "$@"; do
+    alive "$i" || { say "node $i does not run"; return 1; }
+    kill -s "$signal" "$(pid "$i")"
+  done
+}
+
+obey() { # command, node…
+  local command=$1 i
+  shift
+  for i in "$@"; do [ -d "$DIR/n$i" ] || { say "there is no node $i"; return 1; }; done
+  case $command in
+    kill) for i in "$@"; do end "$i"; done ;;
+    restart) start_nodes "$@" ;;
+    pause) signal_nodes STOP "$@" ;;
+    resume) signal_nodes CONT "$@" ;;
+    *) say "unknown command $command"; return 1 ;;
+  esac
+}
+
+serve() { # nodes
+  local nodes=$1 i line
+  [[ $nodes =~ ^[1-9]$ ]] || die "serve: 1 to 9 nodes"
+  install
+  open_cluster "$nodes"
+  say "starting $nodes node(s) on 127.0.$N.1 and up"
+  [ -z "${CASSANDRA_TLS:-}" ] || make_certificates
+  for i in $(seq "$nodes"); do configure "$i"; done
+  start_nodes $(seq "$nodes")
+  [ -z "${CASSANDRA_AUTH:-}" ] || await 1 "first role" grep -qs "Created default superuser role" "$DIR"/n*/log
+  echo "ready $N $DIR"
+  while read -r line; do
+    if obey $line; then echo done; else echo "failed $line"; fi
+  done
+}
+
+case ${1:-} in
+  install) install ;;
+  serve) serve "${2:-1}" ;;
+  *) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
+esac

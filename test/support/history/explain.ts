@@ -1,0 +1,90 @@
+// Makes a refusal readable: as few operations as still contradict each other, in order of time, one line each. Only what
+// can be left out without making a contradiction of its own is left out: reads, and what came after the last answer.
+
+import type { Operation } from './history.ts';
+import { type LinearizerOptions, linearize } from './linearizer.ts';
+import { type RegisterStep, tupleText } from './registers.ts';
+
+const LINES_MAX = 40;
+/** Steps replayed while shrinking: some seconds. */
+const REPLAYED_MAX = 3_000_000;
+
+const isRead = ({ effect }: RegisterStep): boolean => effect.kind === 'read' || effect.kind === 'read-identity';
+
+/** The steps that cannot be put in order, fewer than were given. The last of them is the answer that nothing explains. */
+export function shrink(steps: readonly RegisterStep[], options: LinearizerOptions): RegisterStep[] {
+  let replayed = 0;
+  const stuckAt = (candidate: readonly RegisterStep[]): RegisterStep | undefined => {
+    replayed += candidate.length;
+    const result = linearize(candidate, options);
+    return result.kind === 'stuck' ? candidate.find((step) => step === result.at) : undefined;
+  };
+  const upTo = (candidate: readonly RegisterStep[], last: RegisterStep): RegisterStep[] =>
+    candidate.filter(({ invokedAt }) => invokedAt <= (last.returnedAt ?? Number.POSITIVE_INFINITY));
+  let last = stuckAt(steps);
+  if (last === undefined) return [...steps];
+  let kept = upTo(steps, last);
+  for (let size = kept.length; size >= 1; size = Math.floor(size / 2)) {
+    for (let start = 0; start < kept.length && replayed < REPLAYED_MAX; start += size) {
+      const part = new Set(kept.slice(start, start + size).filter(isRead));
+      if (part.size === 0) continue;
+      const rest = kept.filter((step) => !part.has(step));
+      const stuck = stuckAt(rest);
+      if (stuck === undefined) continue;
+      last = stuck;
+      kept = upTo(rest, stuck);
+      start -= size;
+    }
+  }
+  const answer = last;
+  kept.sort((left, right) => left.invokedAt - right.invokedAt);
+  return [...kept.filter((step) => step !== answer), answer];
+}
+
+/** `last` marks the last line as the one that nothing explains. */
+export function describeOperations(operations: readonly Operation[], last: string): string {
+  const shown = operations.slice(-LINES_MAX);
+  const lines = shown.map((operation, index) => {
+    const mark = index === shown.length - 1 ? `   <-- ${last}` : '';
+    return `  ${describeOperation(operation)}${mark}`;
+  });
+  const left = operations.length - shown.length;
+  return [...(left > 0 ? [`  … ${left} earlier operations`] : []), ...lines].join('\n');
+}
+
+function describeOperation(operation: Operation): string {
+  const { client, invokedAt, returnedAt } = operation;
+  const end = returnedAt === undefined ? 'no answer' : returnedAt.toFixed(3);
+  return `${invokedAt.toFixed(3)} .. ${end}  ${client}  ${describeCall(operation)} => ${describeOutcome(operation)}`;
+}
+
+function describeCall({ kind, input }: Operation): string {
+  switch (kind) {
+    case 'grant':
+    case 'revoke':
+    case 'check':
+      return `${kind} ${tupleText(input)}`;
+    case 'bulk':
+      return `${kind} [${input.map(tupleText).join(', ')}]`;
+    case 'list':
+      return `${kind} ${input.subject} ${input.relation} ${input.namespace ?? ''} after ${input.after ?? 'the start'}`;
+    case 'revoke-key':
+      return `${kind} ${input.keyId}`;
+  }
+}
+
+function describeOutcome({ kind, outcome }: Operation): string {
+  if (outcome === undefined) return 'unknown';
+  switch (outcome.kind) {
+    case 'created':
+    case 'exists':
+      return `${outcome.kind} ${outcome.grantId}`;
+    case 'answer':
+      if ('objects' in outcome) return `[${outcome.objects.join(', ')}]${outcome.more ? ' and more' : ''}`;
+      return String(outcome.authorized);
+    case 'revoked':
+    case 'not-found':
+    case 'unauthorized':
+      return kind === 'revoke-key' ? `${outcome.kind} (key)` : outcome.kind;
+  }
+}

@@ -1,0 +1,101 @@
+// What clients of the service saw: every operation with the moments at which it began and was answered, and the answer.
+// The moments come from one clock that all clients share and that never goes back. Two operations of which one was
+// answered strictly before the other began are ordered; all others may have happened in either order.
+
+import type { Tuple } from '../../../src/core/tuples.ts';
+
+export interface GrantRecord {
+  readonly grantId: string;
+  readonly createdAt: string;
+}
+
+export type GrantOutcome = ({ readonly kind: 'created' } & GrantRecord) | ({ readonly kind: 'exists' } & GrantRecord);
+
+/** The key is not valid (401). The call did nothing. */
+export interface Unauthorized {
+  readonly kind: 'unauthorized';
+}
+
+interface OperationInputs {
+  readonly grant: Tuple;
+  readonly revoke: Tuple;
+  readonly check: Tuple;
+  readonly bulk: readonly Tuple[];
+  /** One page. `after`: the last object of the page before it, which the cursor stands for. */
+  readonly list: {
+    readonly subject: string;
+    readonly relation: Tuple['relation'];
+    readonly namespace?: string | undefined;
+    readonly after?: string | undefined;
+  };
+  readonly 'revoke-key': { readonly keyId: string };
+}
+
+interface OperationOutcomes {
+  readonly grant: GrantOutcome;
+  readonly revoke: { readonly kind: 'revoked' | 'not-found' };
+  readonly check: { readonly kind: 'answer'; readonly authorized: boolean };
+  readonly bulk: { readonly kind: 'answer'; readonly authorized: readonly boolean[] };
+  readonly list: { readonly kind: 'answer'; readonly objects: readonly string[]; readonly more: boolean };
+  readonly 'revoke-key': { readonly kind: 'revoked' | 'not-found' };
+}
+
+export type OperationKind = keyof OperationInputs;
+
+interface OperationOf<Kind extends OperationKind> {
+  readonly client: string;
+  readonly tenant: string;
+  /** The key the client called with, where the rules of keys are to be checked. */
+  readonly keyId?: string | undefined;
+  readonly kind: Kind;
+  readonly input: OperationInputs[Kind];
+  readonly invokedAt: number;
+  /** Undefined: no answer came. */
+  readonly returnedAt: number | undefined;
+  /** Undefined: not known (503, cut off). A write may then take effect at any later moment, once, or never. */
+  readonly outcome: OperationOutcomes[Kind] | Unauthorized | undefined;
+}
+
+export type Operation = { [Kind in OperationKind]: OperationOf<Kind> }[OperationKind];
+
+/** What is known when an operation begins. */
+export type Invocation = {
+  [Kind in OperationKind]: Pick<OperationOf<Kind>, 'client' | 'tenant' | 'keyId' | 'kind' | 'input'>;
+}[OperationKind];
+
+export type Outcome = NonNullable<Operation['outcome']>;
+
+/** A clock whose every reading is later than the one before, so that what one thread saw in order is in order. */
+export function strictlyIncreasing(now: () => number): () => number {
+  let last = Number.NEGATIVE_INFINITY;
+  return () => {
+    last = Math.max(now(), last + 0.001);
+    return last;
+  };
+}
+
+/** Gathers operations. `now` is the shared clock; where one thread runs all clients, make it strictly increasing. */
+export class History {
+  readonly #now: () => number;
+  readonly #finished: Operation[] = [];
+  readonly #underWay = new Set<Operation>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Call it right before the request is sent, and what it returns right after the answer came: undefined, if none. */
+  begin(invocation: Invocation): (outcome: Outcome | undefined) => void {
+    const operation = { ...invocation, invokedAt: this.#now(), returnedAt: undefined, outcome: undefined } as Operation;
+    this.#underWay.add(operation);
+    return (outcome) => {
+      if (!this.#underWay.delete(operation)) return;
+      this.#finished.push({ ...operation, returnedAt: this.#now(), outcome } as Operation);
+    };
+  }
+
+  /** All so far; those under way are without an answer. */
+  operations(): Operation[] {
+    return [...this.#finished, ...this.#underWay];
+  }
+}

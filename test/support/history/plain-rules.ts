@@ -1,0 +1,91 @@
+// What every answer has to keep to by itself, or against the whole history without any search: ids are given once and
+// keep their record, listings are in order, and a key opens nothing once its revocation was acknowledged.
+
+import { compareUtf8 } from '../../../src/core/tuples.ts';
+import type { Operation } from './history.ts';
+import { tupleText } from './registers.ts';
+
+export interface RuleViolation {
+  readonly rule: string;
+  /** In order of time. */
+  readonly operations: readonly Operation[];
+}
+
+export function* findRuleViolations(operations: readonly Operation[]): Generator<RuleViolation> {
+  yield* findIdentityViolations(operations);
+  yield* findListingViolations(operations);
+  yield* findKeyViolations(operations);
+  for (const operation of operations) {
+    const { kind, input, outcome } = operation;
+    if (kind === 'bulk' && outcome?.kind === 'answer' && outcome.authorized.length !== input.length)
+      yield { rule: 'A bulk check has one result per check.', operations: [operation] };
+  }
+}
+
+function* findIdentityViolations(operations: readonly Operation[]): Generator<RuleViolation> {
+  const created = new Map<string, Operation>();
+  const records = new Map<string, { readonly text: string; readonly operation: Operation }>();
+  for (const operation of operations) {
+    const { kind, tenant, input, outcome } = operation;
+    if (kind !== 'grant' || outcome === undefined || outcome.kind === 'unauthorized') continue;
+    const text = `${tenant} ${tupleText(input)} ${outcome.createdAt}`;
+    const known = records.get(outcome.grantId);
+    if (known !== undefined && known.text !== text)
+      yield { rule: 'A grant id stands for one tuple and one moment.', operations: [known.operation, operation] };
+    records.set(outcome.grantId, { text, operation });
+    if (outcome.kind !== 'created') continue;
+    const earlier = created.get(outcome.grantId);
+    if (earlier !== undefined) yield { rule: 'A grant id is given by one creation.', operations: [earlier, operation] };
+    created.set(outcome.grantId, operation);
+  }
+}
+
+function* findListingViolations(operations: readonly Operation[]): Generator<RuleViolation> {
+  for (const operation of operations) {
+    if (operation.kind !== 'list' || operation.outcome?.kind !== 'answer') continue;
+    const { namespace, after } = operation.input;
+    let previous = after;
+    for (const object of operation.outcome.objects) {
+      if (previous !== undefined && compareUtf8(previous, object) >= 0) {
+        yield { rule: 'A listing ascends by bytes, every object once.', operations: [operation] };
+        break;
+      }
+      if (namespace !== undefined && !object.startsWith(`${namespace}:`)) {
+        yield { rule: 'A listing keeps to its namespace.', operations: [operation] };
+        break;
+      }
+      previous = object;
+    }
+  }
+}
+
+function* findKeyViolations(operations: readonly Operation[]): Generator<RuleViolation> {
+  /** By key: the first acknowledged end of it, and the first attempt to end it. */
+  const ended = new Map<string, Operation>();
+  const endBegun = new Map<string, number>();
+  for (const operation of operations) {
+    if (operation.kind !== 'revoke-key') continue;
+    const { keyId } = operation.input;
+    if (operation.outcome?.kind !== 'unauthorized')
+      endBegun.set(keyId, Math.min(endBegun.get(keyId) ?? Number.POSITIVE_INFINITY, operation.invokedAt));
+    if (operation.outcome?.kind !== 'revoked') continue;
+    const earlier = ended.get(keyId);
+    if (earlier === undefined || (operation.returnedAt ?? 0) < (earlier.returnedAt ?? 0)) ended.set(keyId, operation);
+    if (earlier !== undefined) yield { rule: 'A key is revoked once.', operations: inOrder([earlier, operation]) };
+  }
+  for (const operation of operations) {
+    const { keyId, outcome, invokedAt, returnedAt } = operation;
+    if (keyId === undefined || outcome === undefined) continue;
+    const end = ended.get(keyId);
+    if (outcome.kind !== 'unauthorized') {
+      if (end?.returnedAt !== undefined && invokedAt > end.returnedAt)
+        yield { rule: 'No request succeeds that began after its key was revoked.', operations: [end, operation] };
+    } else if (returnedAt !== undefined && returnedAt < (endBegun.get(keyId) ?? Number.POSITIVE_INFINITY)) {
+      yield { rule: 'A key opens until it is revoked.', operations: [operation] };
+    }
+  }
+}
+
+export function inOrder(operations: readonly Operation[]): Operation[] {
+  return [...operations].sort((left, right) => left.invokedAt - right.invokedAt);
+}
