@@ -6,7 +6,8 @@ import packageFile from '../package.json' with { type: 'json' };
 import { registerCliCommands } from './cli/commands.ts';
 import { readConfig } from './config/read-config.ts';
 import { renderSettingsHelp } from './config/render-settings.ts';
-import { describeFailure, runRole } from './roles/life-cycle.ts';
+import type { Role } from './config/setting.ts';
+import { describeFailure, runRole, runTask } from './roles/life-cycle.ts';
 import { resolveOperatorTarget } from './roles/operator-target.ts';
 import { systemClock, systemRandom } from './roles/system.ts';
 
@@ -19,7 +20,19 @@ function parseShards(text: string): number {
   return shards;
 }
 
+/** A day: longer than any supervisor waits. */
+const TIMEOUT_SECONDS_MAX = 86_400;
+
+function parseTimeout(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (seconds < 1 || seconds > TIMEOUT_SECONDS_MAX) {
+    throw new InvalidArgumentError(`It must be a number of seconds from 1 to ${TIMEOUT_SECONDS_MAX}.`);
+  }
+  return seconds;
+}
+
 const { env, argv, stdin, stdout, stderr } = process;
+const ports = { clock: systemClock, random: systemRandom };
 const program = new Command('grantd')
   .description('Multi-tenant authorization: does this subject hold this relation on this object?')
   .version(packageFile.version)
@@ -36,8 +49,74 @@ program
     const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
     await runRole(log, (signal) =>
       startDev(
-        { clock: systemClock, random: systemRandom, log, print: (text) => stdout.write(text) },
+        { ...ports, log, print: (text) => stdout.write(text) },
         { config, shards, version: packageFile.version, terminal: stdout.isTTY },
+        signal,
+      ),
+    );
+  });
+
+program
+  .command('front')
+  .description('serve the public API of a cluster')
+  .action(async () => {
+    const config = readConfig('front', env);
+    const [{ startFront }, { createLog }] = await Promise.all([
+      import('./roles/front.ts'),
+      import('./telemetry/log.ts'),
+    ]);
+    const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
+    await runRole(log, () => startFront({ ...ports, log }, { config, version: packageFile.version }), {
+      stopMsMax: config.shutdownSeconds * 1000,
+    });
+  });
+
+program
+  .command('shard')
+  .description('own a share of the slots of a cluster, on Cassandra')
+  .action(async () => {
+    const config = readConfig('shard', env);
+    const [{ startShard }, { createLog }] = await Promise.all([
+      import('./roles/shard.ts'),
+      import('./telemetry/log.ts'),
+    ]);
+    const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
+    await runRole(log, (signal) => startShard({ ...ports, log }, { config, version: packageFile.version }, signal), {
+      stopMsMax: config.shutdownSeconds * 1000,
+    });
+  });
+
+program
+  .command('console')
+  .description("serve the operator's API of a cluster")
+  .action(async () => {
+    const config = readConfig('console', env);
+    const [{ startConsole }, { createLog }] = await Promise.all([
+      import('./roles/console.ts'),
+      import('./telemetry/log.ts'),
+    ]);
+    const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
+    await runRole(log, () => startConsole({ ...ports, log }, { config, version: packageFile.version }), {
+      stopMsMax: config.shutdownSeconds * 1000,
+    });
+  });
+
+program
+  .command('migrate')
+  .description('bring the schema in Cassandra to what this version needs; safe to repeat')
+  .option('--wait', 'change nothing: only wait until the schema serves this version')
+  .option('--timeout <seconds>', 'give up after so long, with status 3 (default: never)', parseTimeout)
+  .action(async ({ wait = false, timeout }: { wait?: boolean; timeout?: number }) => {
+    const config = readConfig('migrate', env);
+    const [{ runMigrate }, { createLog }] = await Promise.all([
+      import('./roles/migrate.ts'),
+      import('./telemetry/log.ts'),
+    ]);
+    const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
+    await runTask(log, (signal) =>
+      runMigrate(
+        { ...ports, log, print: (line) => stdout.write(`${line}\n`) },
+        { config, wait, timeoutMs: timeout === undefined ? undefined : timeout * 1000 },
         signal,
       ),
     );
@@ -50,8 +129,10 @@ registerCliCommands(program, {
   stderr,
 });
 
+const SERVING_ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];
+
 function addSettingsHelp(command: Command): void {
-  command.addHelpText('after', renderSettingsHelp(command.name() === 'dev' ? 'dev' : 'cli'));
+  command.addHelpText('after', renderSettingsHelp(SERVING_ROLES.find((role) => role === command.name()) ?? 'cli'));
   command.commands.forEach(addSettingsHelp);
 }
 program.commands.forEach(addSettingsHelp);

@@ -27,6 +27,8 @@ interface SettingBody<Value> {
   readonly form: string;
   /** A sentence or two. */
   readonly description: string;
+  /** Says what happens where there is no value; shown in place of a default. */
+  readonly unset?: string;
 }
 
 export interface Setting<Value> extends SettingBody<Value> {
@@ -35,8 +37,6 @@ export interface Setting<Value> extends SettingBody<Value> {
   readonly defaults: Readonly<Partial<Record<Role, string>>>;
   /** Roles that do not start without a value. */
   readonly requiredBy: readonly Role[];
-  /** Says what happens where there is no value; shown in place of a default. */
-  readonly unset?: string;
 }
 
 /** Of a setting that is neither a secret nor to be had from a file. */
@@ -49,7 +49,7 @@ export function row<Value, const Roles extends readonly Role[]>(
     readonly default: string;
     readonly defaults?: Readonly<Partial<Record<Role, string>>>;
   },
-): Setting<Value> & {
+): SettingBody<Value> & {
   readonly roles: Roles;
   readonly defaults: Readonly<Record<Roles[number], string>>;
   readonly requiredBy: readonly never[];
@@ -73,7 +73,7 @@ export function optional<
     readonly requiredBy?: Required;
     readonly defaults?: Readonly<Record<Filled, string>>;
   },
-): Setting<Value> & {
+): SettingBody<Value> & {
   readonly roles: Roles;
   readonly defaults: Readonly<Record<Filled, string>>;
   readonly requiredBy: Required;

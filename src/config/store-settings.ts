@@ -21,6 +21,8 @@ const PAGE_CACHE_BYTES_MAX = 1024 * 1024 * MEBIBYTE;
 const LOG_RETENTION_HOURS_MAX = 87_600;
 const REPLICATION_FACTOR_MAX = 99;
 
+const SERIAL_LEVELS = ['LOCAL_SERIAL', 'SERIAL'] as const;
+
 const storeRoles = ['shard', 'migrate'] as const;
 const parsePrivateKey = (text: string): Secret => new Secret(pemParser('private key')(text));
 
@@ -29,7 +31,7 @@ export const STORE_SETTINGS = Object.freeze({
     ...plain,
     name: 'GRANTD_STORE',
     roles: ['dev', ...storeRoles],
-    form: 'sqlite or cassandra',
+    form: 'cassandra; sqlite in `dev`',
     parse: parseStore,
     defaults: { dev: 'sqlite' },
     requiredBy: storeRoles,
@@ -92,7 +94,7 @@ export const STORE_SETTINGS = Object.freeze({
     name: 'GRANTD_CASSANDRA_SERIAL_LEVEL',
     roles: storeRoles,
     form: 'LOCAL_SERIAL or SERIAL',
-    parse: choiceParser(['LOCAL_SERIAL', 'SERIAL']),
+    parse: choiceParser(SERIAL_LEVELS),
     default: 'LOCAL_SERIAL',
     description:
       'At which level conditional writes are decided: `LOCAL_SERIAL` where all shards use one datacentre, else `SERIAL`. Fixed at the first `grantd migrate`; a shard with another is refused.',

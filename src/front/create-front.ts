@@ -58,10 +58,7 @@ export interface ComposedFront extends Front {
   reachesShards(): boolean;
 }
 
-export function createFront(
-  dependencies: FrontDependencies,
-  options: FrontOptions,
-): ComposedFront {
+export function createFront(dependencies: FrontDependencies, options: FrontOptions): ComposedFront {
   const { discovery, clock, random, log, metrics } = dependencies;
   const { sessionsMax = SESSIONS_MAX_DEFAULT, flightsMax = FLIGHTS_MAX_DEFAULT } = options;
   const openStream = dependencies.openStream ?? createGrpcTransport({ credentials: options.credentials });

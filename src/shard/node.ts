@@ -129,7 +129,7 @@ export class ShardNode implements Shard {
       members: () => store.listMembers(storeDeadline(clock)),
       report: () => ({
         incarnation: this.incarnation,
-        leaseLeftMs: exclusive ? undefined : this.#session.leaseLeftMs,
+        leaseLeftMs: exclusive ? undefined : this.leaseLeftMs,
         rows: this.#ownership.rows(),
       }),
       lookups: this.#lookups,
@@ -139,6 +139,11 @@ export class ShardNode implements Shard {
   /** Of the session that is on now. */
   get incarnation(): string {
     return this.#session.incarnation;
+  }
+
+  /** 0: it may not answer. Infinite where it needs no lease. */
+  get leaseLeftMs(): number {
+    return this.#session.leaseLeftMs;
   }
 
   /** Whether it has once served its share. */
@@ -391,7 +396,7 @@ export class ShardNode implements Shard {
     metrics.pageLookups.inc({ result: 'miss' }, this.#lookups.misses);
     this.#lookups.hits = 0;
     this.#lookups.misses = 0;
-    if (!this.#exclusive) metrics.leaseSeconds.inc(this.#session.leaseLeftMs / 1000);
+    if (!this.#exclusive) metrics.leaseSeconds.inc(this.leaseLeftMs / 1000);
     for (const tenure of this.#ownership.tenures.values()) {
       const status = tenure.status();
       if (status === undefined) continue;

@@ -53,6 +53,13 @@ export interface OwnershipOptions {
   readonly exclusive: boolean;
 }
 
+/** What the plan wants done. `moving` is bounded by what moves, anything else by what is opened. */
+interface Task {
+  readonly slot: number;
+  readonly kind: 'opening' | 'moving';
+  readonly run: () => Promise<void>;
+}
+
 interface Move {
   readonly epoch: number;
   /** The open entry of the epoch that ended. */
@@ -71,6 +78,7 @@ export class Ownership {
   readonly #waitingUntilMs = new Map<number, { readonly untilMs: number; readonly delayMs: number }>();
   /** Released, and not yet seen served by the next owner. */
   readonly #moves = new Map<number, Move>();
+  #tasks: readonly Task[] = [];
   #openings = 0;
   #handovers = 0;
   #settle: { readonly key: string; readonly keySinceMs: number; readonly startedMs: number } | undefined;
@@ -144,17 +152,20 @@ export class Ownership {
     if (plan.expecting && this.#plan?.expecting !== true) this.#changedAtMs = nowMs;
     this.#plan = plan;
     if (!this.#settled) this.#lookWhetherSettled(nowMs);
-    if (this.#settled) for (const slot of plan.claims) this.#begin(slot, 'opening', () => this.#open(slot, session));
+    const tasks: Task[] = [];
     for (const { row, successor } of plan.releases) {
-      this.#begin(row.slot, 'releasing', async () => {
-        await this.#releaseRow(row, successor);
-      });
+      const run = async () => void (await this.#releaseRow(row, successor));
+      tasks.push({ slot: row.slot, kind: 'opening', run });
     }
     for (const { slot, successor } of plan.handovers) {
-      this.#begin(slot, successor === undefined ? 'releasing' : 'moving', () =>
-        this.#handOver(slot, session, successor),
-      );
+      const kind = successor === undefined ? 'opening' : 'moving';
+      tasks.push({ slot, kind, run: () => this.#handOver(slot, session, successor) });
     }
+    if (this.#settled) {
+      for (const slot of plan.claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
+    }
+    this.#tasks = tasks;
+    this.#beginTasks();
   }
 
   /** Resolves when nothing is under way. */
@@ -164,6 +175,7 @@ export class Ownership {
 
   /** Releases every slot to nobody in particular. */
   async releaseAll(session: Session): Promise<void> {
+    this.#tasks = [];
     await this.idle();
     await Promise.all([...this.#tenures.keys()].map((slot) => this.#handOver(slot, session, undefined)));
   }
@@ -172,6 +184,7 @@ export class Ownership {
   endAll(reason: string): void {
     for (const tenure of this.#tenures.values()) tenure.end(reason);
     this.#tenures.clear();
+    this.#tasks = [];
     this.#moves.clear();
     this.#waitingUntilMs.clear();
     this.#ports.onRoutesChanged();
@@ -221,25 +234,37 @@ export class Ownership {
     if (this.#settle === undefined) this.#settle = { key, keySinceMs: nowMs, startedMs: nowMs };
     else if (this.#settle.key !== key) this.#settle = { ...this.#settle, key, keySinceMs: nowMs };
     const { keySinceMs, startedMs } = this.#settle;
-    this.#settled = nowMs - keySinceMs >= SETTLE_MS || nowMs - startedMs >= SETTLE_MS_MAX;
+    const owners = new Set(living.map(({ incarnation }) => incarnation));
+    // Where slots are owned, this is no cold start: they are handed over one by one.
+    const running = [...this.#rows.values()].some(({ owner }) => owner !== undefined && owners.has(owner));
+    this.#settled = running || nowMs - keySinceMs >= SETTLE_MS || nowMs - startedMs >= SETTLE_MS_MAX;
   }
 
-  #begin(slot: number, kind: 'opening' | 'moving' | 'releasing', run: () => Promise<void>): void {
-    if (this.#working.has(slot)) return;
-    if (kind === 'moving' && this.#handovers + this.#moves.size >= MOVES_MAX) return;
-    if (kind !== 'moving' && this.#openings >= OPENINGS_MAX) return;
-    if (kind === 'moving') this.#handovers += 1;
-    else this.#openings += 1;
-    const work = this.#run(slot, run).finally(() => {
-      this.#working.delete(slot);
-      if (kind === 'moving') this.#handovers -= 1;
-      else this.#openings -= 1;
-    });
-    this.#working.set(slot, work);
+  /** As many as the bounds allow; the next ones as these end, or as the next round plans anew. */
+  #beginTasks(): void {
+    const deferred: Task[] = [];
+    for (const task of this.#tasks) {
+      const moving = task.kind === 'moving';
+      if (this.#working.has(task.slot)) continue;
+      if (moving ? this.#handovers + this.#moves.size >= MOVES_MAX : this.#openings >= OPENINGS_MAX) {
+        deferred.push(task);
+        continue;
+      }
+      if (moving) this.#handovers += 1;
+      else this.#openings += 1;
+      const work = this.#run(task).finally(() => {
+        this.#working.delete(task.slot);
+        if (moving) this.#handovers -= 1;
+        else this.#openings -= 1;
+        this.#beginTasks();
+      });
+      this.#working.set(task.slot, work);
+    }
+    this.#tasks = deferred;
   }
 
   /** Never rejects: what fails waits a while, longer each time. */
-  async #run(slot: number, run: () => Promise<void>): Promise<void> {
+  async #run({ slot, run }: Task): Promise<void> {
     const { clock, log } = this.#ports;
     try {
       await run();
@@ -256,6 +281,7 @@ export class Ownership {
 
   async #open(slot: number, session: Session): Promise<void> {
     const { store, clock, membership } = this.#ports;
+    if (!session.leaseValid || this.#tenures.has(slot)) return;
     const { applied, row } = await claimSlot({ store, clock }, slot, session.incarnation, (owner) =>
       membership.confirmDead(owner),
     );

@@ -64,6 +64,8 @@ export class Session {
   #stoodAtMs = Number.NEGATIVE_INFINITY;
   #steadySinceMs = Number.POSITIVE_INFINITY;
   #wakeBeat: (() => void) | undefined;
+  /** No beat since `drain` has said so. */
+  #drainUntold = false;
 
   constructor(ports: SessionPorts, options: SessionOptions) {
     this.incarnation = options.incarnation;
@@ -121,6 +123,7 @@ export class Session {
   drain(): void {
     if (this.ended) return;
     this.#state = 'draining';
+    this.#drainUntold = true;
     this.#wakeBeat?.();
   }
 
@@ -184,6 +187,8 @@ export class Session {
   async #keepBeating(): Promise<void> {
     const { clock, log } = this.#ports;
     let withheld = false;
+    // The first beat has just stood.
+    await this.#pause(BEAT_INTERVAL_MS);
     while (!this.ended) {
       const startMs = clock.monotonicMs();
       if (this.#ports.useful()) {
@@ -201,7 +206,7 @@ export class Session {
 
   /** Until the next beat is due, or `drain` wants one now. */
   async #pause(delayMs: number): Promise<void> {
-    if (delayMs <= 0) return;
+    if (delayMs <= 0 || this.#drainUntold) return;
     await new Promise<void>((resolve) => {
       const timer = this.#ports.clock.setTimer(resolve, delayMs);
       this.#wakeBeat = () => {
@@ -220,6 +225,7 @@ export class Session {
     const beat = this.#lastNumber;
     this.#attempts.set(beat, attempt);
     const state = this.#state === 'draining' ? 'draining' : 'alive';
+    this.#drainUntold = false;
     try {
       const { applied, row } = await store.beatMember(
         { incarnation, expectedBeat: this.#standing, beat, state },

@@ -13,11 +13,12 @@ import {
   readConfig,
   variableNames,
 } from '../../../src/config/read-config.ts';
+import type { Role, Setting } from '../../../src/config/setting.ts';
 import { SETTINGS } from '../../../src/config/settings.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 
-const problemsOf = (environment: Environment, role: 'dev' | 'cli' = 'dev'): readonly string[] => {
+const problemsOf = (environment: Environment, role: Role = 'dev'): readonly string[] => {
   try {
     readConfig(role, environment);
   } catch (error) {
@@ -90,16 +91,16 @@ describe('readConfig', () => {
     });
     for (const [index, start] of [
       /^GRANTD_HTTP_ADDRESS must be host:port.*"8080"/,
-      /^GRANTD_STORE is cassandra, which is not in this version/,
-      /^GRANTD_DEMO must be true or false; it is "yes"/,
-      /^GRANTD_SLOTS must be a whole number from 1 to 4096; it is "0"/,
       /^GRANTD_SHARD_NAME must be .*"Shard!"/,
+      /^GRANTD_STORE is cassandra, but grantd dev runs on the embedded store only/,
+      /^GRANTD_SLOTS must be a whole number from 1 to 4096; it is "0"/,
+      /^GRANTD_PAGE_CACHE_BYTES must be a number of bytes/,
+      /^GRANTD_LOG_RETENTION_HOURS must be a whole number from 1/,
+      /^GRANTD_DEMO must be true or false; it is "yes"/,
       /^GRANTD_PLANS must be JSON/,
       /^GRANTD_BASE_URL must be an http or https URL/,
       /^GRANTD_TRUSTED_PROXIES must be .*"nowhere" is none/,
       /^GRANTD_LOG_LEVEL must be one of debug, info, warn, error, silent; it is "loud"/,
-      /^GRANTD_PAGE_CACHE_BYTES must be a number of bytes/,
-      /^GRANTD_LOG_RETENTION_HOURS must be a whole number from 1/,
       /^GRANTD_HTP_ADDRESS is not a setting; did you mean GRANTD_HTTP_ADDRESS\?/,
     ].entries()) {
       assert.match(problems[index] ?? '', start);
@@ -191,7 +192,19 @@ describe('readConfig', () => {
 });
 
 describe('the table of settings', () => {
-  const rows = Object.values(SETTINGS);
+  const rows: readonly Setting<unknown>[] = Object.values(SETTINGS);
+
+  it('names a role once, and defaults and demands only for roles that read it', () => {
+    for (const { name, roles, defaults, requiredBy } of rows) {
+      assert.equal(new Set(roles).size, roles.length, name);
+      for (const role of requiredBy) assert.ok(roles.includes(role) && !(role in defaults), name);
+      for (const role of Object.keys(defaults))
+        assert.ok(
+          roles.some((each) => each === role),
+          name,
+        );
+    }
+  });
 
   it('has each name once, and none that clashes with a _FILE of another', () => {
     const names = variableNames();
@@ -205,8 +218,11 @@ describe('the table of settings', () => {
 
   it('has a default that its own parser takes, or says what happens without one', () => {
     for (const row of rows) {
-      if (row.default !== undefined) assert.doesNotThrow(() => row.parse(row.default ?? ''), row.name);
-      else assert.ok('unset' in row && row.unset !== '', row.name);
+      for (const role of row.roles) {
+        const text = row.defaults[role];
+        if (text !== undefined) assert.doesNotThrow(() => row.parse(text, { role, path: undefined }), row.name);
+        else assert.ok(row.requiredBy.includes(role) || (row.unset ?? '') !== '', `${row.name} in ${role}`);
+      }
       assert.match(row.description, /\.$/);
     }
   });

@@ -2,56 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import type { Clock } from '../../../src/core/clock.ts';
 import { createDnsDiscovery } from '../../../src/discovery/dns.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
-
-/** Runs what is due, in order, and lets promises settle in between. */
-class VirtualClock implements Clock {
-  #nowMs = 0;
-  #timers: { readonly dueMs: number; readonly run: () => void }[] = [];
-
-  monotonicMs(): number {
-    return this.#nowMs;
-  }
-
-  wallMs(): number {
-    return this.#nowMs;
-  }
-
-  setTimer(run: () => void, delayMs: number): { cancel(): void } {
-    const timer = { dueMs: this.#nowMs + delayMs, run };
-    this.#timers.push(timer);
-    return {
-      cancel: () => {
-        this.#timers = this.#timers.filter((each) => each !== timer);
-      },
-    };
-  }
-
-  setImmediate(run: () => void): void {
-    this.setTimer(run, 0);
-  }
-
-  get timers(): number {
-    return this.#timers.length;
-  }
-
-  async advance(byMs: number): Promise<void> {
-    const endMs = this.#nowMs + byMs;
-    for (;;) {
-      await new Promise((resolve) => setImmediate(resolve));
-      const [next] = this.#timers.sort((left, right) => left.dueMs - right.dueMs);
-      if (next === undefined || next.dueMs > endMs) break;
-      this.#timers = this.#timers.filter((each) => each !== next);
-      this.#nowMs = next.dueMs;
-      next.run();
-    }
-    this.#nowMs = endMs;
-  }
-}
 
 describe('discovery by DNS', () => {
   let clock: VirtualClock;

@@ -1,0 +1,109 @@
+// The role `migrate`: brings the schema in Cassandra to what this program needs, or with `wait` only waits until someone
+// else has, and changes nothing. A task, not a service: it prints what it does and ends.
+
+import type { MigrateConfig } from '../config/settings.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { openCassandraStore } from '../store/cassandra/cassandra-store.ts';
+import { migrateCassandra } from '../store/cassandra/migrate.ts';
+import { SchemaRefusal, waitForSchema } from '../store/cassandra/schema-gate.ts';
+import type { Meta } from '../store/store.ts';
+import type { Log } from '../telemetry/log.ts';
+import { datacentreOf, requireSameCluster } from './cluster-settings.ts';
+import { newClusterMeta, SLOTS_DEFAULT } from './new-cluster.ts';
+import { cassandraOptions, whileCassandraIsAway } from './open-cassandra.ts';
+import { StartError } from './start-error.ts';
+
+/** Exit codes of `grantd migrate`, beside those of signals; docs/operating/cluster.md lists them. */
+const EXIT = Object.freeze({ done: 0, timedOut: 3 });
+
+export interface MigrateDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Takes a line without its end. */
+  readonly print: (line: string) => void;
+}
+
+export interface MigrateOptions {
+  readonly config: MigrateConfig;
+  /** Only wait for a schema that serves this program. */
+  readonly wait: boolean;
+  /** When to give up; undefined: never. */
+  readonly timeoutMs: number | undefined;
+}
+
+interface Waiting {
+  readonly signal: AbortSignal;
+  readonly onWaiting: (reason: string) => void;
+}
+
+async function applyMigrations(
+  dependencies: MigrateDependencies,
+  config: MigrateConfig,
+  waiting: Waiting,
+): Promise<Meta> {
+  const { slots = SLOTS_DEFAULT, serialLevel, replicationFactor, localDatacenter, keyspace } = config;
+  dependencies.print(`Migrating the keyspace ${keyspace} in ${localDatacenter}.`);
+  return whileCassandraIsAway(
+    dependencies,
+    () =>
+      migrateCassandra(
+        dependencies,
+        { ...cassandraOptions(config), replicationFactor },
+        newClusterMeta({ slots, serialLevel, datacentre: datacentreOf(config) }),
+      ),
+    waiting,
+  );
+}
+
+async function awaitSchema(
+  dependencies: MigrateDependencies,
+  config: MigrateConfig,
+  { signal, onWaiting }: Waiting,
+): Promise<Meta> {
+  const store = await whileCassandraIsAway(
+    dependencies,
+    () => openCassandraStore(dependencies, cassandraOptions(config)),
+    { signal, onWaiting },
+  );
+  try {
+    return await waitForSchema(dependencies, store, { signal, onWaiting });
+  } finally {
+    await store.close();
+  }
+}
+
+/** Resolves to the exit code. Rejects with a StartError where the schema or the settings cannot be used. */
+export async function runMigrate(
+  dependencies: MigrateDependencies,
+  options: MigrateOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  const { clock, print } = dependencies;
+  const { config, wait, timeoutMs } = options;
+  const timeout = new AbortController();
+  const timer = timeoutMs === undefined ? undefined : clock.setTimer(() => timeout.abort(), timeoutMs);
+  let told = '';
+  const waiting: Waiting = {
+    signal: AbortSignal.any([signal, timeout.signal]),
+    onWaiting: (reason) => {
+      if (reason !== told) print(`Waiting: ${reason}`);
+      told = reason;
+    },
+  };
+  try {
+    const meta = await (wait ? awaitSchema : applyMigrations)(dependencies, config, waiting);
+    requireSameCluster(config, meta);
+    const { schemaVersion, slots, serialLevel, datacentre } = meta;
+    const where = datacentre === '' ? '' : ` in ${datacentre}`;
+    print(`The schema is at version ${schemaVersion}: ${slots} slots, ${serialLevel}${where}.`);
+    return EXIT.done;
+  } catch (error) {
+    if (error instanceof SchemaRefusal) throw new StartError(error.message, { cause: error });
+    if (signal.aborted || error !== timeout.signal.reason) throw error;
+    print(`Gave up after ${(timeoutMs ?? 0) / 1000} s${told === '' ? '.' : `; the last reason: ${told}`}`);
+    return EXIT.timedOut;
+  } finally {
+    timer?.cancel();
+  }
+}

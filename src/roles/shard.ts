@@ -1,0 +1,137 @@
+// The role `shard`: one shard on Cassandra. It is alive from its first moment and says what it waits for (Cassandra, a
+// schema, its share of the slots); once ready it stays ready, whatever becomes of Cassandra: its lease says whether it
+// may answer. At the end it hands its slots over first, and for a while still tells where they went.
+
+import { describeConfig } from '../config/read-config.ts';
+import type { ShardConfig } from '../config/settings.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import { BUILT_IN_PLANS } from '../core/plans.ts';
+import { listenShardServer } from '../rpc/server.ts';
+import { createMemoryBudget } from '../shard/memory-budget.ts';
+import { createShardNode, type ShardNode } from '../shard/node.ts';
+import { openCassandraStore } from '../store/cassandra/cassandra-store.ts';
+import { SchemaRefusal, waitForSchema } from '../store/cassandra/schema-gate.ts';
+import type { Meta, Store } from '../store/store.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { requireSameCluster } from './cluster-settings.ts';
+import type { RunningRole } from './life-cycle.ts';
+import { loopBackAddress, loopBackTransport, openLoopBack } from './loop-back.ts';
+import { cassandraOptions, whileCassandraIsAway } from './open-cassandra.ts';
+import { openOps } from './open-ops.ts';
+import { openRpcTls } from './open-rpc-tls.ts';
+import { prepareProcess } from './prepare-process.ts';
+import { Readiness } from './readiness.ts';
+import { resolveAdvertised, resolveShardName } from './shard-identity.ts';
+import { listenOn, StartError } from './start-error.ts';
+import { pause, untilAborted } from './waiting.ts';
+
+const MS_PER_HOUR = 3_600_000;
+
+interface ShardRoleDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+async function openStore(
+  dependencies: ShardRoleDependencies,
+  config: ShardConfig,
+  readiness: Readiness,
+  signal: AbortSignal,
+): Promise<Store> {
+  return whileCassandraIsAway(dependencies, () => openCassandraStore(dependencies, cassandraOptions(config)), {
+    signal,
+    onWaiting: (reason) => readiness.wait(`waiting for Cassandra: ${reason}`),
+  });
+}
+
+/** The meta of a schema that serves this program, in a cluster that these settings belong to. */
+async function openMeta(
+  dependencies: ShardRoleDependencies,
+  store: Store,
+  config: ShardConfig,
+  readiness: Readiness,
+  signal: AbortSignal,
+): Promise<Meta> {
+  try {
+    const meta = await waitForSchema(dependencies, store, {
+      signal,
+      onWaiting: (reason) => readiness.wait(`waiting for the schema: ${reason}`),
+    });
+    requireSameCluster(config, meta);
+    return meta;
+  } catch (error) {
+    if (!(error instanceof SchemaRefusal)) throw error;
+    throw new StartError(error.message, { cause: error });
+  }
+}
+
+/** Resolves when it serves its share of the slots. An abort of `signal` ends the start, and hands over what it had. */
+export async function startShard(
+  dependencies: ShardRoleDependencies,
+  options: { readonly config: ShardConfig; readonly version: string },
+  signal: AbortSignal,
+): Promise<RunningRole> {
+  const { clock, random, log } = dependencies;
+  const { config, version } = options;
+  prepareProcess(log);
+  const shardName = resolveShardName(config);
+  log.info({ role: 'shard', version, shardName, settings: describeConfig(config) }, 'starting');
+  const metrics = createMetrics();
+  const readiness = new Readiness(log);
+
+  // Disposed from the last to the first, whether the start fails or the role is stopped.
+  await using parts = new AsyncDisposableStack();
+  const ops = await openOps({ metrics, log, notReady: () => readiness.reasons() }, config);
+  parts.defer(() => ops.close());
+  const tls = openRpcTls(config, dependencies);
+  parts.defer(() => tls?.close());
+  let node: ShardNode | undefined;
+  const server = await listenOn('GRANTD_RPC_ADDRESS', config.rpcAddress, () =>
+    listenShardServer(
+      { shard: () => node, clock, log },
+      { address: config.rpcAddress, version, ...(tls === undefined ? {} : { credentials: tls.serverCredentials() }) },
+    ),
+  );
+  parts.defer(() => server.close());
+  const address = resolveAdvertised(config, server.address);
+
+  const store = await openStore(dependencies, config, readiness, signal);
+  parts.defer(() => store.close());
+  const meta = await openMeta(dependencies, store, config, readiness, signal);
+
+  readiness.wait('joining the cluster');
+  const loopBack = openLoopBack(
+    { clock, random, openStream: loopBackTransport(tls) },
+    { address: loopBackAddress(server.address), name: `${shardName} itself`, version, slots: meta.slots },
+  );
+  parts.defer(() => loopBack.close());
+  const shard = createShardNode(
+    { store, clock, random, log, metrics, budget: createMemoryBudget(metrics, config.pageCacheBytes) },
+    {
+      shardName,
+      address,
+      meta,
+      plans: config.plans ?? BUILT_IN_PLANS,
+      useful: () => loopBack.useful,
+      logRetentionMs: config.logRetentionHours * MS_PER_HOUR,
+    },
+  );
+  node = shard;
+  parts.defer(async () => {
+    readiness.stop();
+    await shard.stop();
+    loopBack.close();
+    // A front that has not heard of the handover yet is told by whom it asks.
+    await pause(clock, config.drainSeconds * 1000);
+    await server.close();
+  });
+  await untilAborted(shard.join(), signal);
+  readiness.wait('waiting for its share of the slots');
+  await untilAborted(shard.start(), signal);
+  readiness.serve(() => (shard.ready ? undefined : 'waiting for its share of the slots'));
+  log.info({ shardName, incarnation: shard.incarnation, address, ops: ops.url }, 'serving');
+  const running = parts.move();
+  return { stop: () => running.disposeAsync() };
+}

@@ -1,0 +1,295 @@
+// One run: a cluster, its clients and its faults, all from one seed; then everything is healed, and the history is judged.
+// It reports: an answer that no order of events explains, an acknowledged write that is gone, a rule that is broken, a
+// rejection that nobody handles, a request that does not succeed in time after everything is whole again.
+
+import type { Tuple } from '../../src/core/tuples.ts';
+import type { RequestContext } from '../../src/front/front.ts';
+import { checkHistory } from '../support/history/check-history.ts';
+import { History, strictlyIncreasing } from '../support/history/history.ts';
+import { NamespaceRules } from './namespace-rules.ts';
+import { NemesisRun } from './nemesis.ts';
+import { drawProfile, type Focus, type Profile } from './profile.ts';
+import { request } from './requests.ts';
+import { Scheduler } from './scheduler.ts';
+import { SeededRandom } from './seeded-random.ts';
+import { type RunningFront, SimulatedCluster } from './simulated-cluster.ts';
+import { NO_STORE_FAULTS } from './store-view.ts';
+import { TenantStates } from './tenant-states.ts';
+import { Trace } from './trace.ts';
+import { Client, type WorkloadTenant } from './workload.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly focus?: Focus;
+  /** Called with each line of the trace. */
+  readonly write?: (line: string) => void;
+}
+
+export interface RunResult {
+  readonly seed: number;
+  readonly focus: Focus;
+  /** Empty: nothing is wrong. */
+  readonly failures: readonly string[];
+  readonly hash: number;
+  readonly events: number;
+  readonly virtualMs: number;
+  readonly operations: number;
+  readonly answered: number;
+  readonly undecided: number;
+}
+
+const START_MS_MAX = 120_000;
+/** After everything is whole again requests have to succeed within this time. */
+const RECOVERY_MS_MAX = 30_000;
+const FINAL_MS_MAX = 200_000;
+const FAILURES_MAX = 5;
+
+/** The run that is going on in this thread: unhandled rejections are its. */
+let current: Simulation | undefined;
+process.on('unhandledRejection', (reason) => {
+  if (current === undefined) throw reason;
+  current.report(`a rejection that nobody handles: ${reason instanceof Error ? reason.stack : String(reason)}`);
+});
+
+class Simulation {
+  readonly #failures: string[] = [];
+  readonly #random: SeededRandom;
+  readonly #profile: Profile;
+  readonly #scheduler: Scheduler;
+  readonly #trace: Trace;
+  readonly #cluster: SimulatedCluster;
+  readonly #history: History;
+  readonly #states: TenantStates;
+  readonly #namespaces: NamespaceRules;
+  readonly #options: RunOptions;
+  readonly #tenants: WorkloadTenant[] = [];
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    const report = (failure: string) => this.report(failure);
+    this.#random = new SeededRandom(`seed ${options.seed}`);
+    this.#profile = drawProfile(this.#random.fork('profile'), options.focus);
+    this.#scheduler = new Scheduler(this.#random.fork('ties'));
+    this.#scheduler.onThrown = (error) =>
+      report(`a step throws: ${error instanceof Error ? error.stack : String(error)}`);
+    this.#trace = new Trace(this.#scheduler, options.write);
+    this.#cluster = new SimulatedCluster(this.#scheduler, this.#random.fork('cluster'), this.#profile, this.#trace);
+    this.#history = new History(strictlyIncreasing(() => this.#scheduler.nowMs));
+    this.#states = new TenantStates(report);
+    this.#namespaces = new NamespaceRules(report);
+  }
+
+  report(failure: string): void {
+    if (this.#failures.length < FAILURES_MAX) this.#failures.push(failure);
+    this.#trace.note('FAILURE', failure);
+  }
+
+  async run(): Promise<RunResult> {
+    this.#trace.note('profile', JSON.stringify(this.#profile));
+    await this.#cluster.initialize();
+    if (await this.#go(this.#start(), 'the cluster does not start', START_MS_MAX)) {
+      await this.#live();
+    }
+    for (const process of this.#cluster.processes()) process.kill();
+    const verdict = checkHistory(this.#history.operations(), { budget: 200_000 });
+    for (const { text } of verdict.violations) this.report(text);
+    this.#scheduler.mixText(JSON.stringify(this.#history.operations()));
+    return {
+      seed: this.#options.seed,
+      focus: this.#profile.focus,
+      failures: this.#failures,
+      hash: this.#scheduler.hash,
+      events: this.#scheduler.events,
+      virtualMs: this.#scheduler.nowMs,
+      operations: verdict.operations,
+      answered: verdict.answered,
+      undecided: verdict.undecided,
+    };
+  }
+
+  /** Runs the world until the work is done. False: it is not, in time, or it failed. */
+  async #go(work: Promise<unknown>, complaint: string, limitMs: number): Promise<boolean> {
+    const progress = { over: false, done: false };
+    work.then(
+      () => {
+        progress.over = true;
+        progress.done = true;
+      },
+      (error: unknown) => {
+        progress.over = true;
+        this.report(`${complaint}: ${error instanceof Error ? error.stack : String(error)}`);
+      },
+    );
+    const over = await this.#scheduler.runUntil(() => progress.over, this.#scheduler.nowMs + limitMs);
+    if (!over) this.report(`${complaint} within ${Math.round(limitMs)} ms`);
+    return progress.done;
+  }
+
+  // ---- the parts of a run ----
+
+  async #start(): Promise<void> {
+    for (let index = 0; index < this.#profile.shards; index += 1) this.#cluster.startShard(`shard-${index}`);
+    for (let index = 0; index < this.#profile.fronts; index += 1) this.#cluster.startFront(`front-${index}`);
+    this.#cluster.startFront('console', 'console');
+    while (![...this.#cluster.fronts.values()].every(({ front }) => front.ready())) await this.#scheduler.sleep(50);
+    for (let index = 0; index < this.#profile.tenants; index += 1) this.#tenants.push(await this.#createTenant(index));
+  }
+
+  async #createTenant(index: number): Promise<WorkloadTenant> {
+    const { tenantId } = await this.#operate('create a tenant', ({ operator }, context) =>
+      operator.createTenant(context, { name: `tenant ${index}`, plan: 'unlimited', operator: 'simulation' }),
+    );
+    const { record, text } = await this.#operate('create a key', async ({ operator }, context) => {
+      const session = await operator.tenant(context, tenantId, 'simulation');
+      return session.createKey(context, { name: 'main', scopes: 7, expiresAtMs: undefined });
+    });
+    const changing = index > 0 && index === this.#profile.tenants - 1;
+    return { index, tenantId, key: { keyId: record.keyId, text }, changing };
+  }
+
+  /** A call of the operator that has to succeed. */
+  async #operate<Value>(
+    what: string,
+    run: (front: RunningFront['front'], context: RequestContext) => Promise<Value>,
+  ): Promise<Value> {
+    const console = this.#cluster.fronts.get('console');
+    if (console === undefined) throw new Error('There is no console.');
+    const answer = await request(this.#cluster, console, run);
+    if (answer.kind === 'value') return answer.value;
+    throw new Error(`Could not ${what}: ${answer.kind === 'error' ? answer.error.message : 'no answer'}`);
+  }
+
+  async #live(): Promise<void> {
+    const endMs = this.#scheduler.nowMs + this.#profile.activeMs;
+    this.#cluster.world.faults = this.#profile.store;
+    const nemesis = new NemesisRun(this.#cluster, this.#profile, this.#random.fork('nemesis'), this.#trace);
+    const clients = this.#createClients();
+    const work = Promise.all([
+      ...clients.map((client) => client.run(endMs)),
+      nemesis.run(endMs),
+      this.#changeTenant(endMs),
+    ]);
+    if (!(await this.#go(work, 'the clients do not end', this.#profile.activeMs + 60_000))) return;
+    this.#trace.add('world', 'heals');
+    nemesis.heal();
+    this.#cluster.world.faults = { ...NO_STORE_FAULTS };
+    const trusted = this.#profile.focus !== 'lost-records';
+    if (!(await this.#go(this.#recover(trusted), 'requests do not succeed again', RECOVERY_MS_MAX))) return;
+    const readers = [...this.#cluster.fronts.keys()]
+      .filter((name) => name !== 'console')
+      .map((name) => this.#createClient(name, 9));
+    await this.#go(this.#readAll(readers), 'the final reads do not end', FINAL_MS_MAX);
+    // What was sent long ago lands, memory is gone with its processes: the store alone has to know everything.
+    await this.#scheduler.runUntil(() => this.#cluster.world.pending === 0, this.#scheduler.nowMs + 61_000);
+    this.#trace.add('world', 'restarts');
+    for (const shard of [...this.#cluster.shards.values()]) this.#cluster.killShard(shard, false);
+    nemesis.startMissing();
+    if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
+    await this.#go(this.#readAll(readers), 'the final reads do not end', FINAL_MS_MAX);
+  }
+
+  #createClients(): Client[] {
+    const clients: Client[] = [];
+    for (const frontName of this.#cluster.fronts.keys()) {
+      if (frontName === 'console') continue;
+      for (let index = 0; index < this.#profile.clientsPerFront; index += 1) {
+        clients.push(this.#createClient(frontName, index));
+      }
+    }
+    return clients;
+  }
+
+  #createClient(frontName: string, index: number): Client {
+    const name = `client-${frontName.at(-1)}${index}`;
+    return new Client(
+      name,
+      frontName,
+      {
+        cluster: this.#cluster,
+        profile: this.#profile,
+        history: this.#history,
+        trace: this.#trace,
+        states: this.#states,
+        namespaces: this.#namespaces,
+        tenants: this.#tenants,
+        report: (failure) => this.report(failure),
+      },
+      this.#random.fork(name),
+    );
+  }
+
+  /** One tenant is suspended and let on again, and at last perhaps deleted. */
+  async #changeTenant(endMs: number): Promise<void> {
+    const tenant = this.#tenants.find(({ changing }) => changing);
+    const random = this.#random.fork('operator');
+    if (tenant === undefined) return;
+    let state: 'active' | 'suspended' | 'deleting' = 'active';
+    while (state !== 'deleting') {
+      await this.#scheduler.sleep(random.between(1000, 8000));
+      if (this.#scheduler.nowMs >= endMs) return;
+      state = random.chance(0.15) ? 'deleting' : state === 'active' ? 'suspended' : 'active';
+      const next = state;
+      const end = this.#states.begin(next, this.#scheduler.nowMs);
+      this.#trace.add('operator', `sets tenant ${tenant.index} to ${next}`);
+      try {
+        await this.#operate('change a tenant', ({ operator }, context) =>
+          operator.updateTenant(context, { tenantId: tenant.tenantId, state: next, operator: 'simulation' }),
+        );
+      } catch {
+        // It may or may not have happened, or yet happen: nothing more is known of the tenant.
+        return;
+      }
+      end(this.#scheduler.nowMs);
+    }
+  }
+
+  /** Every front answers for every tenant. A slot that lost a record is rightly refused. */
+  async #recover(trusted: boolean): Promise<void> {
+    const waits = [...this.#cluster.fronts.values()].flatMap((front) =>
+      this.#tenants.map(async (tenant) => {
+        if (!trusted) return;
+        while (true) {
+          const answer = await request(this.#cluster, front, async (at, context) => {
+            const session = await at.authenticate(context, tenant.key.text);
+            await session.check(context, { subject: 'user:nobody', relation: 'viewer', object: 'doc:none' });
+          });
+          if (answer.kind === 'value') return;
+          if (answer.kind === 'error' && !answer.error.retryable) return;
+          await this.#scheduler.sleep(100);
+        }
+      }),
+    );
+    await Promise.all(waits);
+  }
+
+  async #readAll(readers: readonly Client[]): Promise<void> {
+    const { subjects, objects } = this.#profile;
+    await Promise.all(
+      readers.map(async (reader) => {
+        for (const tenant of this.#tenants) {
+          for (let subject = 1; subject <= subjects; subject += 1) {
+            const name = `user${tenant.index}:s${subject}`;
+            const tuples = Array.from({ length: objects }, (_, index): Tuple => ({
+              subject: name,
+              relation: 'viewer',
+              object: `doc${tenant.index}:o${index + 1}`,
+            }));
+            await Promise.all(tuples.map((tuple) => reader.check(tenant, tuple)));
+            await reader.list(tenant, name, 'viewer', 2);
+          }
+        }
+      }),
+    );
+  }
+}
+
+/** Never two at once in one thread. */
+export async function runSeed(options: RunOptions): Promise<RunResult> {
+  const simulation = new Simulation(options);
+  current = simulation;
+  try {
+    return await simulation.run();
+  } finally {
+    current = undefined;
+  }
+}

@@ -1,0 +1,77 @@
+// The operator's API as the tests of a cluster need it: tenants with their keys, slots and members. What cannot be
+// decided now is tried again.
+
+const TRIES = 40;
+const TRY_MS_MAX = 15_000;
+const PAUSE_MS = 250;
+
+export interface TenantWithKey {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+export interface SlotRecord {
+  readonly slot: number;
+  readonly state: string;
+  readonly shard: string | null;
+  readonly incarnation: string | null;
+  readonly epoch: number | null;
+  readonly lease_left_ms: number | null;
+  readonly tenants: number | null;
+}
+
+export interface MemberRecord {
+  readonly incarnation: string;
+  readonly shard: string;
+  readonly state: string;
+  readonly slots: number;
+  readonly lease_left_ms: number | null;
+}
+
+export class OperatorClient {
+  readonly #url: string;
+  readonly #token: string;
+
+  constructor(url: string, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  async #call(method: string, path: string, body?: unknown): Promise<ReturnType<typeof JSON.parse>> {
+    let last = '';
+    for (let attempt = 0; attempt < TRIES; attempt += 1) {
+      try {
+        const response = await fetch(`${this.#url}/operator/v1${path}`, {
+          method,
+          headers: { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' },
+          signal: AbortSignal.timeout(TRY_MS_MAX),
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        const text = await response.text();
+        if (response.ok) return JSON.parse(text);
+        last = `${response.status} ${text}`;
+        if (response.status !== 503) break;
+      } catch (error) {
+        last = String(error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    throw new Error(`${method} ${path}: ${last}`);
+  }
+
+  async createTenant(name: string): Promise<TenantWithKey> {
+    const { tenant_id: tenantId } = await this.#call('POST', '/tenants', { name, plan: 'unlimited' });
+    const scopes = ['check:read', 'grant:write', 'admin'];
+    const { key_id: keyId, key } = await this.#call('POST', `/tenants/${tenantId}/keys`, { scopes });
+    return { tenantId, keyId, key };
+  }
+
+  async slots(): Promise<SlotRecord[]> {
+    return (await this.#call('GET', '/slots')).slots;
+  }
+
+  async members(): Promise<MemberRecord[]> {
+    return (await this.#call('GET', '/members')).members;
+  }
+}

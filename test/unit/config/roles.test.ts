@@ -1,0 +1,222 @@
+// The settings of the parts of a cluster: what each demands, its defaults, and what must hold between settings.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ConfigError, describeConfig, type Environment, readConfig } from '../../../src/config/read-config.ts';
+import type { Role } from '../../../src/config/setting.ts';
+
+const TOKEN = 'correct-horse-battery-staple-0123456789';
+const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----';
+const PRIVATE_KEY = '-----BEGIN PRIVATE KEY-----\nMIIB-very-secret\n-----END PRIVATE KEY-----';
+
+const CASSANDRA: Environment = {
+  GRANTD_STORE: 'cassandra',
+  GRANTD_CASSANDRA_CONTACT_POINTS: 'cassandra-1, cassandra-2:9043',
+  GRANTD_CASSANDRA_LOCAL_DATACENTER: 'dc1',
+};
+const MINIMAL = {
+  front: { GRANTD_DISCOVERY: 'dns:shards:8082', GRANTD_BASE_URL: 'https://grantd.example.com' },
+  shard: CASSANDRA,
+  console: {
+    GRANTD_DISCOVERY: 'static:10.0.0.1:8082',
+    GRANTD_OPERATOR_TOKEN: TOKEN,
+    GRANTD_BASE_URL: 'https://grantd.example.com',
+  },
+  migrate: CASSANDRA,
+} satisfies Record<string, Environment>;
+
+function problemsOf(role: Role, environment: Environment): readonly string[] {
+  try {
+    readConfig(role, environment);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.problems;
+  }
+  return [];
+}
+
+describe('the settings of the parts of a cluster', () => {
+  it('front: listens on every address unless told', () => {
+    const config = readConfig('front', MINIMAL.front);
+    assert.equal(config.httpAddress, '0.0.0.0:8080');
+    assert.equal(config.opsAddress, '0.0.0.0:8081');
+    assert.equal(config.baseUrl, 'https://grantd.example.com');
+    assert.deepEqual(config.discovery, { kind: 'dns', name: 'shards', port: 8082 });
+    assert.equal(config.drainSeconds, 5);
+    assert.equal(config.shutdownSeconds, 25);
+    assert.equal(config.rpcTlsCert, undefined);
+  });
+
+  it('shard: asks for Cassandra, and leaves to the cluster what the cluster fixes', () => {
+    const config = readConfig('shard', MINIMAL.shard);
+    assert.equal(config.store, 'cassandra');
+    assert.deepEqual(config.contactPoints, ['cassandra-1', 'cassandra-2:9043']);
+    assert.equal(config.localDatacenter, 'dc1');
+    assert.equal(config.keyspace, 'grantd');
+    assert.equal(config.serialLevel, 'LOCAL_SERIAL');
+    assert.equal(config.slots, undefined);
+    assert.equal(config.shardName, undefined);
+    assert.equal(config.rpcAddress, '0.0.0.0:8082');
+    assert.equal(config.drainSeconds, 2);
+  });
+
+  it('console and migrate have their own', () => {
+    const config = readConfig('console', MINIMAL.console);
+    assert.equal(config.consoleAddress, '0.0.0.0:8090');
+    assert.deepEqual(config.discovery, { kind: 'static', addresses: ['10.0.0.1:8082'] });
+    assert.equal(readConfig('migrate', MINIMAL.migrate).replicationFactor, 3);
+    assert.ok(!('httpAddress' in readConfig('migrate', MINIMAL.migrate)));
+  });
+
+  for (const [role, problems] of [
+    [
+      'front',
+      [/^GRANTD_DISCOVERY is not set; grantd front needs it/, /^GRANTD_BASE_URL is not set; grantd front needs/],
+    ],
+    [
+      'shard',
+      [
+        /^GRANTD_STORE is not set; grantd shard needs it \(cassandra; sqlite in dev\)/,
+        /^GRANTD_CASSANDRA_CONTACT_POINTS is not set/,
+        /^GRANTD_CASSANDRA_LOCAL_DATACENTER is not set/,
+      ],
+    ],
+    [
+      'console',
+      [
+        /^GRANTD_DISCOVERY is not set; grantd console needs it/,
+        /^GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set/,
+        /^GRANTD_BASE_URL or GRANTD_ERRORS_BASE must be set/,
+      ],
+    ],
+    [
+      'migrate',
+      [
+        /^GRANTD_STORE is not set; grantd migrate needs it/,
+        /^GRANTD_CASSANDRA_CONTACT_POINTS is not set/,
+        /^GRANTD_CASSANDRA_LOCAL_DATACENTER is not set/,
+      ],
+    ],
+  ] as const) {
+    it(`${role}: lists all that is missing in one message`, () => {
+      const found = problemsOf(role, {});
+      assert.equal(found.length, problems.length, found.join('\n'));
+      for (const [index, pattern] of problems.entries()) assert.match(found[index] ?? '', pattern);
+    });
+  }
+
+  it('refuses the embedded store where processes would have to share it, and Cassandra in dev', () => {
+    for (const role of ['shard', 'migrate'] as const) {
+      assert.match(
+        problemsOf(role, { ...CASSANDRA, GRANTD_STORE: 'sqlite' })[0] ?? '',
+        new RegExp(`^GRANTD_STORE is sqlite, the embedded store, .* for grantd ${role} set cassandra`),
+      );
+    }
+    assert.match(
+      problemsOf('dev', { GRANTD_STORE: 'cassandra' })[0] ?? '',
+      /run grantd migrate, shard, front and console/,
+    );
+    assert.match(
+      problemsOf('dev', { GRANTD_STORE: 'postgres' })[0] ?? '',
+      /must be sqlite or cassandra; it is "postgres"/,
+    );
+  });
+
+  it('lets a role be given the settings of the others', () => {
+    const all = { ...MINIMAL.front, ...MINIMAL.shard, ...MINIMAL.console };
+    for (const role of ['front', 'shard', 'console', 'migrate', 'cli'] as const)
+      assert.deepEqual(problemsOf(role, all), []);
+  });
+});
+
+describe('settings that stand together', () => {
+  let directory: string;
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'grantd-config-'));
+  });
+  after(() => rmSync(directory, { recursive: true }));
+  const file = (name: string, text: string): string => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it('wants all three parts of TLS between fronts and shards, or none', () => {
+    const tls = { GRANTD_RPC_TLS_CERT: CERTIFICATE, GRANTD_RPC_TLS_KEY: PRIVATE_KEY, GRANTD_RPC_TLS_CA: CERTIFICATE };
+    for (const role of ['front', 'shard', 'console'] as const) {
+      assert.deepEqual(problemsOf(role, { ...MINIMAL[role], ...tls }), []);
+      for (const left of Object.keys(tls)) {
+        assert.match(problemsOf(role, { ...MINIMAL[role], ...tls, [left]: '' })[0] ?? '', /set all three or none$/);
+      }
+    }
+  });
+
+  it('keeps the path of a certificate that is read again when it changes, and looks at what is in it now', () => {
+    const paths = {
+      GRANTD_RPC_TLS_CERT_FILE: file('cert', CERTIFICATE),
+      GRANTD_RPC_TLS_KEY_FILE: file('key', PRIVATE_KEY),
+      GRANTD_RPC_TLS_CA_FILE: file('ca', CERTIFICATE),
+    };
+    const config = readConfig('shard', { ...MINIMAL.shard, ...paths });
+    assert.equal(config.rpcTlsCert, paths.GRANTD_RPC_TLS_CERT_FILE);
+    assert.equal(config.rpcTlsKey?.reveal(), paths.GRANTD_RPC_TLS_KEY_FILE);
+    const [problem = ''] = problemsOf('shard', {
+      ...MINIMAL.shard,
+      ...paths,
+      GRANTD_RPC_TLS_KEY_FILE: file('no', 'x'),
+    });
+    assert.equal(problem, 'GRANTD_RPC_TLS_KEY_FILE must be a private key in PEM form');
+  });
+
+  it('never shows a key or a password', () => {
+    const password = 'hunter2-hunter2';
+    const environment = {
+      ...MINIMAL.shard,
+      GRANTD_CASSANDRA_USERNAME: 'grantd',
+      GRANTD_CASSANDRA_PASSWORD: password,
+      GRANTD_RPC_TLS_CERT: CERTIFICATE,
+      GRANTD_RPC_TLS_KEY: PRIVATE_KEY,
+      GRANTD_RPC_TLS_CA: CERTIFICATE,
+    };
+    const config = readConfig('shard', environment);
+    assert.equal(config.cassandraPassword?.reveal(), password);
+    for (const text of [JSON.stringify(config), JSON.stringify(describeConfig({ ...config }))]) {
+      assert.ok(!text.includes(password) && !text.includes('very-secret'), text);
+    }
+    // A key in the place of a certificate.
+    const wrong = problemsOf('shard', { ...environment, GRANTD_RPC_TLS_CERT: PRIVATE_KEY });
+    assert.deepEqual(wrong, ['GRANTD_RPC_TLS_CERT must be a certificate in PEM form']);
+  });
+
+  it('wants name and password of Cassandra together, a client certificate with its key, and an authority for TLS', () => {
+    for (const [environment, pattern] of [
+      [{ GRANTD_CASSANDRA_USERNAME: 'grantd' }, /^GRANTD_CASSANDRA_USERNAME and .* set both or none$/],
+      [{ GRANTD_CASSANDRA_PASSWORD: 'secret' }, /^GRANTD_CASSANDRA_USERNAME and .* set both or none$/],
+      [
+        { GRANTD_CASSANDRA_TLS_CA: CERTIFICATE, GRANTD_CASSANDRA_TLS_CERT: CERTIFICATE },
+        /^GRANTD_CASSANDRA_TLS_CERT and .* set both or none$/,
+      ],
+      [
+        { GRANTD_CASSANDRA_TLS_KEY: PRIVATE_KEY, GRANTD_CASSANDRA_TLS_CERT: CERTIFICATE },
+        /^GRANTD_CASSANDRA_TLS_CERT needs GRANTD_CASSANDRA_TLS_CA/,
+      ],
+    ] as const) {
+      const problems = problemsOf('migrate', { ...CASSANDRA, ...environment });
+      assert.equal(problems.length, 1, problems.join('\n'));
+      assert.match(problems[0] ?? '', pattern);
+    }
+  });
+
+  it('wants a stop to be given more time than its drain', () => {
+    assert.deepEqual(problemsOf('front', { ...MINIMAL.front, GRANTD_DRAIN_SECONDS: '25' }), [
+      'GRANTD_SHUTDOWN_SECONDS must be longer than GRANTD_DRAIN_SECONDS',
+    ]);
+  });
+
+  it('does not ask what stands together where a part is wrong by itself', () => {
+    assert.equal(problemsOf('front', { ...MINIMAL.front, GRANTD_DRAIN_SECONDS: 'long' }).length, 1);
+  });
+});

@@ -1,0 +1,95 @@
+// A shard's call to itself, with a server that answers or does not.
+
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { type LoopBack, openLoopBack } from '../../../src/roles/loop-back.ts';
+import { systemRandom } from '../../../src/roles/system.ts';
+import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import type { ClientStreamHandlers } from '../../../src/rpc/transport.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+describe('the loop-back call of a shard', () => {
+  let clock: VirtualClock;
+  let up: boolean;
+  /** Streams that were opened before swallow all, as one that hangs. */
+  let hanging: boolean;
+  let dials: number;
+  let loopBack: LoopBack;
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    up = true;
+    hanging = false;
+    dials = 0;
+    loopBack = openLoopBack(
+      {
+        clock,
+        random: systemRandom,
+        openStream: (_address, handlers: ClientStreamHandlers) => {
+          dials += 1;
+          let welcomed = false;
+          return {
+            write: () => {
+              clock.setTimer(() => {
+                if (!up) return handlers.onError('refused');
+                if (hanging) return undefined;
+                // Only what the probe looks at.
+                const welcome = welcomed ? null : { slots: 256 };
+                welcomed = true;
+                return handlers.onMessage({ welcome, pong: { id: 0, shardMs: 0 } } as ShardMessage__Output);
+              }, 1);
+              return true;
+            },
+            cancel: () => {},
+          };
+        },
+      },
+      { address: '127.0.0.1:1', name: 'itself', version: '1', slots: 256 },
+    );
+  });
+
+  it('is useful while it is answered', async () => {
+    await clock.advance(60_000);
+    assert.equal(loopBack.useful, true);
+    assert.equal(dials, 1);
+  });
+
+  it('judges nothing before the first answer', async () => {
+    up = false;
+    await clock.advance(60_000);
+    assert.equal(loopBack.useful, true);
+    up = true;
+    await clock.advance(5000);
+    up = false;
+    await clock.advance(6000);
+    assert.equal(loopBack.useful, false);
+  });
+
+  it('is not useful once there was no answer for 5 s, over a new connection either, and is again with the next', async () => {
+    await clock.advance(3000);
+    hanging = true;
+    await clock.advance(4000);
+    assert.equal(loopBack.useful, true);
+    assert.ok(dials > 1);
+    await clock.advance(2500);
+    assert.equal(loopBack.useful, false);
+    hanging = false;
+    await clock.advance(5000);
+    assert.equal(loopBack.useful, true);
+  });
+
+  it('judges nothing by a time in which the process itself stood still', async () => {
+    await clock.advance(3000);
+    clock.stall(20_000);
+    assert.equal(loopBack.useful, true);
+    await clock.advance(500);
+    assert.equal(loopBack.useful, true);
+  });
+
+  it('ends when it is closed', async () => {
+    loopBack.close();
+    await clock.advance(10_000);
+    assert.equal(dials, 1);
+    assert.equal(clock.timers, 0);
+  });
+});
