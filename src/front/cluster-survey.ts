@@ -6,10 +6,11 @@ import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import type { MemberRow } from '../store/store.ts';
 import { answered, memberFrom, shardReportFrom } from './answers.ts';
 import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
-import { type FlightControl, pauseBetweenTries } from './flights.ts';
+import type { FlightControl } from './flights.ts';
 import type { MemberView, RequestContext, SlotView } from './front.ts';
 import { LinkFlight } from './operator-flights.ts';
 import type { CallBody } from './outbox.ts';
+import { pauseBetweenTries } from './retries.ts';
 import type { ShardLink } from './shard-link.ts';
 
 /** Of one question to one shard, which answers it from memory or with one scan of its store. */

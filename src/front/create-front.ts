@@ -18,6 +18,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { type FlightControl, FlightTable } from './flights.ts';
 import type { Front, OperatorApi, RequestContext, TenantSession } from './front.ts';
 import { FrontOperator } from './operator.ts';
+import { RetryGate } from './retry-gate.ts';
 import { RoutingTable } from './routing-table.ts';
 import { SessionCache } from './session-cache.ts';
 import { expiredError } from './session-flights.ts';
@@ -63,7 +64,8 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const { sessionsMax = SESSIONS_MAX_DEFAULT, flightsMax = FLIGHTS_MAX_DEFAULT } = options;
   const openStream = dependencies.openStream ?? createGrpcTransport({ credentials: options.credentials });
   const ids = new IdFactory(clock, random);
-  const routing = new RoutingTable(clock);
+  const retries = new RetryGate({ clock, random });
+  const routing = new RoutingTable(clock, retries);
   const flights = new FlightTable({ clock, metrics }, flightsMax);
 
   const hello = () => ({
@@ -110,7 +112,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     routing.learn(link, failure.owner, ownerLink?.ready === true ? ownerLink : undefined);
   }
 
-  const control: FlightControl = { clock, random, metrics, flights, routing, redirect };
+  const control: FlightControl = { clock, random, metrics, flights, routing, retries, redirect };
   const sessions = new SessionCache({ control, clock, random, ids }, sessionsMax);
   const operator = new FrontOperator({
     control,

@@ -7,13 +7,13 @@ import { GrantdError } from '../core/errors.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestContext } from './front.ts';
-import type { RoutingTable } from './routing-table.ts';
+import { retry, served } from './retries.ts';
+import type { RetryGate, Waiter } from './retry-gate.ts';
+import type { Route, RoutingTable } from './routing-table.ts';
 import type { Receiver, ShardLink, TryFailure } from './shard-link.ts';
 
 /** How late after its deadline a flight may end. */
 const SWEEP_MS = 50;
-const RETRY_MS_MIN = 10;
-const RETRY_MS_MAX = 100;
 
 export interface FlightControl {
   readonly clock: Clock;
@@ -21,45 +21,25 @@ export interface FlightControl {
   readonly metrics: Metrics;
   readonly flights: FlightTable;
   readonly routing: RoutingTable;
+  readonly retries: RetryGate;
   /** Acts on what a failed try says about owners. */
   readonly redirect: (link: ShardLink, failure: TryFailure) => void;
 }
 
-/** The pause before try number `tries` + 1: 10 to 100 ms, growing, half of it random against herds. */
-export function retryDelayMs(random: Random, tries: number): number {
-  const fullMs = Math.min(RETRY_MS_MIN * 2 ** Math.min(tries, 10), RETRY_MS_MAX);
-  const [byte = 0] = random.bytes(1);
-  return fullMs / 2 + (fullMs / 2) * (byte / 255);
-}
-
-/** For a question of several flights. Throws where the deadline leaves no time for another try. */
-export async function pauseBetweenTries(
-  { clock, random }: Pick<FlightControl, 'clock' | 'random'>,
-  context: RequestContext,
-  tries: number,
-): Promise<void> {
-  const delayMs = retryDelayMs(random, tries);
-  if (clock.monotonicMs() + delayMs >= context.deadlineMs) {
-    throw new GrantdError('unavailable', 'Not every shard could answer in time. Repeating the call is safe.');
-  }
-  await new Promise<void>((resolve) => {
-    clock.setTimer(resolve, delayMs);
-  });
-}
-
-export abstract class Flight implements Receiver {
+export abstract class Flight implements Receiver, Waiter {
   /** Neighbours in the table's list. */
   previous: Flight | undefined;
   next: Flight | undefined;
   settled = false;
+  probing: (() => void) | undefined;
   readonly context: RequestContext;
   protected readonly control: FlightControl;
-  protected tries = 0;
+  #tries = 0;
   /** Where the current try went, and as what. */
   protected link: ShardLink | undefined;
   protected id = 0;
-  /** A try was sent and its stream ended before the answer. */
-  #lostTry = false;
+  /** A try was sent of which it is not known whether the shard did anything. */
+  #unknownTry = false;
 
   constructor(control: FlightControl, context: RequestContext) {
     this.control = control;
@@ -69,8 +49,8 @@ export abstract class Flight implements Receiver {
   /** Makes one try, unless settled. Called again after a failure that lets another one follow. */
   abstract attempt(): void;
   protected abstract reject(error: GrantdError): void;
-  /** A try has failed in a way that is not final: prepares the next one. True: try again at once. */
-  protected abstract recover(failure: Exclude<TryFailure, GrantdError>): boolean;
+  /** A try has failed in a way that is not final: prepares the next one. Returns the route that it went over. */
+  protected abstract recover(failure: Exclude<TryFailure, GrantdError>): Route | undefined;
 
   /** Whether this is a write. */
   protected get changes(): boolean {
@@ -90,21 +70,23 @@ export abstract class Flight implements Receiver {
     const sent = this.link !== undefined;
     this.link = undefined;
     if (failure instanceof GrantdError) {
+      served(this);
       this.refuse(failure);
       return;
     }
-    if (sent && (failure.kind === 'disconnected' || failure.kind === 'undecided')) this.#lostTry = true;
-    this.control.metrics.frontRetries.inc({ reason: failure.kind });
-    const atOnce = this.recover(failure) && this.tries === 0;
-    this.tries += 1;
-    if (atOnce) this.attempt();
-    else this.control.clock.setTimer(() => this.attempt(), retryDelayMs(this.control.random, this.tries));
+    const { kind } = failure;
+    // An owner that has just lost its tenure or its lease may have committed before.
+    if (sent && (kind === 'disconnected' || kind === 'not-serving')) this.#unknownTry = true;
+    this.control.metrics.frontRetries.inc({ reason: kind });
+    const tries = this.#tries;
+    this.#tries += 1;
+    retry(this.control, this, { route: this.recover(failure), kind, tries });
   }
 
   /** Ends the flight without an answer. A write that a shard may have taken is never said not to have happened. */
   refuse(error: GrantdError): void {
     if (this.settled) return;
-    const unknown = this.changes && error.retryable && (this.#lostTry || this.link !== undefined);
+    const unknown = this.changes && error.retryable && (this.#unknownTry || this.link !== undefined);
     this.land();
     this.reject(
       unknown

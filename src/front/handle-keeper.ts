@@ -7,8 +7,10 @@ import { GrantdError } from '../core/errors.ts';
 import type { Handle__Output } from '../rpc/gen/grantd/v1/Handle.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import { ShardFailure } from '../shard/shard.ts';
-import { type Flight, type FlightControl, retryDelayMs } from './flights.ts';
+import type { Flight, FlightControl } from './flights.ts';
 import type { CallBody } from './outbox.ts';
+import { retry, served } from './retries.ts';
+import type { Waiter } from './retry-gate.ts';
 import type { Route } from './routing-table.ts';
 import type { Receiver, ShardLink, TryFailure } from './shard-link.ts';
 
@@ -28,7 +30,8 @@ export interface HandleEvents {
   onAbandoned(): void;
 }
 
-export class HandleKeeper {
+export class HandleKeeper implements Waiter {
+  probing: (() => void) | undefined;
   readonly #control: FlightControl;
   readonly #tenantId: string;
   readonly #claim: CallBody;
@@ -63,10 +66,16 @@ export class HandleKeeper {
     if (this.#acquiring) return;
     this.#acquiring = true;
     this.#tries = 0;
-    this.#acquire();
+    this.attempt();
   }
 
-  #acquire(): void {
+  /** No flight waits any more. */
+  get settled(): boolean {
+    return this.#waiting.every(({ settled }) => settled);
+  }
+
+  /** Asks for the handle, or lets go where no flight waits any more. */
+  attempt(): void {
     this.#waiting = this.#waiting.filter((flight) => !flight.settled);
     if (this.#waiting.length === 0) {
       this.#acquiring = false;
@@ -77,7 +86,7 @@ export class HandleKeeper {
     if (this.#slot < 0) this.#slot = routing.slotOf(this.#tenantId) ?? -1;
     const route = routing.route(this.#slot);
     if (route === undefined) {
-      routing.wait(() => this.#acquire());
+      routing.wait(() => this.attempt());
       return;
     }
     const question = new Question(
@@ -88,6 +97,7 @@ export class HandleKeeper {
   }
 
   #take(route: Route, reply: Reply__Output): void {
+    served(this);
     const grant = reply.handle;
     if (grant === null || grant === undefined || grant.handle === 0 || grant.tenantId !== this.#tenantId) {
       this.#refuse(new GrantdError('internal', 'The shard answered another question than was asked.'));
@@ -103,13 +113,14 @@ export class HandleKeeper {
 
   #fail(route: Route, failure: TryFailure): void {
     if (failure instanceof GrantdError) {
+      served(this);
       this.#refuse(failure);
       return;
     }
     this.#control.redirect(route.link, failure);
+    const tries = this.#tries;
     this.#tries += 1;
-    const { clock, random } = this.#control;
-    clock.setTimer(() => this.#acquire(), retryDelayMs(random, this.#tries));
+    retry(this.#control, this, { route, kind: failure.kind, tries });
   }
 
   #refuse(error: GrantdError): void {

@@ -5,6 +5,8 @@ import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import type { RequestContext } from './front.ts';
 import type { CallBody } from './outbox.ts';
+import { served } from './retries.ts';
+import type { Route } from './routing-table.ts';
 import type { ShardLink, TryFailure } from './shard-link.ts';
 
 /** A call to whoever owns the slot of a tenant, over as many tries as the deadline allows. */
@@ -14,7 +16,7 @@ export class TenantFlight extends Flight {
   readonly #write: boolean;
   readonly #resolve: (reply: Reply__Output) => void;
   readonly #reject: (error: GrantdError) => void;
-  #sentOver: ShardLink | undefined;
+  #route: Route | undefined;
 
   constructor(
     control: FlightControl,
@@ -43,8 +45,8 @@ export class TenantFlight extends Flight {
       routing.wait(() => this.attempt());
       return;
     }
+    this.#route = route;
     const { link } = route;
-    this.#sentOver = link;
     const id = link.call(this, 0, this.#body, this.#write ? this.context : undefined);
     if (id === 0) return;
     this.link = link;
@@ -53,13 +55,14 @@ export class TenantFlight extends Flight {
 
   override onReply(reply: Reply__Output): void {
     if (this.settled) return;
+    served(this);
     this.land();
     this.#resolve(reply);
   }
 
-  protected override recover(failure: Exclude<TryFailure, GrantdError>): boolean {
-    if (this.#sentOver !== undefined) this.control.redirect(this.#sentOver, failure);
-    return failure.kind === 'wrong-owner';
+  protected override recover(failure: Exclude<TryFailure, GrantdError>): Route | undefined {
+    if (this.#route !== undefined) this.control.redirect(this.#route.link, failure);
+    return this.#route;
   }
 
   protected override reject(error: GrantdError): void {
@@ -112,8 +115,8 @@ export class LinkFlight extends Flight {
     this.#resolve(undefined);
   }
 
-  protected override recover(): boolean {
-    return false;
+  protected override recover(): undefined {
+    return undefined;
   }
 
   protected override reject(error: GrantdError): void {

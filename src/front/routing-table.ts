@@ -5,6 +5,7 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import { slotOfTenant } from '../core/slots.ts';
 import type { SlotOwner } from '../shard/shard.ts';
+import type { RetryGate } from './retry-gate.ts';
 import type { ShardLink } from './shard-link.ts';
 
 /** Waiters are woken this often even without a change, so that those who gave up meanwhile are let go. */
@@ -18,14 +19,17 @@ export interface Route {
 
 export class RoutingTable {
   readonly #clock: Clock;
+  readonly #retries: RetryGate;
   readonly #claims = new Map<ShardLink, Map<number, number>>();
   #routes: (Route | undefined)[] = [];
   #missing = 0;
   #waiters = new Set<() => void>();
   #timer: Timer | undefined;
 
-  constructor(clock: Clock) {
+  /** `retries`: opened wherever a route changes or its shard speaks. */
+  constructor(clock: Clock, retries: RetryGate) {
     this.#clock = clock;
+    this.#retries = retries;
   }
 
   /** Of the cluster; 0: no shard has said yet. */
@@ -70,6 +74,8 @@ export class RoutingTable {
     const before = this.#claims.get(link);
     this.#claims.set(link, claims);
     for (const slot of new Set([...(before?.keys() ?? []), ...claims.keys()])) this.#decide(slot);
+    // Where nothing has changed it says so because it may answer again, or no longer.
+    this.#retries.openWhere((route) => route.link === link);
     this.wake();
   }
 
@@ -103,6 +109,7 @@ export class RoutingTable {
   }
 
   wake(): void {
+    this.#retries.openWhere((route) => this.#routes[route.slot] !== route);
     this.#timer?.cancel();
     this.#timer = undefined;
     const waiters = this.#waiters;

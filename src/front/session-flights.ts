@@ -7,6 +7,8 @@ import { Flight, type FlightControl } from './flights.ts';
 import type { RequestContext } from './front.ts';
 import type { Binding, HandleKeeper } from './handle-keeper.ts';
 import type { CallBody } from './outbox.ts';
+import { served } from './retries.ts';
+import type { Route } from './routing-table.ts';
 import type { ShardLink, TryFailure } from './shard-link.ts';
 
 /** What a flight needs to know of its session. */
@@ -66,19 +68,17 @@ abstract class SessionFlight extends Flight {
   }
 
   override onReply(reply: Reply__Output): void {
+    served(this);
     if (!this.#confirming) this.take(reply);
     else if (this.session.refused) this.refuse(new GrantdError('tenant-suspended', 'The tenant is suspended.'));
     else this.attempt();
   }
 
-  protected override recover(failure: Exclude<TryFailure, GrantdError>): boolean {
-    if (failure.kind === 'handle-gone') {
-      this.session.handles.invalidate(this.#binding);
-      return true;
-    }
-    const link = this.#binding?.route.link;
-    if (link !== undefined) this.control.redirect(link, failure);
-    return failure.kind === 'wrong-owner';
+  protected override recover(failure: Exclude<TryFailure, GrantdError>): Route | undefined {
+    const route = this.#binding?.route;
+    if (failure.kind === 'handle-gone') this.session.handles.invalidate(this.#binding);
+    else if (route !== undefined) this.control.redirect(route.link, failure);
+    return route;
   }
 }
 
@@ -117,6 +117,7 @@ export class CheckFlight extends SessionFlight {
 
   override onCheck(authorized: boolean, checkedAtMs: number): void {
     if (this.settled) return;
+    served(this);
     // The link has let this id go already.
     this.link = undefined;
     this.land();

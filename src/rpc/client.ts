@@ -8,9 +8,10 @@ import type { Welcome__Output } from './gen/grantd/v1/Welcome.ts';
 import type { ClientStream, OpenStream } from './transport.ts';
 
 const REDIAL_MS_MIN = 100;
-const REDIAL_MS_MAX = 2000;
+/** With the time for a welcome, 2 s: so soon after a cut has healed the connection stands again, whenever it was tried last. */
+const REDIAL_MS_MAX = 500;
 /** From the dial to the shard's welcome; a host that swallows everything must not hold up the next try for long. */
-const WELCOME_MS_MAX = 2000;
+const WELCOME_MS_MAX = 1500;
 
 export interface ShardDialHandlers {
   /** The shard has answered the hello: the stream may be used. `onMessage` follows with the same message. */

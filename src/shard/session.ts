@@ -83,12 +83,14 @@ export class Session {
 
   /** Whether answers may be given now. Read per message, and again after the last await of an answer. */
   get leaseValid(): boolean {
+    if (this.#options.exclusive) return this.#leaseUntilMs > 0;
     const nowMs = this.#ports.clock.monotonicMs();
     return nowMs < this.#leaseUntilMs && !this.#wallJumped(nowMs);
   }
 
   /** 0: no answer may be given. Infinite where the process holds the store alone. */
   get leaseLeftMs(): number {
+    if (this.#options.exclusive) return Math.max(0, this.#leaseUntilMs);
     const nowMs = this.#ports.clock.monotonicMs();
     return this.#wallJumped(nowMs) ? 0 : Math.max(0, this.#leaseUntilMs - nowMs);
   }
@@ -159,7 +161,7 @@ export class Session {
   }
 
   #wallJumped(nowMs: number): boolean {
-    return this.#ports.clock.wallMs() - nowMs - this.#wallOffsetMs > WALL_JUMP_MS_MAX && !this.#options.exclusive;
+    return this.#ports.clock.wallMs() - nowMs - this.#wallOffsetMs > WALL_JUMP_MS_MAX;
   }
 
   #startAttempt(): BeatAttempt {

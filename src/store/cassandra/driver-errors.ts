@@ -48,7 +48,14 @@ export function reasonOf(error: unknown): string {
   return typeof code === 'string' ? `the connection failed (${code})` : 'the driver failed';
 }
 
-/** Whether a table or the whole keyspace is not there. */
+/** A table, or the whole keyspace, is not there. */
+export class SchemaMissing extends GrantdError {
+  constructor() {
+    super('unavailable', 'The keyspace has no tables of grantd yet.');
+  }
+}
+
+/** Whether it says that a table or the whole keyspace is not there. */
 export function isSchemaMissing(error: unknown): boolean {
   return (
     error instanceof errors.ResponseError &&

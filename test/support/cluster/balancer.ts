@@ -70,7 +70,7 @@ export class Balancer {
     const name = `${front.host} ${from}`;
     const known = this.#agents.get(name);
     if (known !== undefined) return known;
-    const agent = new Agent({ keepAlive: true, maxSockets: 4, noDelay: true });
+    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
     this.#agents.set(name, agent);
     return agent;
   }

@@ -2,7 +2,7 @@
 // a forwarder stands that the test can stop. So one process can be cut off from another, or from every node of the
 // store, while all others reach them, without rights over the network of the machine.
 
-import { type NetConnectOpts, Socket } from 'node:net';
+import { Socket } from 'node:net';
 
 /** `from=to,from=to`, each host:port. */
 const redirects = new Map(
@@ -23,17 +23,20 @@ function redirected<Options extends object>(options: Options): Options {
   return { ...options, ...targetOf(host, port) };
 }
 
-const connect: (this: Socket, ...args: unknown[]) => Socket = Socket.prototype.connect;
+const { connect } = Socket.prototype;
 
-Socket.prototype.connect = function connectRedirected(this: Socket, ...args: unknown[]): Socket {
+function withRedirect(args: unknown[]): unknown[] {
   const [first, second, ...rest] = args;
   if (Array.isArray(first)) {
     // What `net.connect` hands over: its own arguments, made uniform, in an array that it marks.
     if (typeof first[0] === 'object' && first[0] !== null) first[0] = redirected(first[0]);
-    return connect.apply(this, args);
+    return args;
   }
-  if (typeof first === 'object' && first !== null)
-    return connect.call(this, redirected(first as NetConnectOpts), second);
+  if (typeof first === 'object' && first !== null) return [redirected(first), second];
   const target = targetOf(second, first);
-  return target === undefined ? connect.apply(this, args) : connect.call(this, target.port, target.host, ...rest);
+  return target === undefined ? args : [target.port, target.host, ...rest];
+}
+
+Socket.prototype.connect = function connectRedirected(this: Socket, ...args: unknown[]): Socket {
+  return Reflect.apply(connect, this, withRedirect(args));
 };

@@ -2,16 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RetryGate } from '../../../src/front/retry-gate.ts';
 import { RoutingTable } from '../../../src/front/routing-table.ts';
 import type { ShardLink } from '../../../src/front/shard-link.ts';
-import { systemClock } from '../../../src/roles/system.ts';
+import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 
 // The table only ever compares links.
 const link = (address: string) => ({ address }) as unknown as ShardLink;
 const owner = (slot: number, epoch: number) => ({ slot, epoch, incarnation: '', address: '' });
 
 function createTable(slots = 2): RoutingTable {
-  const table = new RoutingTable(systemClock);
+  const table = new RoutingTable(systemClock, new RetryGate({ clock: systemClock, random: systemRandom }));
   table.setSlots(slots);
   return table;
 }
