@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { DEFAULT_PLAN_NAME, KEYS_MAX_DEFAULT, NAMESPACES_MAX_DEFAULT, type Plan, type Plans } from '../core/plans.ts';
 import { Secret } from './secret.ts';
-import { WrongSetting } from './setting.ts';
+import { type Origin, WrongSetting } from './setting.ts';
 
 /** A text in a message, cut where it is long. */
 export const quote = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
@@ -165,6 +165,16 @@ export function parseNamedTokens(text: string): readonly NamedToken[] {
     tokens.push(Object.freeze({ name, sha256: sha256.toLowerCase() }));
   }
   return Object.freeze(tokens);
+}
+
+export interface NamedTokens {
+  readonly tokens: readonly NamedToken[];
+  /** The file they stand in, which may change; undefined: they were given as text. */
+  readonly path: string | undefined;
+}
+
+export function parseTokenSource(text: string, { path }: Origin): NamedTokens {
+  return Object.freeze({ tokens: parseNamedTokens(text), path });
 }
 
 const PLAN_FIELDS: ReadonlySet<string> = new Set(['requests', 'window_seconds', 'namespaces_max', 'keys_max']);

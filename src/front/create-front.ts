@@ -94,7 +94,10 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
       address,
       {
         onWelcome,
-        onRoutes: (link, epochs) => routing.replace(link, epochs),
+        onRoutes: (link, { epochs, members }) => {
+          routing.replace(link, epochs);
+          links.announce(link, members);
+        },
         onLost: (link) => {
           routing.drop(link);
           links.onLost(link);

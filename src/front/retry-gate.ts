@@ -5,6 +5,8 @@
 import type { Clock, Random, Timer } from '../core/clock.ts';
 import type { Route } from './routing-table.ts';
 
+/** The tries of all routes that are due go out together, so that they share a message. */
+const TICK_MS = 10;
 const RETRY_MS_MIN = 10;
 const RETRY_MS_MAX = 100;
 
@@ -26,13 +28,14 @@ export interface Waiter {
 interface Queue {
   readonly waiters: Set<Waiter>;
   probes: number;
-  timer: Timer;
+  dueAtMs: number;
 }
 
 export class RetryGate {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #queues = new Map<Route, Queue>();
+  #timer: Timer | undefined;
 
   constructor(dependencies: { readonly clock: Clock; readonly random: Random }) {
     this.#clock = dependencies.clock;
@@ -44,7 +47,8 @@ export class RetryGate {
     waiter.probing = undefined;
     const queue = this.#queues.get(route);
     if (queue !== undefined) queue.waiters.add(waiter);
-    else this.#queues.set(route, { waiters: new Set([waiter]), probes: 0, timer: this.#schedule(route, 0) });
+    else this.#queues.set(route, { waiters: new Set([waiter]), probes: 0, dueAtMs: this.#dueAtMs(0) });
+    this.#timer ??= this.#clock.setTimer(() => this.#tick(), TICK_MS);
   }
 
   /** Lets all who wait on the route go on. */
@@ -52,7 +56,6 @@ export class RetryGate {
     const queue = this.#queues.get(route);
     if (queue === undefined) return;
     this.#queues.delete(route);
-    queue.timer.cancel();
     for (const waiter of queue.waiters) waiter.attempt();
   }
 
@@ -61,13 +64,20 @@ export class RetryGate {
     for (const route of [...this.#queues.keys()]) if (condition(route)) this.open(route);
   }
 
-  #schedule(route: Route, probes: number): Timer {
-    return this.#clock.setTimer(() => this.#probe(route), retryDelayMs(this.#random, probes));
+  #dueAtMs(probes: number): number {
+    return this.#clock.monotonicMs() + retryDelayMs(this.#random, probes);
   }
 
-  #probe(route: Route): void {
-    const queue = this.#queues.get(route);
-    if (queue === undefined) return;
+  #tick(): void {
+    this.#timer = undefined;
+    const nowMs = this.#clock.monotonicMs();
+    for (const [route, queue] of [...this.#queues]) {
+      if (queue.dueAtMs <= nowMs && this.#queues.get(route) === queue) this.#probe(route, queue);
+    }
+    if (this.#queues.size > 0) this.#timer ??= this.#clock.setTimer(() => this.#tick(), TICK_MS);
+  }
+
+  #probe(route: Route, queue: Queue): void {
     for (const waiter of [...queue.waiters]) {
       if (!waiter.settled) continue;
       queue.waiters.delete(waiter);
@@ -81,7 +91,7 @@ export class RetryGate {
     // The queue stays for as long as the answer is out: whoever comes meanwhile does not ask at once.
     queue.waiters.delete(next);
     queue.probes += 1;
-    queue.timer = this.#schedule(route, queue.probes);
+    queue.dueAtMs = this.#dueAtMs(queue.probes);
     next.probing = () => this.open(route);
     next.attempt();
   }

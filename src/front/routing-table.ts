@@ -96,7 +96,8 @@ export class RoutingTable {
     const claims = this.#claims.get(link);
     const claimed = claims?.get(slot);
     if (ownerLink !== link && claimed !== undefined && claimed <= epoch) claims?.delete(slot);
-    const ownerClaims = ownerLink === undefined ? undefined : this.#claims.get(ownerLink);
+    // What a shard serves itself it says by its routes.
+    const ownerClaims = ownerLink === undefined || ownerLink === link ? undefined : this.#claims.get(ownerLink);
     if (ownerClaims !== undefined && (ownerClaims.get(slot) ?? -1) < epoch) ownerClaims.set(slot, epoch);
     this.#decide(slot);
     this.wake();

@@ -16,7 +16,7 @@ import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
 import { OUTSTANDING_MAX, PING_INTERVAL_MS, SILENCE_MS_MAX } from '../rpc/protocol.ts';
 import { fromWireFailure } from '../rpc/status-mapping.ts';
 import type { OpenStream } from '../rpc/transport.ts';
-import type { ShardFailure } from '../shard/shard.ts';
+import type { MemberAddress, ShardFailure } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type CallBody, Outbox } from './outbox.ts';
@@ -24,6 +24,9 @@ import { ReceiverTable } from './receiver-table.ts';
 
 /** Twice per ping interval: a silence is noticed at most this much after its bound. */
 const TICK_MS = PING_INTERVAL_MS / 2;
+
+/** Different reasons for which one shard stays away. More of them only fill the log. */
+const LOSS_REASONS_MAX = 10;
 
 /** The stream ended before the answer came: whether the shard did anything is not known. */
 export class Disconnected extends Error {
@@ -42,9 +45,15 @@ export interface Receiver {
 export interface LinkEvents {
   /** False: this shard does not belong to the cluster of the others, and the link is not used. */
   onWelcome(link: ShardLink, welcome: Welcome__Output): boolean;
-  /** What the shard serves, slot → epoch; replaces what it said before. Not before the link is ready. */
-  onRoutes(link: ShardLink, epochs: ReadonlyMap<number, number>): void;
+  /** What the shard serves; replaces what it said before. Not before the link is ready. */
+  onRoutes(link: ShardLink, routes: LinkRoutes): void;
   onLost(link: ShardLink): void;
+}
+
+export interface LinkRoutes {
+  readonly epochs: ReadonlyMap<number, number>;
+  /** The other members that the shard knows. */
+  readonly members: readonly MemberAddress[];
 }
 
 export interface LinkDependencies {
@@ -71,14 +80,16 @@ export class ShardLink {
 
   #welcomed = false;
   #ready = false;
-  #epochs: ReadonlyMap<number, number> | undefined;
+  #shardName = '';
+  #routes: LinkRoutes | undefined;
   /** Shard's clock minus ours, never more than it really is. */
   #clockOffsetMs = 0;
   #heardAtMs = 0;
   #tickedAtMs = 0;
   #ticks = 0;
   #tick: Timer | undefined;
-  #lossReason = '';
+  /** Since the last connection. */
+  readonly #lossReasons = new Set<string>();
 
   #flushScheduled = false;
   #blocked = false;
@@ -115,6 +126,11 @@ export class ShardLink {
   /** Whether the shard has been heard and its clock is known. */
   get ready(): boolean {
     return this.#ready;
+  }
+
+  /** The stable name of the shard, as it last said. */
+  get shardName(): string {
+    return this.#shardName;
   }
 
   /** Sends a check with what else gathers in this turn. Returns its id, for `forget`; 0 where it failed at once. */
@@ -178,6 +194,7 @@ export class ShardLink {
   }
 
   #open(welcome: Welcome__Output): void {
+    this.#shardName = welcome.shardName;
     this.#welcomed = this.#events.onWelcome(this, welcome);
     const nowMs = this.#clock.monotonicMs();
     this.#heardAtMs = nowMs;
@@ -212,17 +229,18 @@ export class ShardLink {
       this.#ready = true;
       this.#metrics.frontShardConnections.dec({ state: 'connecting' });
       this.#metrics.frontShardConnections.inc({ state: 'ready' });
-      this.#lossReason = '';
+      this.#lossReasons.clear();
       this.#log.info({ address: this.address }, 'connected to a shard');
-      if (this.#epochs !== undefined) this.#events.onRoutes(this, this.#epochs);
+      if (this.#routes !== undefined) this.#events.onRoutes(this, this.#routes);
     }
     if (message.checkResults !== null) this.#takeCheckResults(message.checkResults);
     for (const reply of message.replies) this.#takeReply(reply);
   }
 
   #takeRoutes(routes: Routes__Output): void {
-    this.#epochs = new Map(routes.slots.map((slot, index) => [slot, routes.epochs[index] ?? 0]));
-    if (this.#ready) this.#events.onRoutes(this, this.#epochs);
+    const epochs = new Map(routes.slots.map((slot, index) => [slot, routes.epochs[index] ?? 0]));
+    this.#routes = { epochs, members: routes.members };
+    if (this.#ready) this.#events.onRoutes(this, this.#routes);
   }
 
   #takeCheckResults(results: CheckResults__Output): void {
@@ -246,8 +264,8 @@ export class ShardLink {
 
   #lose(reason: string): void {
     // A shard that stays away is dialled for hours: the log names each reason once.
-    if (reason !== this.#lossReason) {
-      this.#lossReason = reason;
+    if (!this.#lossReasons.has(reason) && this.#lossReasons.size < LOSS_REASONS_MAX) {
+      this.#lossReasons.add(reason);
       this.#log.warn({ address: this.address, reason }, 'no connection to a shard');
     }
     this.#drop(new Disconnected('The connection to the shard was lost.'));
@@ -262,7 +280,7 @@ export class ShardLink {
     this.#ready = false;
     this.#welcomed = false;
     this.#blocked = false;
-    this.#epochs = undefined;
+    this.#routes = undefined;
     this.#outbox.clear();
     const receivers = this.#receivers.takeAll();
     this.#events.onLost(this);

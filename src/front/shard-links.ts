@@ -1,14 +1,15 @@
-// The links of a front: one per address that discovery names, and one per owner that a shard has named. It keeps: no
-// address is dialled twice, and the number of links is bounded.
+// The links of a front: one per address that discovery names, and one per member or owner that a shard has named. It
+// keeps: no address is dialled twice, and the number of links is bounded.
 
 import type { Clock } from '../core/clock.ts';
 import type { Discovery } from '../discovery/discovery.ts';
+import type { MemberAddress } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { ShardLink } from './shard-link.ts';
 
 /** Several times the largest cluster: above it, something names addresses that are not shards. */
 const LINKS_MAX = 1000;
-/** For so long after a shard has named it, an address is dialled over and over even where discovery does not know it. */
+/** For so long after it was named or lost, an address is dialled over and over even where nobody names it now. */
 const NAMED_MS = 60_000;
 const ADDRESS_PATTERN = /^[^\s/]{1,255}:\d{1,5}$/;
 
@@ -17,8 +18,10 @@ export class ShardLinks {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #links = new Map<string, ShardLink>();
-  /** When a shard last named the address of a link as an owner's. */
+  /** When a shard last named the address of a link as an owner's, or its connection was lost. */
   readonly #namedAtMs = new Map<string, number>();
+  /** The addresses of members, by the link to the shard that names them. */
+  readonly #announced = new Map<ShardLink, ReadonlySet<string>>();
   readonly #unwatch: () => void;
   #seeds: ReadonlySet<string> = new Set();
   #closed = false;
@@ -42,6 +45,15 @@ export class ShardLinks {
     return link;
   }
 
+  /** A shard says who else is there. Those that cannot be reached under another address are dialled. */
+  announce(by: ShardLink, members: readonly MemberAddress[]): void {
+    this.#announced.set(by, new Set(members.map(({ address }) => address)));
+    const reached = new Set(this.ready().map(({ shardName }) => shardName));
+    for (const { shardName, address } of members) {
+      if (!reached.has(shardName)) this.#get(address);
+    }
+  }
+
   #get(address: string): ShardLink | undefined {
     const known = this.#links.get(address);
     if (known !== undefined || this.#closed) return known;
@@ -60,12 +72,16 @@ export class ShardLinks {
 
   /** A dial has failed or a connection ended. What nobody names any more is not dialled again. */
   onLost(link: ShardLink): void {
+    // It was there until now, so it counts as named now.
+    if (this.#announced.delete(link)) this.#namedAtMs.set(link.address, this.#clock.monotonicMs());
     if (!this.#wanted(link)) this.#release(link);
   }
 
   #wanted({ address }: ShardLink): boolean {
     const namedAtMs = this.#namedAtMs.get(address) ?? Number.NEGATIVE_INFINITY;
-    return this.#seeds.has(address) || this.#clock.monotonicMs() - namedAtMs < NAMED_MS;
+    if (this.#seeds.has(address) || this.#clock.monotonicMs() - namedAtMs < NAMED_MS) return true;
+    for (const addresses of this.#announced.values()) if (addresses.has(address)) return true;
+    return false;
   }
 
   close(): void {
@@ -85,6 +101,7 @@ export class ShardLinks {
   #release(link: ShardLink): void {
     if (!this.#links.delete(link.address)) return;
     this.#namedAtMs.delete(link.address);
+    this.#announced.delete(link);
     link.close();
   }
 }

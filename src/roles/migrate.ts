@@ -5,13 +5,14 @@ import type { MigrateConfig } from '../config/settings.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import { openCassandraStore } from '../store/cassandra/cassandra-store.ts';
 import { migrateCassandra } from '../store/cassandra/migrate.ts';
-import { SchemaRefusal, waitForSchema } from '../store/cassandra/schema-gate.ts';
-import type { Meta } from '../store/store.ts';
+import { waitForSchema } from '../store/cassandra/schema-gate.ts';
+import type { Meta, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { datacentreOf, requireSameCluster } from './cluster-settings.ts';
 import { newClusterMeta, SLOTS_DEFAULT } from './new-cluster.ts';
-import { cassandraOptions, whileCassandraIsAway } from './open-cassandra.ts';
-import { StartError } from './start-error.ts';
+import { cassandraOptions, toStartError, whileCassandraIsAway } from './open-cassandra.ts';
+
+const READ_MS = 10_000;
 
 /** Exit codes of `grantd migrate`, beside those of signals; docs/operating/cluster.md lists them. */
 const EXIT = Object.freeze({ done: 0, timedOut: 3 });
@@ -37,40 +38,54 @@ interface Waiting {
   readonly onWaiting: (reason: string) => void;
 }
 
-async function applyMigrations(
+/** Runs `work` on a store that is closed afterwards. */
+async function withStore<Value>(
   dependencies: MigrateDependencies,
   config: MigrateConfig,
-  waiting: Waiting,
-): Promise<Meta> {
-  const { slots = SLOTS_DEFAULT, serialLevel, replicationFactor, localDatacenter, keyspace } = config;
+  work: (store: Store) => Promise<Value>,
+): Promise<Value> {
+  const store = await openCassandraStore(dependencies, cassandraOptions(config));
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The number of slots as set; else that of the cluster, where there is one. */
+async function chooseSlots(dependencies: MigrateDependencies, config: MigrateConfig): Promise<number> {
+  if (config.slots !== undefined) return config.slots;
+  const meta = await withStore(dependencies, config, (store) =>
+    store.readMeta(dependencies.clock.monotonicMs() + READ_MS),
+  );
+  return meta?.slots ?? SLOTS_DEFAULT;
+}
+
+function applyMigrations(dependencies: MigrateDependencies, config: MigrateConfig, waiting: Waiting): Promise<Meta> {
+  const { serialLevel, replicationFactor, localDatacenter, keyspace } = config;
   dependencies.print(`Migrating the keyspace ${keyspace} in ${localDatacenter}.`);
   return whileCassandraIsAway(
     dependencies,
-    () =>
+    async () =>
       migrateCassandra(
         dependencies,
         { ...cassandraOptions(config), replicationFactor },
-        newClusterMeta({ slots, serialLevel, datacentre: datacentreOf(config) }),
+        newClusterMeta({
+          slots: await chooseSlots(dependencies, config),
+          serialLevel,
+          datacentre: datacentreOf(config),
+        }),
       ),
     waiting,
   );
 }
 
-async function awaitSchema(
-  dependencies: MigrateDependencies,
-  config: MigrateConfig,
-  { signal, onWaiting }: Waiting,
-): Promise<Meta> {
-  const store = await whileCassandraIsAway(
+function awaitSchema(dependencies: MigrateDependencies, config: MigrateConfig, waiting: Waiting): Promise<Meta> {
+  return whileCassandraIsAway(
     dependencies,
-    () => openCassandraStore(dependencies, cassandraOptions(config)),
-    { signal, onWaiting },
+    () => withStore(dependencies, config, (store) => waitForSchema(dependencies, store, waiting)),
+    waiting,
   );
-  try {
-    return await waitForSchema(dependencies, store, { signal, onWaiting });
-  } finally {
-    await store.close();
-  }
 }
 
 /** Resolves to the exit code. Rejects with a StartError where the schema or the settings cannot be used. */
@@ -99,8 +114,7 @@ export async function runMigrate(
     print(`The schema is at version ${schemaVersion}: ${slots} slots, ${serialLevel}${where}.`);
     return EXIT.done;
   } catch (error) {
-    if (error instanceof SchemaRefusal) throw new StartError(error.message, { cause: error });
-    if (signal.aborted || error !== timeout.signal.reason) throw error;
+    if (signal.aborted || error !== timeout.signal.reason) throw toStartError(error);
     print(`Gave up after ${(timeoutMs ?? 0) / 1000} s${told === '' ? '.' : `; the last reason: ${told}`}`);
     return EXIT.timedOut;
   } finally {

@@ -1,10 +1,7 @@
 // The two HTTP interfaces as the roles open them: the public one over a front, the operator's over a front that shards
 // know as a console.
 
-import { namedToken, OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
-import type { Secret } from '../config/secret.ts';
 import type { ConsoleConfig, FrontConfig } from '../config/settings.ts';
-import { createOperatorTokens } from '../console/operator-tokens.ts';
 import { type ConsoleServer, listenConsole } from '../console/server.ts';
 import type { Clock } from '../core/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
@@ -15,6 +12,7 @@ import { createMemoryRateLimiter } from '../front/memory-rate-limiter.ts';
 import { type HttpServer, listenHttp } from '../http/server.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { openOperatorTokens } from './open-operator-tokens.ts';
 import { listenOn } from './start-error.ts';
 
 interface ApiDependencies {
@@ -45,20 +43,28 @@ export function openPublicApi(
   );
 }
 
-export function openOperatorApi(
+export async function openOperatorApi(
   dependencies: ApiDependencies & { readonly operator: OperatorApi },
-  config: Pick<ConsoleConfig, 'consoleAddress' | 'operatorTokens'> & { readonly operatorToken: Secret | undefined },
+  config: Pick<ConsoleConfig, 'consoleAddress' | 'operatorToken' | 'operatorTokens'>,
   options: { readonly plans: Plans; readonly errorsBase: string },
 ): Promise<ConsoleServer> {
-  const { operatorToken } = config;
-  const tokens = createOperatorTokens([
-    ...(operatorToken === undefined ? [] : [namedToken(OPERATOR_NAME_DEFAULT, operatorToken)]),
-    ...(config.operatorTokens ?? []),
-  ]);
-  return listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
-    listenConsole(
-      { ...dependencies, tokens, failureLimiter: createFailureLimiter() },
-      { address: config.consoleAddress, ...options },
-    ),
-  );
+  const tokens = openOperatorTokens(dependencies, config);
+  try {
+    const server = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
+      listenConsole(
+        { ...dependencies, tokens, failureLimiter: createFailureLimiter() },
+        { address: config.consoleAddress, ...options },
+      ),
+    );
+    return {
+      url: server.url,
+      async close() {
+        tokens.close();
+        await server.close();
+      },
+    };
+  } catch (error) {
+    tokens.close();
+    throw error;
+  }
 }

@@ -5,7 +5,9 @@ import type { ShardConfig } from '../config/settings.ts';
 import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { CassandraOptions } from '../store/cassandra/cassandra-options.ts';
+import { SchemaRefusal } from '../store/cassandra/schema-gate.ts';
 import type { Log } from '../telemetry/log.ts';
+import { StartError } from './start-error.ts';
 import { pause, untilAborted } from './waiting.ts';
 
 const RETRY_MS = 1000;
@@ -39,6 +41,15 @@ export function cassandraOptions(config: CassandraSettings): CassandraOptions {
       ? {}
       : { tls: { ca, ...(cert === undefined || key === undefined ? {} : { cert, key: key.reveal() }) } }),
   };
+}
+
+/**
+ * What the store tells the operator (wrong settings, a schema that cannot be used) as a StartError; anything else, a
+ * defect among it, as it is.
+ */
+export function toStartError(error: unknown): unknown {
+  const isForOperator = error instanceof SchemaRefusal || (error instanceof Error && error.constructor === Error);
+  return isForOperator ? new StartError(error.message, { cause: error }) : error;
 }
 
 /** Whether trying again may help: whatever else is wrong stays so. */

@@ -10,20 +10,20 @@ import { listenShardServer } from '../rpc/server.ts';
 import { createMemoryBudget } from '../shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../shard/node.ts';
 import { openCassandraStore } from '../store/cassandra/cassandra-store.ts';
-import { SchemaRefusal, waitForSchema } from '../store/cassandra/schema-gate.ts';
+import { waitForSchema } from '../store/cassandra/schema-gate.ts';
 import type { Meta, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { requireSameCluster } from './cluster-settings.ts';
 import type { RunningRole } from './life-cycle.ts';
 import { loopBackAddress, loopBackTransport, openLoopBack } from './loop-back.ts';
-import { cassandraOptions, whileCassandraIsAway } from './open-cassandra.ts';
+import { cassandraOptions, toStartError, whileCassandraIsAway } from './open-cassandra.ts';
 import { openOps } from './open-ops.ts';
 import { openRpcTls } from './open-rpc-tls.ts';
 import { prepareProcess } from './prepare-process.ts';
 import { Readiness } from './readiness.ts';
 import { resolveAdvertised, resolveShardName } from './shard-identity.ts';
-import { listenOn, StartError } from './start-error.ts';
+import { listenOn } from './start-error.ts';
 import { pause, untilAborted } from './waiting.ts';
 
 const MS_PER_HOUR = 3_600_000;
@@ -34,15 +34,21 @@ interface ShardRoleDependencies {
   readonly log: Log;
 }
 
-async function openStore(
+interface Waiting {
+  readonly signal: AbortSignal;
+  readonly readiness: Readiness;
+}
+
+function openStore(
   dependencies: ShardRoleDependencies,
   config: ShardConfig,
-  readiness: Readiness,
-  signal: AbortSignal,
+  { signal, readiness }: Waiting,
 ): Promise<Store> {
   return whileCassandraIsAway(dependencies, () => openCassandraStore(dependencies, cassandraOptions(config)), {
     signal,
     onWaiting: (reason) => readiness.wait(`waiting for Cassandra: ${reason}`),
+  }).catch((error: unknown) => {
+    throw toStartError(error);
   });
 }
 
@@ -51,8 +57,7 @@ async function openMeta(
   dependencies: ShardRoleDependencies,
   store: Store,
   config: ShardConfig,
-  readiness: Readiness,
-  signal: AbortSignal,
+  { signal, readiness }: Waiting,
 ): Promise<Meta> {
   try {
     const meta = await waitForSchema(dependencies, store, {
@@ -62,8 +67,7 @@ async function openMeta(
     requireSameCluster(config, meta);
     return meta;
   } catch (error) {
-    if (!(error instanceof SchemaRefusal)) throw error;
-    throw new StartError(error.message, { cause: error });
+    throw toStartError(error);
   }
 }
 
@@ -97,9 +101,9 @@ export async function startShard(
   parts.defer(() => server.close());
   const address = resolveAdvertised(config, server.address);
 
-  const store = await openStore(dependencies, config, readiness, signal);
+  const store = await openStore(dependencies, config, { signal, readiness });
   parts.defer(() => store.close());
-  const meta = await openMeta(dependencies, store, config, readiness, signal);
+  const meta = await openMeta(dependencies, store, config, { signal, readiness });
 
   readiness.wait('joining the cluster');
   const loopBack = openLoopBack(

@@ -6,6 +6,9 @@ import type { ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
 import { CLIENT_OPTIONS, ShardClient } from './protocol.ts';
 import type { OpenStream } from './transport.ts';
 
+/** gRPC's account of a failed connection: some of its texts carry the time, and end in a note that is mostly empty. */
+const VARIABLE_PARTS = / \(\d{4}-\d\d-\d\dT[^)]*\)|[. ]+Resolution note: *$/g;
+
 export interface GrpcTransportOptions {
   /** Asked at every dial, so that a changed certificate is used from the next connection on. Without it: no TLS. */
   readonly credentials?: ((address: string) => ChannelCredentials) | undefined;
@@ -20,7 +23,7 @@ export function createGrpcTransport(options: GrpcTransportOptions = {}): OpenStr
     stream.on('data', (message: ShardMessage__Output) => handlers.onMessage(message));
     stream.on('drain', () => handlers.onDrain());
     // The listener stays after a cancellation, which ends in an error event too.
-    stream.on('error', (error: Error) => handlers.onError(error.message));
+    stream.on('error', (error: Error) => handlers.onError(error.message.replaceAll(VARIABLE_PARTS, '')));
     stream.on('end', () => handlers.onEnd());
     return {
       write: (message) => stream.write(message),

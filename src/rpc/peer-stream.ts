@@ -260,8 +260,8 @@ export class PeerStream {
     }
     if (this.#routesDue) {
       this.#routesDue = false;
-      const { epochs } = this.#shard.routes();
-      message.routes = { slots: [...epochs.keys()], epochs: [...epochs.values()] };
+      const { epochs, members = [] } = this.#shard.routes();
+      message.routes = { slots: [...epochs.keys()], epochs: [...epochs.values()], members: [...members] };
     }
     if (this.#pongId !== undefined) {
       message.pong = { id: this.#pongId, shardMs: this.#shard.monotonicMs() };

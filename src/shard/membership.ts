@@ -36,6 +36,14 @@ interface Sighting {
   sinceMs: number;
 }
 
+/** Declares every member dead that the store knows. Only for a process that holds the store alone. */
+export async function retireMembers(store: MemberStore, clock: Clock): Promise<void> {
+  for (const { incarnation, beat, state } of await store.listMembers(storeDeadline(clock))) {
+    if (state !== 'dead') await store.declareDead({ incarnation, beat }, storeDeadline(clock));
+    await store.removeMember(incarnation, storeDeadline(clock));
+  }
+}
+
 export class Membership {
   readonly #ports: MembershipPorts;
   readonly #leaseMs: number;

@@ -14,13 +14,21 @@ import type { Plans } from '../core/plans.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { Connection, type ConnectionDependencies } from './connection.ts';
 import { maintain } from './maintenance.ts';
 import { Membership } from './membership.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { Ownership } from './ownership.ts';
+import { Peers } from './peers.ts';
 import { BEAT_INTERVAL_MS, Session } from './session.ts';
-import { type Routes, type Shard, type ShardConnection, ShardFailure, type ShardWelcome } from './shard.ts';
+import {
+  type MemberAddress,
+  type Routes,
+  type Shard,
+  type ShardConnection,
+  ShardFailure,
+  type ShardWelcome,
+} from './shard.ts';
+import { type Lookups, reportShard, tenureObservers } from './shard-observers.ts';
 import { delay, storeDeadline } from './store-calls.ts';
 import { SUBJECT_ROWS_MAX_DEFAULT } from './subject-page.ts';
 import { Tenure } from './tenure.ts';
@@ -66,25 +74,17 @@ export interface ShardNodeOptions {
   readonly maintenanceMs?: number;
 }
 
-/** Declares every member dead that the store knows. Only for a process that holds the store alone. */
-export async function retireMembers(store: Store, clock: Clock): Promise<void> {
-  for (const { incarnation, beat, state } of await store.listMembers(storeDeadline(clock))) {
-    if (state !== 'dead') await store.declareDead({ incarnation, beat }, storeDeadline(clock));
-    await store.removeMember(incarnation, storeDeadline(clock));
-  }
-}
-
 export class ShardNode implements Shard {
   readonly #dependencies: ShardNodeDependencies;
   readonly #options: ShardNodeOptions;
   readonly #exclusive: boolean;
   readonly #ids: IdFactory;
-  readonly #lookups = { hits: 0, misses: 0 };
+  readonly #lookups: Lookups = { hits: 0, misses: 0 };
   readonly #membership: Membership;
   readonly #ownership: Ownership;
-  readonly #watchers = new Set<() => void>();
-  readonly #connections = new Set<Connection>();
-  readonly #connectionDependencies: ConnectionDependencies;
+  readonly #peers: Peers;
+  /** The other living members, as fronts were last told. */
+  #neighbours: readonly MemberAddress[] = [];
   #session: Session;
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
   #ready = false;
@@ -111,13 +111,13 @@ export class ShardNode implements Shard {
         createTenure: (row, session) => this.#createTenure(row, session),
         onRoutesChanged: () => {
           this.#lookWhetherReady();
-          this.#routesChanged();
+          this.#peers.routesChanged();
         },
         onMoved: (kind) => metrics.slotMoves.inc({ kind }),
       },
       { slots: meta.slots, shardName, exclusive },
     );
-    this.#connectionDependencies = {
+    this.#peers = new Peers({
       store,
       clock,
       ids: this.#ids,
@@ -133,7 +133,7 @@ export class ShardNode implements Shard {
         rows: this.#ownership.rows(),
       }),
       lookups: this.#lookups,
-    };
+    });
   }
 
   /** Of the session that is on now. */
@@ -164,7 +164,10 @@ export class ShardNode implements Shard {
    */
   async start(): Promise<void> {
     this.#state = 'running';
-    this.#stopReporting = this.#dependencies.metrics.onRender(() => this.#reportMetrics());
+    this.#stopReporting = this.#dependencies.metrics.onRender(() => {
+      const tenures = this.#ownership.tenures.values();
+      reportShard(this.#dependencies.metrics, { lookups: this.#lookups, tenures, leaseLeftMs: this.leaseLeftMs });
+    });
     if (this.#exclusive) await this.#startAlone();
     void this.#watch();
     void this.#maintain();
@@ -186,7 +189,7 @@ export class ShardNode implements Shard {
     if (started && !this.#exclusive) await this.#drain(session);
     await this.#ownership.releaseAll(session);
     this.#state = 'stopped';
-    for (const connection of this.#connections) connection.close();
+    this.#peers.close();
     try {
       await session.leave();
       if (this.#exclusive) await store.removeMember(session.incarnation, storeDeadline(clock));
@@ -224,6 +227,7 @@ export class ShardNode implements Shard {
         if (clock.monotonicMs() - scannedAtMs >= ROUND_MS || session.state === 'joining') {
           scannedAtMs = clock.monotonicMs();
           await this.#membership.scan();
+          this.#lookForNeighbours();
           if (!this.#exclusive && session.leaseValid) {
             await this.#membership.declareSilent(session);
             await this.#membership.removeDead(session);
@@ -314,20 +318,7 @@ export class ShardNode implements Shard {
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
       leaseValid: () => session.leaseValid,
-      observeAppend: ({ outcome, seconds, operations }) => {
-        metrics.appends.inc({ outcome });
-        if (outcome !== 'committed') return;
-        metrics.appendSeconds.observe(seconds);
-        metrics.appendBatchOperations.observe(operations);
-      },
-      observeState: (outcome) => {
-        if ('rows' in outcome) {
-          metrics.stateWrites.inc(outcome.rows);
-        } else {
-          metrics.stateWriteFailures.inc();
-          log.warn({ err: outcome.error }, 'the state tables could not be written; trying again');
-        }
-      },
+      ...tenureObservers(metrics, log),
       onLost: (tenure, reason) => {
         log.error({ slot: tenure.slot, epoch: tenure.epoch, reason }, 'the slot was lost');
         this.#ownership.lose(tenure);
@@ -347,27 +338,29 @@ export class ShardNode implements Shard {
     return this.#dependencies.clock.monotonicMs();
   }
 
-  connect(peer: { readonly kind: 'front' | 'console'; readonly name: string }): ShardConnection {
-    const connection = new Connection(this.#connectionDependencies, peer.kind, () =>
-      this.#connections.delete(connection),
-    );
-    this.#connections.add(connection);
-    return connection;
+  connect(peer: Parameters<Shard['connect']>[0]): ShardConnection {
+    return this.#peers.connect(peer.kind);
   }
 
   routes(): Routes {
     const epochs = new Map<number, number>();
     for (const { slot, epoch, serving } of this.#ownership.tenures.values()) if (serving) epochs.set(slot, epoch);
-    return { epochs };
+    return { epochs, members: this.#neighbours };
   }
 
   watchRoutes(onChange: () => void): () => void {
-    this.#watchers.add(onChange);
-    return () => this.#watchers.delete(onChange);
+    return this.#peers.watchRoutes(onChange);
   }
 
-  #routesChanged(): void {
-    for (const onChange of this.#watchers) onChange();
+  /** Fronts may look for the other slots at whoever lives. */
+  #lookForNeighbours(): void {
+    const neighbours = this.#membership
+      .rows()
+      .filter(({ state, incarnation }) => state !== 'dead' && incarnation !== this.incarnation)
+      .map(({ shardName, address }) => ({ shardName, address }));
+    if (JSON.stringify(neighbours) === JSON.stringify(this.#neighbours)) return;
+    this.#neighbours = neighbours;
+    this.#peers.routesChanged();
   }
 
   #tenureOf(slot: number): Tenure {
@@ -388,22 +381,6 @@ export class ShardNode implements Shard {
       incarnation,
       address,
     });
-  }
-
-  #reportMetrics(): void {
-    const { metrics } = this.#dependencies;
-    metrics.pageLookups.inc({ result: 'hit' }, this.#lookups.hits);
-    metrics.pageLookups.inc({ result: 'miss' }, this.#lookups.misses);
-    this.#lookups.hits = 0;
-    this.#lookups.misses = 0;
-    if (!this.#exclusive) metrics.leaseSeconds.inc(this.leaseLeftMs / 1000);
-    for (const tenure of this.#ownership.tenures.values()) {
-      const status = tenure.status();
-      if (status === undefined) continue;
-      metrics.shardSlots.inc({ state: status.state });
-      metrics.shardQueueLength.inc(tenure.queueLength);
-      metrics.checkpointLagEntries.inc(tenure.lagEntries);
-    }
   }
 }
 

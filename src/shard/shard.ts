@@ -115,6 +115,14 @@ export interface SlotsReport {
 export interface Routes {
   /** What this shard serves: slot → epoch. */
   readonly epochs: ReadonlyMap<number, number>;
+  /** The other members that live, as far as this shard knows them: where fronts may look for the other slots. */
+  readonly members?: readonly MemberAddress[];
+}
+
+export interface MemberAddress {
+  readonly shardName: string;
+  /** host:port */
+  readonly address: string;
 }
 
 export interface ShardWelcome {

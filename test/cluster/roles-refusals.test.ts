@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { DevProcess, type Ended, waitFor } from './support/dev-process.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 const PATH = { PATH: process.env.PATH ?? '' };
 
 /** A listener on a free port of loopback. */
@@ -156,6 +158,23 @@ describe('a part of a cluster', () => {
     service.child.kill('SIGTERM');
     const { code } = await service.ended;
     assert.equal(code, 143);
+  });
+
+  it('ends with status 1 and a line in the log after an error that nobody caught', async () => {
+    // The error comes from a module that is loaded before the program and waits until it listens.
+    const failing = 'setTimeout(() => Promise.reject(new Error("out of the blue")), 3000)';
+    const command = [
+      process.execPath,
+      '--import',
+      `data:text/javascript,${encodeURIComponent(failing)}`,
+      MAIN,
+    ] as const;
+    const service = new DevProcess(['front'], { ...PATH, ...minimal.front }, [...command]);
+    running.push(service);
+    const { code, stderr } = await service.ended;
+    assert.equal(code, 1);
+    assert.match(stderr, /"msg":"listening"/);
+    assert.match(stderr, /out of the blue.*"msg":"an error was not handled; the process ends"/);
   });
 
   it('shard waits for a Cassandra that is not there, saying so, and stops cleanly', async () => {

@@ -1,11 +1,58 @@
-// `npm run simulate`: runs seeds (`--seeds N --from S`), or one with its trace (`--seed N`).
+// `npm run simulate -- --seeds N --from S` runs seeds; `--seed N` replays one with its trace. `--focus NAME` makes the faults
+// of one kind frequent, `--mutation NAME` switches a protection off.
 
-import { runSeed } from './simulation-run.ts';
+import { parseArgs } from 'node:util';
+import { mutate } from './mutate.ts';
+import { MUTATIONS } from './mutations.ts';
+import { FOCUSES } from './profile.ts';
+import { renderFailure, renderSummary } from './render-results.ts';
+import { runSeeds } from './run-seeds.ts';
 
-const seed = Number(process.argv[3] ?? 1);
-const count = Number(process.argv[4] ?? 1);
-for (let index = seed; index < seed + count; index += 1) {
-  const startMs = performance.now();
-  const result = await runSeed({ seed: index, ...(count > 1 ? {} : { write: (line) => process.stdout.write(`${line}\n`) }) });
-  process.stdout.write(`${JSON.stringify(result)} ${Math.round(performance.now() - startMs)} ms\n`);
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    focus: { type: 'string', default: 'broad' },
+    mutation: { type: 'string' },
+    workers: { type: 'string', default: '2' },
+    'stop-at-failure': { type: 'boolean', default: false },
+  },
+});
+
+const print = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+const focus = FOCUSES.find((name) => name === values.focus);
+if (focus === undefined) throw new Error(`--focus is one of ${FOCUSES.join(', ')}.`);
+const mutation = MUTATIONS.find(({ name }) => name === values.mutation);
+if (values.mutation !== undefined && mutation === undefined) {
+  throw new Error(`--mutation is one of ${MUTATIONS.map(({ name }) => name).join(', ')}.`);
+}
+
+if (values.seed !== undefined) {
+  if (mutation !== undefined) mutate(mutation);
+  const { runSeed } = await import('./simulation-run.ts');
+  const result = await runSeed({ seed: Number(values.seed), focus, write: print });
+  for (const failure of result.failures) print(`\n${failure}`);
+  print(`\n${renderSummary([result], 0)}`);
+  process.exitCode = result.failures.length === 0 ? 0 : 1;
+} else {
+  const startedMs = performance.now();
+  const results = await runSeeds(
+    {
+      from: Number(values.from),
+      count: Number(values.seeds),
+      focus,
+      mutation: values.mutation,
+      workers: Number(values.workers),
+      stopAtFailure: values['stop-at-failure'],
+    },
+    (result) => {
+      if (result.failures.length > 0) print(`${renderFailure(result, values.mutation)}\n`);
+    },
+  );
+  print(renderSummary(results, performance.now() - startedMs));
+  process.exitCode = results.some(({ failures }) => failures.length > 0) ? 1 : 0;
 }

@@ -1,9 +1,9 @@
 // The nemesis: what goes wrong, drawn from the seed, one fault every few seconds, several at a time. Every fault ends by
 // itself or when `heal` is called.
 
-import type { RunningFront, RunningShard, SimulatedCluster } from './simulated-cluster.ts';
 import type { Nemesis, Profile } from './profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
+import type { RunningFront, RunningShard, SimulatedCluster } from './simulated-cluster.ts';
 import type { Trace } from './trace.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,6 @@ export class NemesisRun {
   readonly #heals = new Set<() => void>();
   /** Names of shards that are to be there. */
   readonly #wanted: Set<string>;
-  #over = false;
   /** Slots of which a record was lost: they may be refused from then on. */
   readonly lostSlots = new Set<number>();
 
@@ -41,7 +40,6 @@ export class NemesisRun {
 
   /** Everything that is broken is whole again, and every shard and front that is wanted is up. */
   heal(): void {
-    this.#over = true;
     for (const heal of [...this.#heals]) heal();
     for (const process of this.#cluster.processes()) process.resume();
     this.startMissing();
@@ -94,6 +92,12 @@ export class NemesisRun {
       case 'lose-record':
         this.#loseRecord();
         return;
+      case 'isolate-shard':
+        if (shard !== undefined && front !== undefined) this.#isolate(front, shard);
+        return;
+      case 'stall-connection':
+        if (shard !== undefined && front !== undefined) this.#stallConnection(front, shard);
+        return;
     }
   }
 
@@ -118,7 +122,7 @@ export class NemesisRun {
 
   #startLater(name: string, delayMs: number): void {
     this.#cluster.scheduler.after(delayMs, () => {
-      if (!this.#over && this.#wanted.has(name) && !this.#cluster.shards.has(name)) this.#cluster.startShard(name);
+      if (this.#wanted.has(name) && !this.#cluster.shards.has(name)) this.#cluster.startShard(name);
     });
   }
 
@@ -174,11 +178,29 @@ export class NemesisRun {
     });
   }
 
+  /** The front and the shard reach each other, and neither reaches the other shards or the store. */
+  #isolate(front: RunningFront, shard: RunningShard): void {
+    const { world, network, shards } = this.#cluster;
+    if (world.cutOff.has(shard.process.name)) return;
+    this.#trace.add(front.process.name, `reaches ${shard.process.name} alone, which is cut off from the store`);
+    const heals: (() => void)[] = [];
+    for (const { process } of shards.values()) {
+      if (process === shard.process) continue;
+      heals.push(network.cut(front.process, process), network.cut(process, front.process));
+    }
+    world.cutOff.add(shard.process.name);
+    this.#healLater(this.#random.between(1500, 9000), () => {
+      for (const heal of heals) heal();
+      world.cutOff.delete(shard.process.name);
+    });
+  }
+
   #cutStore({ process }: RunningShard): void {
     const { world } = this.#cluster;
+    if (world.cutOff.has(process.name)) return;
     this.#trace.add(process.name, 'is cut off from the store');
     world.cutOff.add(process.name);
-    this.#healLater(this.#random.pick([800, 3500, 6000, 12_000]), () => {
+    this.#healLater(this.#random.pick([800, 1500, 3500, 5000, 6000, 12_000]), () => {
       this.#trace.add(process.name, 'reaches the store again');
       world.cutOff.delete(process.name);
     });
@@ -199,6 +221,12 @@ export class NemesisRun {
     const byMs = this.#random.pick([HOUR_MS, -HOUR_MS, 5000, -5000]);
     this.#trace.add(process.name, `its wall clock jumps by ${byMs} ms`);
     process.jumpWall(byMs);
+  }
+
+  /** For longer than operation ids are kept. */
+  #stallConnection(front: RunningFront, shard: RunningShard): void {
+    this.#trace.add(front.process.name, `sends ${shard.process.name} what will be long on its way`);
+    this.#healLater(this.#random.between(26_000, 34_000), this.#cluster.network.stall(front.process, shard.process));
   }
 
   /** A record that state does not hold yet vanishes in the middle of the log, and its owner dies. */

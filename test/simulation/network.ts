@@ -6,8 +6,8 @@
 import type { OpenStream } from '../../src/rpc/transport.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import type { SimulatedProcess } from './simulated-process.ts';
 import { type AcceptStream, SimulatedConnection } from './simulated-connection.ts';
+import type { SimulatedProcess } from './simulated-process.ts';
 
 export interface NetworkOptions {
   /** Of one message, besides the ordinary fraction of a millisecond. */
@@ -79,6 +79,15 @@ export class SimulatedNetwork {
     for (const connection of [...this.#connections]) if (connection.joins(left, right)) connection.break();
   }
 
+  /** What the first now sends the second on a connection that stands stays on its way, until the returned function is called. */
+  stall(from: SimulatedProcess, to: SimulatedProcess): () => void {
+    const stalled = [...this.#connections].filter((connection) => connection.joins(from, to));
+    for (const connection of stalled) connection.stallRequests(true);
+    return () => {
+      for (const connection of stalled) connection.stallRequests(false);
+    };
+  }
+
   /** A process has ended. Its peers hear of it by a reset, or (`silently`) by its silence alone. */
   lose(process: SimulatedProcess, silently: boolean): void {
     for (const connection of [...this.#connections]) {
@@ -89,7 +98,7 @@ export class SimulatedNetwork {
   }
 
   latencyMs(): number {
-    if (this.random.chance(this.options.slowChance)) return this.random.between(5, 200);
+    if (this.random.chance(this.options.slowChance)) return this.random.between(5, 300);
     return this.random.between(0.1, 1.5);
   }
 }

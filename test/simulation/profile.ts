@@ -18,11 +18,36 @@ export const NEMESES = [
   'store-down',
   'jump-wall',
   'lose-record',
+  'stall-connection',
+  'isolate-shard',
 ] as const;
 
 export type Nemesis = (typeof NEMESES)[number];
 
-export const FOCUSES = ['broad', 'failover', 'pauses', 'store', 'memory', 'moves', 'lost-records', 'displaced'] as const;
+export const FOCUSES = [
+  'broad',
+  /** Owners die, and what they were asked is asked again. */
+  'failover',
+  /** Owners are cut off or stand still for about as long as a lease, and some fronts reach only them. */
+  'zombies',
+  /** The store fails in every way it can. */
+  'store',
+  /** Hardly any memory, a slow store. */
+  'memory',
+  /** Slots move all the time. */
+  'moves',
+  /** Records of the log vanish, as they never may. Slots may be refused from then on, and nothing may be answered wrongly. */
+  'lost-records',
+  /** Appends of former owners land behind those of the next. */
+  'displaced',
+  /**
+   * Clocks run at half their speed, which no lease survives: the assumption that it rests on is broken. Clients only make
+   * grants that nobody else makes, and the fence alone has to keep them.
+   */
+  'broken-clocks',
+  /** Bytes that a front sent long ago and gave up arrive after all. */
+  'late-bytes',
+] as const;
 
 export type Focus = (typeof FOCUSES)[number];
 
@@ -48,6 +73,14 @@ export interface Profile {
   readonly nemesisMs: number;
   readonly nemeses: Readonly<Partial<Record<Nemesis, number>>>;
   readonly slowNetwork: number;
+  /** How long a shard lets a front be silent. */
+  readonly keepaliveMs: number;
+  /** How many of the shards have a clock that runs at less than half its speed. */
+  readonly slowClocks: number;
+  /** How far wall clocks may be off. */
+  readonly wallSkewMs: number;
+  /** Every grant is made once, nothing is revoked and nothing is read before the end. */
+  readonly uniqueGrants: boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -67,27 +100,31 @@ const BROAD: Readonly<Partial<Record<Nemesis, number>>> = {
   'cut-store': 2,
   'store-down': 1,
   'jump-wall': 1,
+  'isolate-shard': 2,
 };
 
 const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<Nemesis, number>>>>> = {
-  failover: { 'kill-shard': 6, 'cut-store': 3, 'pause-shard': 2, 'reset-network': 2 },
-  pauses: { 'pause-shard': 6, 'cut-store': 4, 'kill-shard': 1 },
+  failover: { 'kill-shard': 4, 'cut-store': 2, 'pause-shard': 2, 'reset-network': 4 },
+  zombies: { 'pause-shard': 1, 'isolate-shard': 6, 'cut-network': 1 },
   store: { 'kill-shard': 2, 'cut-store': 2, 'store-down': 1 },
   memory: { 'kill-shard': 1, 'reset-network': 1 },
-  moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 3, 'kill-shard': 1 },
+  moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 3, 'cut-network': 2 },
   'lost-records': { 'lose-record': 6, 'kill-shard': 1 },
   displaced: { 'kill-shard': 5, 'cut-store': 4, 'pause-shard': 2 },
+  'broken-clocks': { 'cut-store': 6, 'kill-shard': 1 },
+  'late-bytes': { 'stall-connection': 1 },
 };
 
 function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
-  const calm = random.chance(focus === 'broad' ? 0.3 : 0.1);
-  if (calm && focus !== 'store' && focus !== 'displaced') return { ...NO_STORE_FAULTS, slow: 0.01, staleMsMax: 200 };
+  const rough: readonly Focus[] = ['store', 'displaced', 'memory'];
+  if (random.chance(0.25) && !rough.includes(focus)) return { ...NO_STORE_FAULTS, slow: 0.01, staleMsMax: 200 };
   const scale = focus === 'store' ? 2 : 1;
   return {
     slow: random.between(0.005, 0.04) * scale,
     lost: random.between(0, 0.02) * scale,
     unanswered: random.between(0.002, 0.03) * scale,
-    late: random.between(0.002, focus === 'displaced' ? 0.08 : 0.03) * scale,
+    late: random.between(0.002, focus === 'displaced' ? 0.2 : 0.03) * scale,
+    lateWhenCut: focus === 'displaced' ? 0.7 : random.pick([0, 0.3]),
     displaced: focus === 'displaced' ? 0.9 : random.pick([0, 0.5]),
     lateMsMax: random.pick([3000, 10_000, 60_000]),
     staleMsMax: random.pick([0, 200, 1000]),
@@ -95,31 +132,36 @@ function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
 }
 
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
-  const pressed = random.chance(focus === 'memory' ? 1 : 0.5);
+  const pressed = focus === 'memory' || random.chance(0.5);
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
-  const trims = random.chance(0.3) && focus !== 'displaced';
-  const nemeses = focus === 'broad' ? BROAD : FOCUSED[focus];
-  const { 'jump-wall': jumps = 0, ...others } = nemeses;
+  const trims = random.chance(0.3) && focus !== 'displaced' && focus !== 'late-bytes';
+  // Much of the same, where what one client does has to be seen by the next at once.
+  const crowded = focus === 'moves' || focus === 'zombies';
+  const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
-    slots: random.whole(2, 5),
+    slots: random.whole(2, crowded ? 3 : 5),
     shards: random.whole(2, 3),
     shardsMax: 4,
     fronts: 2,
-    tenants: random.whole(2, 3),
-    clientsPerFront: random.whole(3, 4),
-    activeMs: random.between(20_000, 32_000),
-    thinkMsMax: random.pick([200, 500, 900]),
-    subjects: random.whole(2, 3),
-    objects: random.whole(2, 5),
+    tenants: crowded ? 2 : random.whole(2, 3),
+    clientsPerFront: random.whole(3, 5),
+    activeMs: focus === 'late-bytes' ? 45_000 : random.between(20_000, 32_000),
+    thinkMsMax: crowded ? 100 : random.pick([200, 400, 700]),
+    subjects: crowded ? 1 : random.whole(2, 3),
+    objects: crowded ? 2 : random.whole(2, 5),
     segmentSize: random.pick([4, 8, 32]),
     subjectRowsMax: sparse ? random.whole(1, 3) : 10_000,
     memoryBytesMax: pressed ? random.whole(600, 3000) : 1_000_000,
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,
     store: drawStoreFaults(random, focus),
-    nemesisMs: random.between(1500, 6000),
-    nemeses: trims || jumps === 0 ? others : nemeses,
-    slowNetwork: random.pick([0.002, 0.02]),
+    nemesisMs: focus === 'late-bytes' ? 2000 : random.between(800, 4500),
+    nemeses: trims ? others : { ...others, ...(jumps === 0 ? {} : { 'jump-wall': jumps }) },
+    slowNetwork: focus === 'moves' ? 0.15 : random.pick([0.002, 0.02]),
+    keepaliveMs: focus === 'late-bytes' ? 120_000 : 2000,
+    slowClocks: focus === 'broken-clocks' ? 0.4 : 0,
+    wallSkewMs: focus === 'displaced' ? 5000 : 200,
+    uniqueGrants: focus === 'broken-clocks',
   };
 }

@@ -1,8 +1,8 @@
 // A whole cluster below HTTP in one thread: the real shard and front code over a simulated network, one database and virtual
 // time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
 
-import type { Discovery } from '../../src/discovery/discovery.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
+import type { Discovery } from '../../src/discovery/discovery.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
 import { PeerStream } from '../../src/rpc/peer-stream.ts';
@@ -12,8 +12,8 @@ import type { Meta } from '../../src/store/store.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { SimulatedNetwork } from './network.ts';
-import type { Profile } from './profile.ts';
 import { createProcessLog } from './process-log.ts';
+import type { Profile } from './profile.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { SimulatedProcess } from './simulated-process.ts';
@@ -65,7 +65,7 @@ export class SimulatedCluster {
     this.#trace = trace;
     this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
       slowChance: profile.slowNetwork,
-      keepaliveMs: 2000,
+      keepaliveMs: profile.keepaliveMs,
     });
     this.meta = {
       schemaVersion: 1,
@@ -102,17 +102,17 @@ export class SimulatedCluster {
     await this.world.store.initializeMeta(this.meta, Number.POSITIVE_INFINITY);
   }
 
-  #createProcess(kind: string): SimulatedProcess {
+  #createProcess(kind: string, clocks: ConstructorParameters<typeof SimulatedProcess>[3] = {}): SimulatedProcess {
     const run = (this.#runs.get(kind) ?? 0) + 1;
     this.#runs.set(kind, run);
     const name = `${kind}#${run}`;
-    return new SimulatedProcess(name, this.scheduler, this.#random.fork(name));
+    return new SimulatedProcess(name, this.scheduler, this.#random.fork(name), clocks);
   }
 
   // ---- shards ----
 
   startShard(shardName: string): RunningShard {
-    const process = this.#createProcess(shardName);
+    const process = this.#createProcess(shardName, this.#profile);
     const address = `${shardName}:${PORT}`;
     const log = createProcessLog(process.name, this.#trace);
     const { clock, random } = process;
@@ -139,7 +139,9 @@ export class SimulatedCluster {
     const shard: RunningShard = { shardName, address, process, node, streams, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;
-      const peer = new PeerStream(stream, { shard: node, clock, log, version: 'simulated' }, () => streams.delete(peer));
+      const peer = new PeerStream(stream, { shard: node, clock, log, version: 'simulated' }, () =>
+        streams.delete(peer),
+      );
       streams.add(peer);
       return true;
     });

@@ -36,6 +36,7 @@ class Pipe {
   #full = false;
   #closed = false;
   readerPaused = false;
+  stalled = false;
 
   constructor(
     network: SimulatedNetwork,
@@ -64,14 +65,21 @@ class Pipe {
     return !this.#full;
   }
 
-  /** Hands over what has arrived, as far as the path is open. */
+  /** Hands over what has arrived, as far as the path is open: one thing after the other, each in a moment of its own. */
   flush(): void {
-    while (this.#held.length > 0 && !this.#closed && !this.#network.isCut(this.#from, this.#to)) {
-      const frame = this.#held.shift();
-      if (frame !== undefined) this.#to.deliver(() => this.#take(frame));
-    }
+    if (this.#closed || this.stalled || this.#flushing || this.#network.isCut(this.#from, this.#to)) return;
+    const frame = this.#held.shift();
+    if (frame === undefined) return;
+    this.#to.deliver(() => this.#take(frame));
+    if (this.#held.length === 0) return;
+    this.#flushing = true;
+    this.#network.scheduler.after(this.#network.random.between(0.001, 0.5), () => {
+      this.#flushing = false;
+      this.flush();
+    });
   }
 
+  #flushing = false;
   #waiting: Frame[] = [];
 
   #take(frame: Frame): void {
@@ -161,6 +169,13 @@ export class SimulatedConnection {
     }
     this.#toServer?.send({ kind: 'open', accept });
     this.#watchPeer(server);
+  }
+
+  /** Holds back what goes to the shard on this very connection. */
+  stallRequests(stalled: boolean): void {
+    if (this.#toServer === undefined) return;
+    this.#toServer.stalled = stalled;
+    this.#toServer.flush();
   }
 
   involves(process: SimulatedProcess): boolean {

@@ -31,14 +31,19 @@ export class SimulatedProcess {
   #backlog: Waiting[] = [];
   #onKilled: (() => void)[] = [];
 
-  constructor(name: string, scheduler: Scheduler, random: SeededRandom) {
+  constructor(
+    name: string,
+    scheduler: Scheduler,
+    random: SeededRandom,
+    { slowClocks = 0, wallSkewMs = 200 }: { readonly slowClocks?: number; readonly wallSkewMs?: number } = {},
+  ) {
     this.name = name;
     this.#scheduler = scheduler;
     this.random = random;
     this.#startedAtMs = scheduler.nowMs;
     this.#monotonicStartMs = random.between(1000, 10_000_000);
-    this.#rate = random.between(0.997, 1.003);
-    this.#wallJumpMs = random.between(-200, 200);
+    this.#rate = random.chance(slowClocks) ? random.between(0.35, 0.5) : random.between(0.997, 1.003);
+    this.#wallJumpMs = random.between(-wallSkewMs, wallSkewMs);
     this.clock = {
       monotonicMs: () => this.#monotonicMs(),
       wallMs: () => Math.floor(WALL_START_MS + scheduler.nowMs + this.#wallJumpMs),

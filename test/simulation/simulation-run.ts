@@ -167,7 +167,7 @@ class Simulation {
     const work = Promise.all([
       ...clients.map((client) => client.run(endMs)),
       nemesis.run(endMs),
-      this.#changeTenant(endMs),
+      ...(this.#profile.uniqueGrants ? [] : [this.#changeTenant(endMs)]),
     ]);
     if (!(await this.#go(work, 'the clients do not end', this.#profile.activeMs + 60_000))) return;
     this.#trace.add('world', 'heals');
@@ -178,14 +178,15 @@ class Simulation {
     const readers = [...this.#cluster.fronts.keys()]
       .filter((name) => name !== 'console')
       .map((name) => this.#createClient(name, 9));
-    await this.#go(this.#readAll(readers), 'the final reads do not end', FINAL_MS_MAX);
+    const made = clients.flatMap((client) => client.made);
+    await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
     // What was sent long ago lands, memory is gone with its processes: the store alone has to know everything.
     await this.#scheduler.runUntil(() => this.#cluster.world.pending === 0, this.#scheduler.nowMs + 61_000);
     this.#trace.add('world', 'restarts');
     for (const shard of [...this.#cluster.shards.values()]) this.#cluster.killShard(shard, false);
     nemesis.startMissing();
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
-    await this.#go(this.#readAll(readers), 'the final reads do not end', FINAL_MS_MAX);
+    await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
   }
 
   #createClients(): Client[] {
@@ -262,18 +263,22 @@ class Simulation {
     await Promise.all(waits);
   }
 
-  async #readAll(readers: readonly Client[]): Promise<void> {
+  async #readAll(readers: readonly Client[], made: Client['made']): Promise<void> {
     const { subjects, objects } = this.#profile;
     await Promise.all(
       readers.map(async (reader) => {
+        await Promise.all(made.map(({ tenant, tuple }) => reader.check(tenant, tuple)));
         for (const tenant of this.#tenants) {
           for (let subject = 1; subject <= subjects; subject += 1) {
             const name = `user${tenant.index}:s${subject}`;
-            const tuples = Array.from({ length: objects }, (_, index): Tuple => ({
-              subject: name,
-              relation: 'viewer',
-              object: `doc${tenant.index}:o${index + 1}`,
-            }));
+            const tuples = Array.from(
+              { length: objects },
+              (_, index): Tuple => ({
+                subject: name,
+                relation: 'viewer',
+                object: `doc${tenant.index}:o${index + 1}`,
+              }),
+            );
             await Promise.all(tuples.map((tuple) => reader.check(tenant, tuple)));
             await reader.list(tenant, name, 'viewer', 2);
           }

@@ -22,6 +22,8 @@ export interface StoreFaults {
   readonly late: number;
   /** Of late calls: an append whose seq is taken by then lands at the end of the log, as an entry of a former owner does. */
   readonly displaced: number;
+  /** Of writes that are sent while the store cannot be reached: arrive later all the same. */
+  readonly lateWhenCut: number;
   readonly lateMsMax: number;
   /** A scan of members or slots shows what was there up to this long ago. */
   readonly staleMsMax: number;
@@ -49,6 +51,7 @@ export const NO_STORE_FAULTS: StoreFaults = {
   unanswered: 0,
   late: 0,
   displaced: 0,
+  lateWhenCut: 0.1,
   lateMsMax: 0,
   staleMsMax: 0,
 };
@@ -112,7 +115,7 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
 
       let fate = drawFate(operation);
       // A call that is on its way when the store is cut off may have arrived, or may arrive later.
-      if (unreachable()) fate = READS.test(operation) || random.chance(0.9) ? 'lost' : 'late';
+      if (unreachable()) fate = !READS.test(operation) && random.chance(world.faults.lateWhenCut) ? 'late' : 'lost';
       const timeoutMs = random.between(50, SERVER_TIMEOUT_MS);
       if (fate === 'late') world.pending += 1;
       const requestMs =
@@ -134,6 +137,12 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
             (error: unknown) => answer(wayMs(), () => reject(error)),
           );
         });
+      }
+      // A driver that has lost its connections knows at once.
+      if (unreachable() && random.chance(0.5)) {
+        scheduler.after(random.between(1, 300), () =>
+          process.deliver(() => settle(() => reject(unavailable('No node of the store can be reached.')))),
+        );
       }
       // A coordinator says so when replicas are silent; where it is silent itself, only the deadline ends the call.
       if (fate !== 'prompt' && fate !== 'slow' && !unreachable() && random.chance(0.7)) {
@@ -169,7 +178,12 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
   return {
     ...store,
     append: (record, deadline) =>
-      gate('append', deadline, () => world.store.append(record, Number.POSITIVE_INFINITY), () => appendLate(record)),
+      gate(
+        'append',
+        deadline,
+        () => world.store.append(record, Number.POSITIVE_INFINITY),
+        () => appendLate(record),
+      ),
     // The rows of one call are single statements: each has a fate of its own where the call does not succeed.
     writeState: (writes, deadline) => writeStateInParts(store, world, writes, deadline),
   };

@@ -3,13 +3,12 @@
 
 import type { KeyId, TenantId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
-import type { TenantSession } from '../../src/front/front.ts';
+import type { RequestContext, TenantSession } from '../../src/front/front.ts';
 import type { GrantResult } from '../../src/shard/shard.ts';
 import type { History, Invocation, Outcome } from '../support/history/history.ts';
 import type { NamespaceRules } from './namespace-rules.ts';
 import type { Profile } from './profile.ts';
 import { type Answer, request } from './requests.ts';
-import type { RequestContext } from '../../src/front/front.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { RunningFront, SimulatedCluster } from './simulated-cluster.ts';
 import type { TenantStates } from './tenant-states.ts';
@@ -76,6 +75,7 @@ export class Client {
 
   async #step(): Promise<void> {
     const tenant = this.#random.pick(this.#ports.tenants);
+    if (this.#ports.profile.uniqueGrants) return this.grant(tenant, this.#uniqueTuple(tenant));
     const action = this.#random.weighted({
       grant: 22,
       revoke: 18,
@@ -118,6 +118,23 @@ export class Client {
       relation: this.#random.chance(0.85) ? 'viewer' : 'editor',
       object: `doc${tenant.index}:o${this.#random.whole(1, this.#ports.profile.objects)}`,
     };
+  }
+
+  #granted = 0;
+
+  /** One that nobody else names. */
+  #uniqueTuple(tenant: WorkloadTenant): Tuple {
+    this.#granted += 1;
+    const tuple = { ...this.#tuple(tenant), object: `doc${tenant.index}:${this.name}-${this.#granted}` };
+    this.#made.push({ tenant, tuple });
+    return tuple;
+  }
+
+  /** Of the unique grants. */
+  readonly #made: { readonly tenant: WorkloadTenant; readonly tuple: Tuple }[] = [];
+
+  get made(): readonly { readonly tenant: WorkloadTenant; readonly tuple: Tuple }[] {
+    return this.#made;
   }
 
   /** A revoked key now and then: it must not open anything any more. */
@@ -168,7 +185,13 @@ export class Client {
       const input = { subject, relation, namespace, after };
       const sent = cursor;
       await this.#call(tenant, tenant.key, { kind: 'list', input }, async (session, context) => {
-        const { items, nextCursor } = await session.listObjects(context, { subject, relation, namespace, limit, cursor: sent });
+        const { items, nextCursor } = await session.listObjects(context, {
+          subject,
+          relation,
+          namespace,
+          limit,
+          cursor: sent,
+        });
         for (const object of items) {
           if (object.startsWith(`doc${tenant.index}:`)) continue;
           this.#ports.report(`${object} is listed to tenant ${tenant.index}, to which it does not belong`);
@@ -188,7 +211,9 @@ export class Client {
       ...this.#tuple(tenant),
       revoke: this.#random.chance(0.4),
     }));
-    const distinct = [...new Map(writes.map((write) => [`${write.subject} ${write.relation} ${write.object}`, write])).values()];
+    const distinct = [
+      ...new Map(writes.map((write) => [`${write.subject} ${write.relation} ${write.object}`, write])).values(),
+    ];
     const finishes = distinct.map(({ revoke, ...input }) =>
       this.#begin(tenant, tenant.key, { kind: revoke ? 'revoke' : 'grant', input }),
     );

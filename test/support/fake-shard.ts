@@ -13,6 +13,7 @@ import {
   type GrantResult,
   type HandleGrant,
   type ListedKey,
+  type MemberAddress,
   type Page,
   type Shard,
   type ShardConnection,
@@ -88,6 +89,8 @@ export class FakeShard implements Shard {
   readonly #watchers = new Set<() => void>();
   clockSkewMs = 0;
   leaseLeftMs: number | undefined = 2500;
+  /** The others that it tells fronts of. */
+  members: readonly MemberAddress[] = [];
   welcomeSlots: number | undefined;
   /** How often each method was called. */
   readonly counts = new Map<string, number>();
@@ -167,7 +170,7 @@ export class FakeShard implements Shard {
   }
 
   routes() {
-    return { epochs: this.epochs };
+    return { epochs: this.epochs, members: this.members };
   }
 
   watchRoutes(onChange: () => void): () => void {

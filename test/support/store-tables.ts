@@ -107,9 +107,7 @@ export class StateTables {
     this.namespaces = new StampedTable((left, right) => compareUtf8(left.name, right.name), shadows);
     this.keys = new StampedTable((left, right) => compareUtf8(left.key.keyId, right.key.keyId), shadows);
     this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId));
-    this.trail = new StampedTable(
-      (left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index,
-    );
+    this.trail = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
   }
 
   apply(write: StateWrite): void {

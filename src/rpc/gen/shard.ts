@@ -36,6 +36,7 @@ import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _
 import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from './grantd/v1/ListTenants.ts';
 import type { ListTrail as _grantd_v1_ListTrail, ListTrail__Output as _grantd_v1_ListTrail__Output } from './grantd/v1/ListTrail.ts';
 import type { Member as _grantd_v1_Member, Member__Output as _grantd_v1_Member__Output } from './grantd/v1/Member.ts';
+import type { MemberAddress as _grantd_v1_MemberAddress, MemberAddress__Output as _grantd_v1_MemberAddress__Output } from './grantd/v1/MemberAddress.ts';
 import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from './grantd/v1/Members.ts';
 import type { Namespace as _grantd_v1_Namespace, Namespace__Output as _grantd_v1_Namespace__Output } from './grantd/v1/Namespace.ts';
 import type { NamespaceResult as _grantd_v1_NamespaceResult, NamespaceResult__Output as _grantd_v1_NamespaceResult__Output } from './grantd/v1/NamespaceResult.ts';
@@ -106,6 +107,7 @@ export interface ProtoGrpcType {
       ListTenants: MessageTypeDefinition<_grantd_v1_ListTenants, _grantd_v1_ListTenants__Output>
       ListTrail: MessageTypeDefinition<_grantd_v1_ListTrail, _grantd_v1_ListTrail__Output>
       Member: MessageTypeDefinition<_grantd_v1_Member, _grantd_v1_Member__Output>
+      MemberAddress: MessageTypeDefinition<_grantd_v1_MemberAddress, _grantd_v1_MemberAddress__Output>
       Members: MessageTypeDefinition<_grantd_v1_Members, _grantd_v1_Members__Output>
       Namespace: MessageTypeDefinition<_grantd_v1_Namespace, _grantd_v1_Namespace__Output>
       NamespaceResult: MessageTypeDefinition<_grantd_v1_NamespaceResult, _grantd_v1_NamespaceResult__Output>

@@ -1,7 +1,7 @@
 // The driver, set up: short time-outs, so that a node that is away is noticed soon; connections that come back at a
 // constant pace; nothing repeated that is not safe to repeat; certificates that are checked.
 
-import { checkServerIdentity, type ConnectionOptions, type PeerCertificate } from 'node:tls';
+import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 import cassandra, { type Client } from 'cassandra-driver';
 import type { CassandraOptions } from './cassandra-options.ts';
 import { createReconnection, LOCAL, ReadSpeculation, type WatchfulLoadBalancing } from './driver-policies.ts';

@@ -71,7 +71,10 @@ const causeOf = (error: unknown): Error => new Error(error instanceof Error ? er
 export function toGrantdError(error: unknown): GrantdError {
   if (error instanceof GrantdError) return error;
   const inner = error instanceof Error ? innerErrorsOf(error) : [];
-  if (isFull(error) || (inner.length > 0 && inner.some(isFull) && inner.every((each) => isFull(each) || isDown(each)))) {
+  if (
+    isFull(error) ||
+    (inner.length > 0 && inner.some(isFull) && inner.every((each) => isFull(each) || isDown(each)))
+  ) {
     return new GrantdError('overloaded', 'The store has more work than it can take.', { cause: causeOf(error) });
   }
   return new GrantdError('unavailable', 'The store could not do its work; the outcome of a write is not known.', {

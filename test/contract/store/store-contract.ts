@@ -15,6 +15,8 @@ import { defineTenantContract } from './tenant-contract.ts';
 
 export interface StoreUnderTest {
   readonly store: Store;
+  /** Whether a removed row still stands against older writes for a while, as a tombstone does. Default: no. */
+  readonly removalShadows?: boolean;
   /** Closes it and opens the same data again. */
   reopen?(): Promise<Store>;
   close(): Promise<void>;
@@ -25,6 +27,7 @@ export interface StoreContext {
   store(): Store;
   /** The meta that stands: another one's on a shared database. */
   meta(): Meta;
+  removalShadows(): boolean;
   /** Undefined where the data cannot be opened again. */
   reopen(): Promise<Store> | undefined;
   /** A store of its own, for tests that close it. */
@@ -45,6 +48,7 @@ export function defineStoreContract(name: string, options: { open(): Promise<Sto
     const context: StoreContext = {
       store: () => store,
       meta: () => meta,
+      removalShadows: () => underTest.removalShadows ?? false,
       reopen: () =>
         underTest.reopen?.().then((reopened) => {
           store = reopened;

@@ -17,7 +17,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const MAIN = join(ROOT, 'src', 'main.ts');
 const FORWARDER = join(import.meta.dirname, 'forwarder-process.ts');
 const REDIRECTS = join(import.meta.dirname, 'redirects.ts');
-const TOKEN = 'a token for the tests of the cluster';
+const TOKEN = 'token-of-the-tests-of-a-whole-cluster';
 const FIRST_SHARD_HOST = 11;
 const FIRST_FRONT_HOST = 51;
 const CONSOLE_HOST = 71;
@@ -175,7 +175,7 @@ export class Cluster {
       ...this.storeSettings,
       GRANTD_SHARD_NAME: `shard-${index + 1}`,
       GRANTD_RPC_ADDRESS: this.#shardAddress(index),
-      ...(behindCut ? { GRANTD_TEST_REDIRECTS: this.#storeRedirects().join(',') } : {}),
+      ...(behindCut ? { TEST_REDIRECTS: this.#storeRedirects().join(',') } : {}),
     });
     this.#shards.push(shard);
     return shard;
@@ -192,7 +192,7 @@ export class Cluster {
         GRANTD_HTTP_ADDRESS: url,
         GRANTD_BASE_URL: `http://${url}`,
         GRANTD_DISCOVERY: this.#discovery(),
-        ...(behindCut ? { GRANTD_TEST_REDIRECTS: redirect } : {}),
+        ...(behindCut ? { TEST_REDIRECTS: redirect } : {}),
       }),
     );
   }

@@ -9,7 +9,7 @@ import { type FromLoadProcess, type LoadJob, monotonicMs, type ToLoadProcess } f
 import { type Caller, RecordedCalls, type UsedKey } from './recorded-calls.ts';
 
 const SUBJECTS = 4;
-const OBJECTS = 8;
+const OBJECTS = 5;
 const RELATIONS: readonly Relation[] = ['viewer', 'editor'];
 const BULK_MAX = 6;
 const PAGE_LIMITS = [3, 100];

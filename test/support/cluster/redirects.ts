@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 
 /** `from=to,from=to`, each host:port. */
 const redirects = new Map(
-  (process.env.GRANTD_TEST_REDIRECTS ?? '')
+  (process.env.TEST_REDIRECTS ?? '')
     .split(',')
     .filter((pair) => pair !== '')
     .map((pair) => {

@@ -6,6 +6,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { waitFor } from './wait-for.ts';
 
+/** Of util-linux: sets the signal that the kernel sends when the parent is gone, and becomes the program. */
+const WITH_PARENT = 'setpriv';
 const START_MS_MAX = 90_000;
 const STOP_MS_MAX = 60_000;
 const PROBE_MS_MAX = 2000;
@@ -52,8 +54,7 @@ export class ServiceProcess {
     if (this.#running) throw new Error(`${this.name} runs already.`);
     const { args, environment, logFile } = this.options;
     const log = openSync(logFile, 'a');
-    // `setpriv` sets the signal that the kernel sends when the parent is gone, and becomes the program.
-    const child = spawn('setpriv', ['--pdeathsig', 'KILL', process.execPath, ...args], {
+    const child = spawn(WITH_PARENT, ['--pdeathsig', 'KILL', process.execPath, ...args], {
       env: { PATH: process.env.PATH ?? '', ...environment, ...also },
       stdio: ['ignore', log, log],
     });

@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
+import { problemOf } from '../../../src/core/problem.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { addGrant } from '../../support/fake-shard.ts';
 import { addKey, contextFor, setStage, until } from './harness.ts';
 
 const tuple = (object: string): Tuple => ({ subject: 'user:ann', relation: 'viewer', object });
+const PUBLISHED = { errorsBase: 'https://example.test/errors', requestId: 'req_1' };
 const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;
 
 test('answers checks from the owner, allow and deny alike', async (t) => {
@@ -181,7 +183,10 @@ test('what cannot be decided by the deadline is unavailable, never a deny', asyn
     throw new ShardFailure('not-serving', 'Opening.');
   };
   const startedAtMs = performance.now();
-  await assert.rejects(session.check(contextFor(300), tuple('doc:1')), code('unavailable'));
+  await assert.rejects(
+    session.check(contextFor(300), tuple('doc:1')),
+    (error) => code('unavailable')(error) && Number(problemOf(error, PUBLISHED).headers['Retry-After']) >= 1,
+  );
   const tookMs = performance.now() - startedAtMs;
   assert.ok(tookMs >= 299 && tookMs < 1500, `${tookMs}`);
   assert.ok(stage.shard.count('check') >= 3, 'it was tried again');

@@ -10,7 +10,9 @@ import { createStaticDiscovery } from '../../../src/discovery/static.ts';
 import { createFront, type FrontOptions } from '../../../src/front/create-front.ts';
 import type { RequestContext, TenantSession } from '../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../src/roles/system.ts';
+import { createGrpcTransport } from '../../../src/rpc/grpc-transport.ts';
 import { listenShardServer, type ShardServer } from '../../../src/rpc/server.ts';
+import type { OpenStream } from '../../../src/rpc/transport.ts';
 import { createLog, type Log } from '../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
 import { type FakeKey, FakeShard, type FakeTenant, FakeWorld } from '../../support/fake-shard.ts';
@@ -83,6 +85,7 @@ export interface StageOptions {
   readonly addresses?: (servers: readonly ShardServer[]) => readonly string[];
   readonly clock?: Clock;
   readonly front?: Partial<FrontOptions>;
+  readonly openStream?: OpenStream;
   readonly ready?: boolean;
 }
 
@@ -103,7 +106,14 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
   const metrics = createMetrics();
   const addresses = options.addresses?.(servers) ?? servers.map(({ address }) => address);
   const front = createFront(
-    { discovery: createStaticDiscovery(addresses), clock, random: systemRandom, log: silentLog, metrics },
+    {
+      discovery: createStaticDiscovery(addresses),
+      clock,
+      random: systemRandom,
+      log: silentLog,
+      metrics,
+      openStream: options.openStream ?? createGrpcTransport(),
+    },
     { name: 'test', peer: 'front', ...options.front },
   );
   t.after(() => front.close());

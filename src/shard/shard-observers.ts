@@ -1,0 +1,53 @@
+// What a shard reports of itself: the log lines and metrics of its tenures, and the gauges that are read when asked for.
+
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tenure, TenureDependencies } from './tenure.ts';
+
+/** Look-ups of subjects since the metrics were last read. */
+export interface Lookups {
+  hits: number;
+  misses: number;
+}
+
+export function tenureObservers(
+  metrics: Metrics,
+  log: Log,
+): Pick<TenureDependencies, 'observeAppend' | 'observeState'> {
+  return {
+    observeAppend: ({ outcome, seconds, operations }) => {
+      metrics.appends.inc({ outcome });
+      if (outcome !== 'committed') return;
+      metrics.appendSeconds.observe(seconds);
+      metrics.appendBatchOperations.observe(operations);
+    },
+    observeState: (outcome) => {
+      if ('rows' in outcome) {
+        metrics.stateWrites.inc(outcome.rows);
+      } else {
+        metrics.stateWriteFailures.inc();
+        log.warn({ err: outcome.error }, 'the state tables could not be written; trying again');
+      }
+    },
+  };
+}
+
+/** `leaseLeftMs` infinite: the shard needs no lease. */
+export function reportShard(
+  metrics: Metrics,
+  shard: { readonly lookups: Lookups; readonly tenures: Iterable<Tenure>; readonly leaseLeftMs: number },
+): void {
+  const { lookups, leaseLeftMs } = shard;
+  metrics.pageLookups.inc({ result: 'hit' }, lookups.hits);
+  metrics.pageLookups.inc({ result: 'miss' }, lookups.misses);
+  lookups.hits = 0;
+  lookups.misses = 0;
+  if (Number.isFinite(leaseLeftMs)) metrics.leaseSeconds.inc(leaseLeftMs / 1000);
+  for (const tenure of shard.tenures) {
+    const status = tenure.status();
+    if (status === undefined) continue;
+    metrics.shardSlots.inc({ state: status.state });
+    metrics.shardQueueLength.inc(tenure.queueLength);
+    metrics.checkpointLagEntries.inc(tenure.lagEntries);
+  }
+}

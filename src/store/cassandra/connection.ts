@@ -1,0 +1,124 @@
+// One connection to a cluster: the driver, the watch over its nodes, and the session over both. Opened and closed as a whole.
+
+import type { Client, Host } from 'cassandra-driver';
+import cassandra from 'cassandra-driver';
+import type { Clock } from '../../core/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { CassandraOptions } from './cassandra-options.ts';
+import { createClient } from './client.ts';
+import { reasonOf } from './driver-errors.ts';
+import { WatchfulLoadBalancing } from './driver-policies.ts';
+import { HostWatch } from './host-watch.ts';
+import { Session } from './session.ts';
+
+const PROBE = "SELECT key FROM system.local WHERE key = 'local'";
+/** Longer than a node may be silent before it is given up; then the next probe begins. */
+const PROBE_TIMEOUT_MS = 2000;
+/** The driver's own time-outs end it, except where a node takes a connection and then says nothing. */
+const OPEN_TIMEOUT_MS = 15_000;
+const CLOSE_TIMEOUT_MS = 3000;
+
+export interface ConnectionPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Connection {
+  readonly client: Client;
+  readonly session: Session;
+  /** Nodes of the local datacentre. */
+  readonly hosts: () => readonly Host[];
+  close(): Promise<void>;
+}
+
+/** Settles like `promise`, or as `late` gives at the end of the time. */
+function within<Value>(clock: Clock, ms: number, promise: Promise<Value>, late: () => Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimer(() => late().then(resolve, reject), ms);
+    promise.then(resolve, reject).finally(() => timer.cancel());
+  });
+}
+
+async function connect(clock: Clock, client: Client, options: CassandraOptions): Promise<void> {
+  const places = options.contactPoints.join(', ');
+  try {
+    await within(clock, OPEN_TIMEOUT_MS, client.connect(), () =>
+      Promise.reject(new GrantdError('unavailable', `Cassandra at ${places} does not answer.`)),
+    );
+  } catch (error) {
+    // It may still be on its way; what it has opened by then is closed.
+    void client.shutdown().catch(() => {});
+    if (error instanceof GrantdError) throw error;
+    // A datacentre that is not there: the driver names those that are.
+    if (error instanceof cassandra.errors.ArgumentError) throw new Error(`Cassandra at ${places}: ${error.message}`);
+    throw new GrantdError('unavailable', `Cassandra at ${places}: ${reasonOf(error)}.`, {
+      cause: new Error(error instanceof Error ? error.message : String(error)),
+    });
+  }
+}
+
+/** Rejects as `unavailable` where no node can be reached or the role is refused, as an Error where the settings are wrong. */
+export async function openConnection({ clock, log }: ConnectionPorts, options: CassandraOptions): Promise<Connection> {
+  // Each of the three needs the others; nothing is asked before all stand.
+  const parts: { watch?: HostWatch } = {};
+  const loadBalancing = new WatchfulLoadBalancing(
+    options.localDatacenter,
+    (address) => parts.watch?.isDoubtful(address) ?? false,
+  );
+  const client = createClient(options, loadBalancing);
+  client.on('log', (level: string, part: string, message: string) => {
+    if (level !== 'verbose') log.debug({ part }, message);
+  });
+  const hosts = (): readonly Host[] =>
+    client.hosts?.values().filter((host) => host.datacenter === options.localDatacenter) ?? [];
+  const isAnotherWell = (address: string): boolean =>
+    hosts().some((host) => host.address !== address && host.isUp() && !watch.isDoubtful(host.address));
+  const session = new Session(
+    {
+      clock,
+      log,
+      driver: client,
+      listen: (call, onHost) => loadBalancing.listen(call, onHost),
+      onTimeout: (address) => watch.penalize(address),
+    },
+    options.serialLevel,
+  );
+  const watch = new HostWatch({
+    clock,
+    hosts: () => hosts().flatMap((host) => (host.isUp() ? [host.address] : [])),
+    probe: async (address) => {
+      const host = hosts().find((each) => each.address === address);
+      if (host !== undefined) await client.execute(PROBE, [], { host, readTimeout: PROBE_TIMEOUT_MS });
+    },
+    // Where all are slow it is the load, and going elsewhere would only add to it.
+    onLate: (address) => {
+      if (isAnotherWell(address)) session.leaveHost(address);
+    },
+    onSilent: (address) => {
+      if (isAnotherWell(address)) session.giveUpHost(address);
+    },
+  });
+  parts.watch = watch;
+
+  await connect(clock, client, options);
+  client.on('hostDown', (host: Host) => log.warn({ node: host.address }, 'a Cassandra node is away'));
+  client.on('hostUp', (host: Host) => log.info({ node: host.address }, 'a Cassandra node is back'));
+  watch.start();
+
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    watch.stop();
+    session.close();
+    await within(clock, CLOSE_TIMEOUT_MS, client.shutdown(), async () => {});
+  };
+  return {
+    client,
+    session,
+    hosts,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

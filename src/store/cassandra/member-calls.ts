@@ -1,0 +1,80 @@
+// Members: one row per incarnation, changed by lightweight transactions only, each of which tests the whole row.
+
+import { GrantdError } from '../../core/errors.ts';
+import type { DeadlineMs, MemberRow, MemberStore } from '../store.ts';
+import { type ConditionalRows, compareAndSet, RememberedRows } from './compare-and-set.ts';
+import { readWhole } from './read-whole.ts';
+import { isNullAt, MEMBER_COLUMNS, memberRowOf, textAt } from './rows.ts';
+import type { Session, Value } from './session.ts';
+
+const valuesOf = ({ shardName, address, state, beat, startedAtMs }: MemberRow): Value[] => [
+  shardName,
+  address,
+  state,
+  BigInt(beat),
+  BigInt(startedAtMs),
+];
+
+export function createMemberCalls(session: Session, keyspace: string): MemberStore {
+  const table = `${keyspace}.members`;
+  const select = `SELECT ${MEMBER_COLUMNS} FROM ${table} WHERE incarnation = ?`;
+  const selectAll = `SELECT ${MEMBER_COLUMNS} FROM ${table}`;
+  const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
+  const update = `UPDATE ${table} SET state = ?, beat = ? WHERE incarnation = ?
+    IF shard_name = ? AND address = ? AND state = ? AND beat = ? AND started_at_ms = ?`;
+  const remove = `DELETE FROM ${table} WHERE incarnation = ? IF state = 'dead'`;
+  const remembered = new RememberedRows<string, MemberRow>();
+
+  async function readMember(incarnation: string, deadline: DeadlineMs): Promise<MemberRow | undefined> {
+    const { rows } = await session.readSerial(select, [incarnation], deadline);
+    const row = rows.map((each) => memberRowOf(each, incarnation))[0];
+    remembered.set(incarnation, row);
+    return row;
+  }
+
+  const conditionalRows = (deadline: DeadlineMs): ConditionalRows<string, MemberRow> => ({
+    read: (incarnation) => readMember(incarnation, deadline),
+    async replace(before, after) {
+      const values = [after.state, BigInt(after.beat), before.incarnation, ...valuesOf(before)];
+      const answer = await session.conditional(update, values, deadline);
+      if (answer === undefined) throw new GrantdError('unavailable', 'The change of a member was not answered.');
+      if (answer['[applied]'] === true) return undefined;
+      return isNullAt(answer, 'state') ? 'none' : memberRowOf(answer, before.incarnation);
+    },
+  });
+
+  return {
+    async insertMember(member, deadline) {
+      const { incarnation } = member;
+      remembered.set(incarnation, undefined);
+      const answer = await session.conditional(insert, [incarnation, ...valuesOf(member)], deadline);
+      if (answer === undefined) throw new GrantdError('unavailable', 'The insertion of a member was not answered.');
+      const applied = answer['[applied]'] === true;
+      const standing = applied ? { ...member } : memberRowOf(answer, incarnation);
+      remembered.set(incarnation, standing);
+      return { applied, row: standing };
+    },
+
+    beatMember: ({ incarnation, expectedBeat, beat, state }, deadline) =>
+      compareAndSet(conditionalRows(deadline), remembered, incarnation, (row) =>
+        row.state !== 'dead' && row.beat === expectedBeat ? { ...row, beat, state } : undefined,
+      ),
+
+    declareDead: ({ incarnation, beat }, deadline) =>
+      compareAndSet(conditionalRows(deadline), remembered, incarnation, (row) =>
+        row.state !== 'dead' && row.beat === beat ? { ...row, state: 'dead' } : undefined,
+      ),
+
+    readMember,
+
+    async listMembers(deadline) {
+      const rows = await readWhole(session, selectAll, [], deadline);
+      return rows.map((row) => memberRowOf(row, textAt(row, 'incarnation')));
+    },
+
+    async removeMember(incarnation, deadline) {
+      remembered.set(incarnation, undefined);
+      await session.conditional(remove, [incarnation], deadline);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+// The Cassandra adapter keeps the contract of the store port, on a real node.
+
+import { after, before, describe } from 'node:test';
+import { type CassandraCluster, missingCassandra, startCassandra } from '../../support/cassandra.ts';
+import { migrate, openStore } from '../../support/cassandra-keyspace.ts';
+import { defineStoreContract } from './store-contract.ts';
+
+const missing = await missingCassandra('the contract of the store on Cassandra');
+
+describe('on Cassandra', { skip: missing ?? false }, () => {
+  let cluster: CassandraCluster;
+  before(async () => {
+    cluster = await startCassandra({ nodes: 1 });
+    await migrate(cluster);
+  });
+  after(() => cluster.stop());
+
+  defineStoreContract('cassandra', {
+    open: async () => {
+      let store = await openStore(cluster);
+      return {
+        store,
+        removalShadows: true,
+        reopen: async () => {
+          await store.close();
+          store = await openStore(cluster);
+          return store;
+        },
+        close: () => store.close(),
+      };
+    },
+  });
+});

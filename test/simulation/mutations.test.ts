@@ -1,0 +1,39 @@
+// The teeth of the simulation: every protection, switched off, is found out, and by the same seeds the code as it is passes.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { applyEdit } from './mutate.ts';
+import { MUTATIONS } from './mutations.ts';
+import { renderFailure } from './render-results.ts';
+import { runSeeds } from './run-seeds.ts';
+
+/** Within so many each mutation is caught. */
+const SEEDS_MAX = 1000;
+
+const ROOT = new URL('../../', import.meta.url);
+
+test('every mutation patches the code as it is', () => {
+  for (const { edits } of MUTATIONS) {
+    const texts = new Map<string, string>();
+    for (const edit of edits) {
+      const text = texts.get(edit.file) ?? readFileSync(new URL(edit.file, ROOT), 'utf8');
+      texts.set(edit.file, applyEdit(text, edit));
+    }
+  }
+});
+
+for (const { name, what, caughtBy } of MUTATIONS) {
+  test(`is caught: ${name}. ${what}`, { timeout: 300_000 }, async (t) => {
+    const from = 1;
+    const mutated = await runSeeds({ from, count: SEEDS_MAX, focus: caughtBy, mutation: name, stopAtFailure: true });
+    const caught = mutated.find(({ failures }) => failures.length > 0);
+    assert.ok(caught !== undefined, `not within ${mutated.length} seeds`);
+    const count = caught.seed - from + 1;
+    t.diagnostic(`by seed ${caught.seed} (${caughtBy}): ${caught.failures[0]?.slice(0, 200)}`);
+    const [asItIs] = await runSeeds({ from: caught.seed, count: 1, focus: caughtBy });
+    assert.ok(asItIs !== undefined);
+    assert.deepEqual(asItIs.failures, [], renderFailure(asItIs));
+    assert.ok(count <= SEEDS_MAX);
+  });
+}

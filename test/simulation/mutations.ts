@@ -1,0 +1,214 @@
+// Mutations: each switches one protection off, by a patch of the source text as it is loaded. `caughtBy` is the focus whose
+// faults it protects from; the unmutated code passes under the same focus.
+
+import type { Focus } from './profile.ts';
+
+export interface Edit {
+  /** From the root of the project. */
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface Mutation {
+  readonly name: string;
+  readonly what: string;
+  readonly caughtBy: Focus;
+  readonly edits: readonly Edit[];
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'fence',
+    what: 'An append that finds its seq taken by a higher epoch goes on to the next seq.',
+    caughtBy: 'broken-clocks',
+    edits: [
+      {
+        file: 'src/shard/appender.ts',
+        find: 'if (standing.epoch >= this.#epoch) {',
+        replace: 'if (standing.epoch === this.#epoch) {',
+      },
+    ],
+  },
+  {
+    name: 'open-entry',
+    what: 'A new owner serves without an entry of its epoch in the log.',
+    caughtBy: 'broken-clocks',
+    edits: [
+      {
+        file: 'src/shard/recovery.ts',
+        find: 'if (!(await appendOnce(ports, record))) continue;',
+        replace: 'if (record.seq > 0) return { slot, epoch, first, lastSeq, nextBase: base };',
+      },
+    ],
+  },
+  {
+    name: 'lease-check',
+    what: 'A shard answers without a valid lease.',
+    caughtBy: 'zombies',
+    edits: [
+      {
+        file: 'src/shard/session.ts',
+        find: 'return nowMs < this.#leaseUntilMs && !this.#wallJumped(nowMs);',
+        replace: 'return nowMs < Number.POSITIVE_INFINITY && !this.ended;',
+      },
+    ],
+  },
+  {
+    name: 'declaring-dead',
+    what: 'A member is declared dead before its lease is over.',
+    caughtBy: 'zombies',
+    edits: [
+      {
+        file: 'src/shard/membership.ts',
+        find: 'if (silentMs < this.#leaseMs + LEASE_MARGIN_MS + turnMs) continue;',
+        replace: 'if (silentMs < 700 + turnMs) continue;',
+      },
+    ],
+  },
+  {
+    name: 'incarnations',
+    what: 'Every run of a shard has the same incarnation.',
+    caughtBy: 'failover',
+    edits: [
+      {
+        file: 'src/shard/node.ts',
+        find: "{ incarnation: this.#ids.create('inc'), shardName,",
+        replace: "{ incarnation: 'inc_' + shardName, shardName,",
+      },
+    ],
+  },
+  {
+    name: 'read-back',
+    what: 'An append that timed out counts as done.',
+    caughtBy: 'store',
+    edits: [
+      {
+        file: 'src/shard/appender.ts',
+        find: 'outcome = await this.#readBack(record);',
+        replace: "outcome = { kind: 'appended' };",
+      },
+    ],
+  },
+  {
+    name: 'operation-ids',
+    what: 'The results of operations are forgotten, so that a repeat is done again.',
+    caughtBy: 'failover',
+    edits: [
+      {
+        file: 'src/shard/operation-memory.ts',
+        find: 'newest.results.set(operationId, result);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'operation-ids-recalled',
+    what: 'A new owner does not know the operations of the log before the checkpoint.',
+    caughtBy: 'failover',
+    edits: [
+      {
+        file: 'src/shard/recovery.ts',
+        find: 'while (end >= range.first && !ports.over()) {',
+        replace: 'while (end < 0) {',
+      },
+    ],
+  },
+  {
+    name: 'attempt-expiry',
+    what: 'A write is done however late it arrives.',
+    caughtBy: 'late-bytes',
+    edits: [
+      {
+        file: 'src/shard/appender.ts',
+        find: 'if (waiting.expiresAtMs <= nowMs) {',
+        replace: 'if (waiting.expiresAtMs <= nowMs - 1e9) {',
+      },
+    ],
+  },
+  {
+    name: 'page-delta',
+    what: 'A page is installed as it was read, without what was committed meanwhile.',
+    caughtBy: 'memory',
+    edits: [
+      {
+        file: 'src/shard/tenant-memory.ts',
+        find: 'for (const { relation, object, facts } of delta.changes()) page.set(relation, object, facts);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'tenure-scope',
+    what: 'Handles and pages of a tenure go on after it has ended.',
+    caughtBy: 'moves',
+    edits: [
+      {
+        file: 'src/shard/tenure.ts',
+        find: 'for (const memory of this.tenants.values()) memory.drop();',
+        replace: '',
+      },
+      {
+        file: 'src/shard/tenure.ts',
+        find: "assertServing(): void {\n    if (this.#state !== 'serving') throw this.#notServing();",
+        replace: 'assertServing(): void {',
+      },
+    ],
+  },
+  {
+    name: 'gone-rows',
+    what: 'A revocation deletes its row, so that an older write that comes late brings the grant back.',
+    caughtBy: 'store',
+    edits: [
+      {
+        file: 'test/support/store-tables.ts',
+        find: 'this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write);',
+        replace:
+          'this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write); if (write.gone) this.grants.remove([write.tenantId, write.subject], [write.relation, write.object], write.stamp, (row) => row === write);',
+      },
+      {
+        file: 'test/support/store-tables.ts',
+        find: 'if (this.#shadows) this.#removed.set(',
+        replace: 'if (this.#shadows === undefined) this.#removed.set(',
+      },
+    ],
+  },
+  {
+    name: 'void-entries',
+    what: 'An entry counts although a higher epoch stands before it.',
+    caughtBy: 'displaced',
+    edits: [
+      {
+        file: 'src/shard/recovery.ts',
+        find: 'const isVoid = record.epoch < highestEpoch;',
+        replace: 'const isVoid = false;',
+      },
+    ],
+  },
+  {
+    name: 'contiguous-replay',
+    what: 'A recovery goes on over a gap in the log.',
+    caughtBy: 'lost-records',
+    edits: [
+      {
+        file: 'src/shard/recovery.ts',
+        find: 'if (record.seq !== seq) {',
+        replace: 'seq = record.seq; if (record.seq !== seq) {',
+      },
+    ],
+  },
+  {
+    name: 'release',
+    what: 'A shard goes on serving a slot while its release is under way.',
+    caughtBy: 'moves',
+    edits: [
+      {
+        file: 'src/shard/ownership.ts',
+        find: 'await tenure.release(FLUSH_MS_MAX);',
+        replace:
+          'await this.#releaseRow({ slot, owner: tenure.owner, epoch: tenure.epoch }, successor).catch(() => {}); await delay(clock, 1000); await tenure.release(FLUSH_MS_MAX);',
+      },
+    ],
+  },
+];

@@ -1,0 +1,47 @@
+// One cluster on three nodes of Cassandra, and trials of it one after another, as tests. When one fails, the logs of every
+// process are shown and kept.
+
+import { after, before, describe, it } from 'node:test';
+import { type CassandraCluster, missingCassandra, startCassandra } from '../../cassandra.ts';
+import { Cluster } from '../cluster.ts';
+import type { Trial } from './trial.ts';
+
+const NODES = 3;
+const SHARDS = 3;
+const FRONTS = 2;
+const BEFORE_MS = 2500;
+const AFTER_MS = 2000;
+const TRIAL_MS_MAX = 150_000;
+
+export async function describeTrials(name: string, trials: readonly Trial[]): Promise<void> {
+  const missing = await missingCassandra(name);
+  describe(name, { skip: missing ?? false }, () => {
+    let cassandra: CassandraCluster | undefined;
+    let cluster: Cluster | undefined;
+    let failed = false;
+
+    before(async () => {
+      cassandra = await startCassandra({ nodes: NODES });
+      cluster = await Cluster.start({ cassandra, shards: SHARDS, fronts: FRONTS });
+      await cluster.waitUntilServed();
+    });
+    after(async () => {
+      await cluster?.end({ keepLogs: failed });
+      await cassandra?.stop();
+    });
+
+    for (const trial of trials) {
+      it(trial.name, { timeout: TRIAL_MS_MAX }, async (context) => {
+        if (cluster === undefined || cassandra === undefined) throw new Error('There is no cluster.');
+        const say = (text: string): void => context.diagnostic(text);
+        try {
+          await trial.run({ cluster, cassandra, beforeMs: BEFORE_MS, afterMs: AFTER_MS, say });
+        } catch (error) {
+          failed = true;
+          cluster.showLogs();
+          throw error;
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,217 @@
+// What happens to shards: killed, paused, ended in order, restarted one by one or all at once, added and removed, cut off
+// from Cassandra.
+
+import assert from 'node:assert/strict';
+import { percentile } from '../load.ts';
+import type { SlotRecord } from '../operator-client.ts';
+import { letRun, waitFor } from '../wait-for.ts';
+import { assertNoFailures, type Bench, describePauses, type Trial, tenantsOf, underLoad } from './trial.ts';
+
+const FAILOVER_MS_MAX = 6000;
+/** What the issue of a pause is on a quiet machine; the tests share theirs. */
+const HANDOVER_MS_MAX = 300;
+const HANDOVER_SLACK = 3;
+const SHARD_PAUSE_MS = 10_000;
+const RESTART_ALL_MS_MAX = 10_000;
+const WATCH_AFTER_KILL_MS = 8000;
+
+/** The slots of a shard that has gone are served by others. */
+async function waitUntilTakenOver({ cluster }: Bench, shard: string, boundMs = 20_000): Promise<void> {
+  await waitFor(
+    `the slots of ${shard} to be served by others`,
+    async () => (await cluster.operator.slots()).every((slot) => slot.state === 'serving' && slot.shard !== shard),
+    boundMs,
+  );
+}
+
+const killShard: Trial = {
+  name: 'kill -9 of a shard',
+  async run(bench) {
+    const { cluster } = bench;
+    const victim = cluster.shard(1);
+    let killedAt = 0;
+    let owned = new Set<number>();
+    const report = await underLoad(bench, 'kill-shard', async (load) => {
+      owned = tenantsOf(load, await cluster.operator.slots(), victim.name);
+      killedAt = load.now();
+      await victim.kill();
+      await waitUntilTakenOver(bench, victim.name);
+      await letRun(WATCH_AFTER_KILL_MS - Math.min(WATCH_AFTER_KILL_MS, load.now() - killedAt));
+      victim.start();
+      await cluster.waitUntilServed();
+    });
+    const firstAnswers = [...owned].map((tenant) => {
+      const after = report.requests.filter(
+        (each) => each.tenant === tenant && each.atMs >= killedAt && each.failure === undefined,
+      );
+      return Math.min(...after.map(({ atMs, latencyMs }) => atMs + latencyMs - killedAt));
+    });
+    const others = new Set(report.requests.map(({ tenant }) => tenant).filter((tenant) => !owned.has(tenant)));
+    const before = report.within({ from: 0, to: killedAt }, others);
+    const during = report.within({ from: killedAt, to: killedAt + WATCH_AFTER_KILL_MS }, others);
+    const worst = Math.max(...firstAnswers);
+    bench.say(
+      `  ${owned.size} tenants of the killed shard answered again after ${worst.toFixed(0)} ms at the latest; the others: p50 ${percentile(before, 0.5).toFixed(1)} → ${percentile(during, 0.5).toFixed(1)} ms, p99 ${percentile(before, 0.99).toFixed(1)} → ${percentile(during, 0.99).toFixed(1)} ms`,
+    );
+    assertNoFailures(report);
+    assert.ok(worst <= FAILOVER_MS_MAX, `a tenant was without answers for ${worst} ms`);
+  },
+};
+
+const pauseShard: Trial = {
+  name: 'a shard paused for 10 s, then continued',
+  async run(bench) {
+    const { cluster } = bench;
+    const victim = cluster.shard(1);
+    const report = await underLoad(bench, 'pause-shard', async () => {
+      victim.signal('SIGSTOP');
+      await letRun(SHARD_PAUSE_MS);
+      victim.signal('SIGCONT');
+      await cluster.waitUntilServed();
+    });
+    assertNoFailures(report);
+  },
+};
+
+const stopShard: Trial = {
+  name: 'SIGTERM of a shard',
+  async run(bench) {
+    const { cluster } = bench;
+    const victim = cluster.shard(1);
+    let window = { from: 0, to: 0 };
+    const report = await underLoad(bench, 'stop-shard', async (load) => {
+      const from = load.now();
+      await victim.stop();
+      window = { from, to: load.now() };
+      victim.start();
+      await cluster.waitUntilServed();
+    });
+    const { median, text } = describePauses(report.pauses(window));
+    bench.say(`  ${text}`);
+    assertNoFailures(report);
+    assert.ok(median < HANDOVER_MS_MAX, text);
+  },
+};
+
+const rollingRestart: Trial = {
+  name: 'rolling restart of every shard and front',
+  async run(bench) {
+    const { cluster } = bench;
+    let window = { from: 0, to: 0 };
+    const report = await underLoad(bench, 'rolling-restart', async (load) => {
+      const from = load.now();
+      for (const service of [...cluster.shards, ...cluster.fronts]) {
+        if (!service.isRunning) continue;
+        await service.stop();
+        service.start();
+        await service.waitUntilReady();
+      }
+      window = { from, to: load.now() };
+      await cluster.waitUntilServed();
+    });
+    const { worst, median, text } = describePauses(report.pauses(window));
+    bench.say(`  ${text}`);
+    assertNoFailures(report);
+    assert.ok(median < HANDOVER_MS_MAX, text);
+    assert.ok(worst < HANDOVER_SLACK * HANDOVER_MS_MAX, text);
+  },
+};
+
+/** Slots that have another owner, and who that is. */
+function movedTo(before: readonly SlotRecord[], after: readonly SlotRecord[]): Map<string, number> {
+  const owners = new Map(before.map(({ slot, shard }) => [slot, shard]));
+  const moved = new Map<string, number>();
+  for (const { slot, shard } of after) {
+    if (shard === null || owners.get(slot) === shard) continue;
+    moved.set(shard, (moved.get(shard) ?? 0) + 1);
+  }
+  return moved;
+}
+
+const scale: Trial = {
+  name: '2 → 4 → 2 shards',
+  async run(bench) {
+    const { cluster } = bench;
+    const added = [cluster.shard(2), cluster.shards[3] ?? cluster.addShard()];
+    await cluster.shard(2).stop();
+    await cluster.waitUntilServed();
+    const two = await cluster.operator.slots();
+    let four: SlotRecord[] = [];
+    const report = await underLoad(bench, 'scale', async () => {
+      for (const shard of added) shard.start();
+      await cluster.waitUntilServed();
+      four = await cluster.operator.slots();
+      for (const shard of added) await shard.stop();
+      await cluster.waitUntilServed();
+    });
+    const twoAgain = await cluster.operator.slots();
+    cluster.shard(2).start();
+    await cluster.waitUntilServed();
+    const there = movedTo(two, four);
+    bench.say(`  of ${two.length} slots ${JSON.stringify(Object.fromEntries(there))} moved`);
+    assertNoFailures(report);
+    assert.deepEqual(
+      [...there.keys()].sort(),
+      added.map(({ name }) => name).sort(),
+      'slots moved to the new shards only',
+    );
+    assert.deepEqual(
+      twoAgain.map(({ shard }) => shard),
+      two.map(({ shard }) => shard),
+      'and back to where they were',
+    );
+    // What did not move kept its epoch.
+    for (const [index, slot] of two.entries())
+      if (four[index]?.shard === slot.shard) assert.equal(four[index]?.epoch, slot.epoch);
+  },
+};
+
+const cutOffFromStore: Trial = {
+  name: 'a shard cut off from Cassandra',
+  async run(bench) {
+    const { cluster } = bench;
+    const victim = cluster.shard(2);
+    let takenOverMs = 0;
+    const report = await underLoad(bench, 'store-cut', async (load) => {
+      const from = load.now();
+      cluster.storeCut.signal('SIGSTOP');
+      await waitUntilTakenOver(bench, victim.name);
+      takenOverMs = load.now() - from;
+      await letRun(bench.afterMs);
+      assert.ok(await victim.isReady(), 'a shard that has been ready stays ready without its store');
+      cluster.storeCut.signal('SIGCONT');
+      await cluster.waitUntilServed();
+    });
+    bench.say(`  its slots were served by others after ${takenOverMs.toFixed(0)} ms`);
+    assertNoFailures(report);
+  },
+};
+
+const restartAll: Trial = {
+  name: 'all shards restarted at once',
+  async run(bench) {
+    const { cluster } = bench;
+    const running = cluster.shards.filter(({ isRunning }) => isRunning);
+    let serving = 0;
+    const report = await underLoad(bench, 'restart-all', async (load) => {
+      await Promise.all(running.map((shard) => shard.kill()));
+      const from = load.now();
+      for (const shard of running) shard.start();
+      await cluster.waitUntilServed();
+      serving = load.now() - from;
+    });
+    bench.say(`  serving again after ${serving.toFixed(0)} ms`);
+    assert.ok(serving <= RESTART_ALL_MS_MAX, `serving again only after ${serving} ms`);
+    for (const { failure } of report.failures) assert.match(failure ?? '', /^503 /);
+  },
+};
+
+export const SHARD_FAULTS: readonly Trial[] = [
+  killShard,
+  pauseShard,
+  stopShard,
+  rollingRestart,
+  scale,
+  cutOffFromStore,
+  restartAll,
+];

@@ -1,0 +1,261 @@
+// A front while shards fail: what it asks meanwhile is bounded, one shard's trouble is not the others', and it goes on soon
+// after the trouble has ended.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GrantdError } from '../../../src/core/errors.ts';
+import { slotOfTenant } from '../../../src/core/slots.ts';
+import type { Tuple } from '../../../src/core/tuples.ts';
+import type { TenantSession } from '../../../src/front/front.ts';
+import { ShardFailure } from '../../../src/shard/shard.ts';
+import { addGrant } from '../../support/fake-shard.ts';
+import { createCuttableTransport } from './cuttable-transport.ts';
+import { addKey, contextFor, newTenantId, setStage, until } from './harness.ts';
+
+const tuple: Tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' };
+const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;
+const notServing = (): never => {
+  throw new ShardFailure('not-serving', 'The lease has ended.');
+};
+
+test('while an owner does not serve, one request asks for all, and all go on with its word', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  stage.shard.onCheck = notServing;
+  const before = stage.shard.count('check');
+  const requests = 2000;
+  const waiting = Array.from({ length: requests }, () => session.check(contextFor(8000), tuple));
+  await until(() => stage.shard.count('check') >= before + requests, 'the first tries');
+  // Each probe follows the one before: three of them take a while in which thousands could have asked again.
+  await until(() => stage.shard.count('check') >= before + requests + 3, 'probes');
+  assert.ok(stage.shard.count('check') < before + requests + 20, `${stage.shard.count('check') - before}`);
+  stage.shard.onCheck = undefined;
+  // The lease is back: the shard says again what it serves.
+  stage.shard.changed();
+  for (const { authorized } of await Promise.all(waiting)) assert.equal(authorized, false);
+  assert.ok(stage.shard.count('check') <= before + 2 * requests + 20);
+});
+
+test('an owner that serves again without a word is found out by the next probe', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  let refusals = 0;
+  stage.shard.onCheck = () => {
+    refusals += 1;
+    return refusals > 505 ? undefined : notServing();
+  };
+  const startedAtMs = performance.now();
+  await Promise.all(Array.from({ length: 500 }, () => session.check(contextFor(), tuple)));
+  assert.ok(performance.now() - startedAtMs < 2000);
+  assert.ok(refusals <= 1010, `${refusals}`);
+});
+
+test('requests whose pages cannot be read do not hold up the others of their slot', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  stage.shard.onCheck = (_, object) => (object === 'doc:cold' ? notServing() : undefined);
+  const cold = Array.from({ length: 50 }, () =>
+    assert.rejects(session.check(contextFor(600), { ...tuple, object: 'doc:cold' }), code('unavailable')),
+  );
+  const slowestMs = { value: 0 };
+  for (let round = 0; round < 50; round += 1) {
+    const startedAtMs = performance.now();
+    await session.check(contextFor(), tuple);
+    slowestMs.value = Math.max(slowestMs.value, performance.now() - startedAtMs);
+  }
+  assert.ok(slowestMs.value < 250, `${slowestMs.value}`);
+  await Promise.all(cold);
+});
+
+test('many keys of an owner that does not serve wait together, and are let go with their requests', async (t) => {
+  const stage = await setStage(t);
+  const keys = Array.from({ length: 300 }, () => addKey(stage.tenant));
+  stage.shard.onCall = notServing;
+  const authenticate = async (key: string, limitMs: number) => stage.front.authenticate(contextFor(limitMs), key);
+  const waiting = keys.slice(0, 200).map((key) => authenticate(key, 8000));
+  const late = keys.slice(200).map((key) => assert.rejects(authenticate(key, 300), code('unavailable')));
+  await until(() => stage.shard.count('authenticate') >= 305, 'probes');
+  await Promise.all(late);
+  assert.ok(stage.shard.count('authenticate') < 340, `${stage.shard.count('authenticate')}`);
+  stage.shard.onCall = undefined;
+  assert.equal((await Promise.all(waiting)).length, 200);
+  // Those whose requests gave up are asked for anew.
+  assert.ok(await authenticate(keys[250] ?? '', 5000));
+});
+
+test('a handover is latency and nothing else', async (t) => {
+  const stage = await setStage(t, { shards: 2 });
+  const [first, second] = stage.shards;
+  assert.ok(first && second);
+  addGrant(stage.tenant, 'user:ann viewer doc:1');
+  const session = await stage.session();
+  const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
+  let running = true;
+  let slowestMs = 0;
+  let writes = 0;
+  const loops = Array.from({ length: 32 }, async (_, index) => {
+    for (let count = 0; running; count += 1) {
+      const startedAtMs = performance.now();
+      if (index % 4 === 0) {
+        const object = `doc:${index}-${count}`;
+        const [result] = await session.writeGrants(contextFor(), [{ ...tuple, object, revoke: false }]);
+        assert.equal(result?.kind, 'created');
+        writes += 1;
+      } else {
+        assert.equal((await session.check(contextFor(), tuple)).authorized, true);
+      }
+      slowestMs = Math.max(slowestMs, performance.now() - startedAtMs);
+    }
+  });
+  for (let round = 0; round < 4; round += 1) {
+    const [from, to, server] = round % 2 === 0 ? [first, second, stage.servers[1]] : [second, first, stage.servers[0]];
+    // As long as a handover lasts. The old owner still has its route for a moment after it stopped serving.
+    from.onCall = notServing;
+    from.onCheck = notServing;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    from.release([slot]);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const before = to.count('check');
+    from.onCall = undefined;
+    from.onCheck = undefined;
+    to.own([slot], server?.address);
+    await until(() => to.count('check') > before + 50, 'checks at the new owner');
+  }
+  running = false;
+  await Promise.all(loops);
+  assert.ok(writes > 0);
+  assert.ok(slowestMs < 300, `${slowestMs}`);
+});
+
+test('a shard that joins again as another one serves on over the same connection', async (t) => {
+  const stage = await setStage(t);
+  const session = await stage.session();
+  await session.check(contextFor(), tuple);
+  const slots = [...stage.shard.epochs.keys()];
+  // Declared dead: its tenures end, then it claims under a new incarnation.
+  stage.shard.release(slots);
+  const waiting = session.check(contextFor(), tuple);
+  for (const connection of stage.shard.connections) connection.endHandles(stage.tenant.record.tenantId);
+  Object.assign(stage.shard, { incarnation: 'inc_next' });
+  stage.shard.own(slots, stage.servers[0]?.address);
+  assert.equal((await waiting).authorized, false);
+  assert.equal(stage.shard.connections.size, 1);
+});
+
+test('a front cut off from one shard goes on with the others, and is back within 3 s', async (t) => {
+  const network = createCuttableTransport();
+  const stage = await setStage(t, { shards: 2, openStream: network.openStream });
+  const [first, second] = stage.shards;
+  assert.ok(first && second);
+  const other = stage.world.addTenant(newTenantId(stage.world, [...second.epochs.keys()]));
+  const sessions = [await stage.session(), await stage.front.authenticate(contextFor(), addKey(other))] as const;
+  const address = stage.servers[0]?.address ?? '';
+
+  let running = true;
+  const slowestMs = [0, 0];
+  const failures = [0, 0];
+  const limitMs = 700;
+  const loop = async (session: TenantSession, index: 0 | 1) => {
+    while (running) {
+      const startedAtMs = performance.now();
+      try {
+        await session.check(contextFor(limitMs), tuple);
+      } catch (error) {
+        assert.ok(code('unavailable')(error), String(error));
+        failures[index] = (failures[index] ?? 0) + 1;
+      }
+      slowestMs[index] = Math.max(slowestMs[index] ?? 0, performance.now() - startedAtMs);
+    }
+  };
+  const loops = Array.from({ length: 32 }, (_, index) =>
+    loop(sessions[index % 2 === 0 ? 0 : 1], index % 2 === 0 ? 0 : 1),
+  );
+  network.cut(address);
+  await until(() => (failures[0] ?? 0) >= 64, 'the tenants of that shard to be refused');
+  network.heal(address);
+  const healedAtMs = performance.now();
+  const before = first.count('check');
+  await until(() => first.count('check') > before + 16, 'the shard to be reached again');
+  const tookMs = performance.now() - healedAtMs;
+  running = false;
+  await Promise.all(loops);
+  assert.ok(tookMs < 3000, `back after ${tookMs} ms`);
+  assert.ok((slowestMs[0] ?? 0) < limitMs + 400, `a refusal took ${slowestMs[0]} ms`);
+  assert.equal(failures[1], 0);
+  assert.ok((slowestMs[1] ?? 0) < 300, `the other shard took ${slowestMs[1]} ms`);
+});
+
+test('what piles up for a shard that is silent is shed, oldest deadline first, and delays no other shard', async (t) => {
+  const stage = await setStage(t, { shards: 2, front: { flightsMax: 100 } });
+  const [first, second] = stage.shards;
+  assert.ok(first && second);
+  const other = stage.world.addTenant(newTenantId(stage.world, [...second.epochs.keys()]));
+  const stuck = await stage.session();
+  const healthy = await stage.front.authenticate(contextFor(), addKey(other));
+  first.onCheck = () => new Promise(() => {});
+  const outcomes: string[] = [];
+  const pile = Array.from({ length: 1000 }, (_, index) =>
+    stuck.check(contextFor(1000), tuple).catch((error: unknown) => {
+      outcomes.push(`${index < 900 ? 'old' : 'new'} ${error instanceof GrantdError ? error.code : error}`);
+    }),
+  );
+  for (let round = 0; round < 50; round += 1) {
+    assert.equal((await healthy.check(contextFor(1000), tuple)).authorized, false);
+  }
+  await Promise.all(pile);
+  assert.ok(outcomes.slice(0, 900).every((outcome) => outcome === 'old overloaded'));
+  const rest = outcomes.slice(900);
+  assert.equal(rest.length, 100);
+  assert.ok(rest.filter((outcome) => outcome === 'new unavailable').length >= 98, rest.join());
+});
+
+test('one shard that answers names the others, and a lost one is looked for', async (t) => {
+  const network = createCuttableTransport();
+  const stage = await setStage(t, {
+    shards: 3,
+    slots: 6,
+    openStream: network.openStream,
+    ready: false,
+    addresses: ([first]) => [first?.address ?? ''],
+  });
+  const [first, second] = stage.shards;
+  assert.ok(first && second);
+  const members = stage.servers.map(({ address }, index) => ({ shardName: `shard-${index}`, address }));
+  first.members = members.slice(1);
+  first.changed();
+  // No request is needed for it.
+  await until(() => stage.front.ready(), 'the front to know all');
+  // A shard that is reached already is not dialled under another address too.
+  second.members = [{ shardName: 'shard-0', address: 'localhost:1' }];
+  second.changed();
+  const address = stage.servers[1]?.address ?? '';
+  network.cut(address);
+  await until(() => !stage.front.ready(), 'the loss');
+  network.heal(address);
+  await until(() => stage.front.ready(), 'the shard to be found again');
+  assert.equal(await connections('connecting'), 0);
+  assert.equal(await connections('ready'), 3);
+
+  async function connections(state: string): Promise<number> {
+    const { values } = await stage.metrics.frontShardConnections.get();
+    return values.find(({ labels }) => labels.state === state)?.value ?? 0;
+  }
+});
+
+test('a write that an owner may have committed before it stopped serving is never said not to have happened', async (t) => {
+  const stage = await setStage(t, { front: { flightsMax: 1 } });
+  const session = await stage.session();
+  stage.shard.afterWrite = notServing;
+  const unknown = (error: unknown) =>
+    error instanceof GrantdError && error.code === 'unavailable' && /outcome is not known/.test(error.message);
+  const late = session.writeGrants(contextFor(250), [{ ...tuple, revoke: false }]);
+  await assert.rejects(late, unknown);
+  const shed = session.writeGrants(contextFor(2000), [{ ...tuple, revoke: false }]);
+  const tries = stage.shard.count('writeGrants');
+  await until(() => stage.shard.count('writeGrants') > tries + 1);
+  stage.shard.onCheck = () => new Promise(() => {});
+  const newer = assert.rejects(session.check(contextFor(2500), tuple), code('unavailable'));
+  await assert.rejects(shed, unknown);
+  await stage.front.close();
+  await newer;
+});
