@@ -10,6 +10,8 @@ import type { Role } from './config/setting.ts';
 import { describeFailure, runRole, runTask } from './roles/life-cycle.ts';
 import { resolveOperatorTarget } from './roles/operator-target.ts';
 import { systemClock, systemRandom } from './roles/system.ts';
+import type { Log } from './telemetry/log.ts';
+import type { LogLevel } from './telemetry/log-levels.ts';
 
 const SHARDS_DEFAULT = 2;
 const SHARDS_MAX = 16;
@@ -38,15 +40,19 @@ const program = new Command('grantd')
   .version(packageFile.version)
   .showHelpAfterError('(add --help for the options)');
 
+/** Roles are loaded only where they run: the operator's commands start faster without the whole service in memory. */
+async function openLog(level: LogLevel): Promise<Log> {
+  const { createLog } = await import('./telemetry/log.ts');
+  return createLog({ level, pretty: stderr.isTTY });
+}
+
 program
   .command('dev')
   .description('serve everything from one process, on an embedded store')
   .option('--shards <number>', `shards in this process, 1 to ${SHARDS_MAX}`, parseShards, SHARDS_DEFAULT)
   .action(async ({ shards }: { shards: number }) => {
     const config = readConfig('dev', env);
-    // Loaded only here: the operator's commands start faster without the whole service in memory.
-    const [{ startDev }, { createLog }] = await Promise.all([import('./roles/dev.ts'), import('./telemetry/log.ts')]);
-    const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
+    const [{ startDev }, log] = await Promise.all([import('./roles/dev.ts'), openLog(config.logLevel)]);
     await runRole(log, (signal) =>
       startDev(
         { ...ports, log, print: (text) => stdout.write(text) },
@@ -61,11 +67,7 @@ program
   .description('serve the public API of a cluster')
   .action(async () => {
     const config = readConfig('front', env);
-    const [{ startFront }, { createLog }] = await Promise.all([
-      import('./roles/front.ts'),
-      import('./telemetry/log.ts'),
-    ]);
-    const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
+    const [{ startFront }, log] = await Promise.all([import('./roles/front.ts'), openLog(config.logLevel)]);
     await runRole(log, () => startFront({ ...ports, log }, { config, version: packageFile.version }), {
       stopMsMax: config.shutdownSeconds * 1000,
     });
@@ -76,11 +78,7 @@ program
   .description('own a share of the slots of a cluster, on Cassandra')
   .action(async () => {
     const config = readConfig('shard', env);
-    const [{ startShard }, { createLog }] = await Promise.all([
-      import('./roles/shard.ts'),
-      import('./telemetry/log.ts'),
-    ]);
-    const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
+    const [{ startShard }, log] = await Promise.all([import('./roles/shard.ts'), openLog(config.logLevel)]);
     await runRole(log, (signal) => startShard({ ...ports, log }, { config, version: packageFile.version }, signal), {
       stopMsMax: config.shutdownSeconds * 1000,
     });
@@ -91,11 +89,7 @@ program
   .description("serve the operator's API of a cluster")
   .action(async () => {
     const config = readConfig('console', env);
-    const [{ startConsole }, { createLog }] = await Promise.all([
-      import('./roles/console.ts'),
-      import('./telemetry/log.ts'),
-    ]);
-    const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
+    const [{ startConsole }, log] = await Promise.all([import('./roles/console.ts'), openLog(config.logLevel)]);
     await runRole(log, () => startConsole({ ...ports, log }, { config, version: packageFile.version }), {
       stopMsMax: config.shutdownSeconds * 1000,
     });
@@ -108,11 +102,7 @@ program
   .option('--timeout <seconds>', 'give up after so long, with status 3 (default: never)', parseTimeout)
   .action(async ({ wait = false, timeout }: { wait?: boolean; timeout?: number }) => {
     const config = readConfig('migrate', env);
-    const [{ runMigrate }, { createLog }] = await Promise.all([
-      import('./roles/migrate.ts'),
-      import('./telemetry/log.ts'),
-    ]);
-    const log = createLog({ level: config.logLevel, pretty: stderr.isTTY });
+    const [{ runMigrate }, log] = await Promise.all([import('./roles/migrate.ts'), openLog(config.logLevel)]);
     await runTask(log, (signal) =>
       runMigrate(
         { ...ports, log, print: (line) => stdout.write(`${line}\n`) },

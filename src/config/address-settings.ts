@@ -1,6 +1,13 @@
 // The settings that say where a process listens, how the others find it, and with which certificates they speak.
 
-import { parseDialAddress, parseDiscovery, parseKeySource, parseName, pemSourceParser } from './cluster-parsers.ts';
+import {
+  parseCertificateNames,
+  parseDialAddress,
+  parseDiscovery,
+  parseKeySource,
+  parseName,
+  pemSourceParser,
+} from './cluster-parsers.ts';
 import { parseAddress, parseShardName } from './parsers.ts';
 import { optional, plain, row } from './setting.ts';
 
@@ -108,6 +115,16 @@ export const ADDRESS_SETTINGS = Object.freeze({
     file: true,
     secret: false,
     description: "The authorities by which the other end's certificate is judged.",
+  }),
+  rpcTlsConsoleNames: row({
+    ...plain,
+    name: 'GRANTD_RPC_TLS_CONSOLE_NAMES',
+    roles: ['shard'],
+    form: 'comma-separated names',
+    parse: parseCertificateNames,
+    default: 'grantd-console',
+    description:
+      'With TLS: whose certificates may make the calls of an operator, by a DNS name or the common name, alone or with `.` or `-` and anything after it.',
   }),
   rpcTlsServerName: optional({
     ...plain,

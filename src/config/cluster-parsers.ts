@@ -7,7 +7,7 @@ import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
 
 /** Far above any cluster. */
-const ADDRESSES_MAX = 1000;
+const NAMES_MAX = 1000;
 
 const WILDCARD_HOSTS: ReadonlySet<string> = new Set(['0.0.0.0', '0', '[::]', '[::0]', '[0:0:0:0:0:0:0:0]']);
 
@@ -34,7 +34,7 @@ export type DiscoverySource =
 
 function splitList(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
-  if (parts.length > ADDRESSES_MAX) throw new WrongSetting(`must name at most ${ADDRESSES_MAX} hosts`);
+  if (parts.length > NAMES_MAX) throw new WrongSetting(`must name at most ${NAMES_MAX}`);
   return parts;
 }
 
@@ -99,6 +99,17 @@ export function parseName(text: string): string {
     throw new WrongSetting(`must be 1 to 255 printable ASCII characters; it is ${quote(text)}`);
   }
   return text;
+}
+
+/** Comma-separated names as certificates have them. */
+export function parseCertificateNames(text: string): readonly string[] {
+  const names = splitList(text);
+  for (const name of names) {
+    if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/.test(name)) {
+      throw new WrongSetting(`must be comma-separated names of certificates; ${quote(name)} is none`);
+    }
+  }
+  return Object.freeze(names);
 }
 
 export function parseSecretText(text: string): Secret {

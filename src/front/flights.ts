@@ -3,7 +3,7 @@
 // than the bound, and above it the one with the oldest deadline goes first.
 
 import type { Clock, Random, Timer } from '../core/clock.ts';
-import { GrantdError } from '../core/errors.ts';
+import { type ErrorCode, GrantdError } from '../core/errors.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestContext } from './front.ts';
@@ -14,6 +14,12 @@ import type { Receiver, ShardLink, TryFailure } from './shard-link.ts';
 
 /** How late after its deadline a flight may end. */
 const SWEEP_MS = 50;
+
+/**
+ * What the owner says before it looks at the operation's id: an earlier try may have been done all the same, under a key
+ * or a tenant that was good then.
+ */
+const REFUSED_AT_THE_DOOR: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'tenant-suspended', 'tenant-not-found']);
 
 export interface FlightControl {
   readonly clock: Clock;
@@ -86,7 +92,8 @@ export abstract class Flight implements Receiver, Waiter {
   /** Ends the flight without an answer. A write that a shard may have taken is never said not to have happened. */
   refuse(error: GrantdError): void {
     if (this.settled) return;
-    const unknown = this.changes && error.retryable && (this.#unknownTry || this.link !== undefined);
+    const sent = this.#unknownTry || this.link !== undefined;
+    const unknown = this.changes && sent && (error.retryable || REFUSED_AT_THE_DOOR.has(error.code));
     this.land();
     this.reject(
       unknown

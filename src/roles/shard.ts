@@ -95,7 +95,12 @@ export async function startShard(
   const server = await listenOn('GRANTD_RPC_ADDRESS', config.rpcAddress, () =>
     listenShardServer(
       { shard: () => node, clock, log },
-      { address: config.rpcAddress, version, ...(tls === undefined ? {} : { credentials: tls.serverCredentials() }) },
+      {
+        address: config.rpcAddress,
+        version,
+        consoleNames: config.rpcTlsConsoleNames,
+        ...(tls === undefined ? {} : { credentials: tls.serverCredentials() }),
+      },
     ),
   );
   parts.defer(() => server.close());

@@ -161,8 +161,8 @@ describe('a part of a cluster', () => {
   });
 
   it('ends with status 1 and a line in the log after an error that nobody caught', async () => {
-    // The error comes from a module that is loaded before the program and waits until it listens.
-    const failing = 'setTimeout(() => Promise.reject(new Error("out of the blue")), 3000)';
+    // A module that is loaded before the program fails on request.
+    const failing = 'process.on("SIGUSR2", () => Promise.reject(new Error("out of the blue")))';
     const command = [
       process.execPath,
       '--import',
@@ -171,9 +171,10 @@ describe('a part of a cluster', () => {
     ] as const;
     const service = new DevProcess(['front'], { ...PATH, ...minimal.front }, [...command]);
     running.push(service);
+    await opsUrlOf(service);
+    service.child.kill('SIGUSR2');
     const { code, stderr } = await service.ended;
     assert.equal(code, 1);
-    assert.match(stderr, /"msg":"listening"/);
     assert.match(stderr, /out of the blue.*"msg":"an error was not handled; the process ends"/);
   });
 

@@ -2,10 +2,13 @@
 // grant and a check; versions of the schema; and an orderly end of everything.
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../support/cassandra.ts';
+import { createAuthority, createDirectory } from '../unit/rpc/certificates.ts';
 import { DevProcess, type Ended, waitFor } from './support/dev-process.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
@@ -98,6 +101,12 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
       START_MS_MAX,
     );
 
+  /** Beats of a shard so far, by their outcome. */
+  async function beats(ops: string, outcome: string): Promise<number> {
+    const text = await (await fetch(`${ops}/metrics`)).text();
+    return Number(new RegExp(`^grantd_beat_seconds_count\\{outcome="${outcome}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  }
+
   async function query(keyspace: string, statement: string): Promise<void> {
     const client = new cassandra.Client({
       contactPoints: [...store.contactPoints],
@@ -179,6 +188,92 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     assert.equal(ended.code, 1);
     assert.match(ended.stderr, /GRANTD_SLOTS is 16, but the cluster was made with 8\./);
     assert.match(ended.stderr, /GRANTD_CASSANDRA_SERIAL_LEVEL is SERIAL, but the cluster was made with LOCAL_SERIAL\./);
+  });
+
+  it('fronts and shards prove themselves to one another by certificates, found by name', async (context) => {
+    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'certified' };
+    assert.equal((await migrate(keyspace)).code, 0);
+    const directory = await createDirectory(context);
+    const authority = await createAuthority(context);
+    const filesOf = async (name: string, names: readonly string[]): Promise<Record<string, string>> => {
+      const files: Record<string, string> = {};
+      for (const [part, text] of Object.entries(await authority.issue(name, names))) {
+        const path = join(directory, `${name}.${part}`);
+        writeFileSync(path, text);
+        files[`GRANTD_RPC_TLS_${part.toUpperCase()}_FILE`] = path;
+      }
+      return files;
+    };
+    const shard = await startShard('shard-1', { ...keyspace, ...(await filesOf('shard', ['DNS:localhost'])) });
+    const startFront = async (environment: Readonly<Record<string, string>>) => {
+      const [port = 0, ops = 0] = await freePorts(2);
+      const service = start(['front'], {
+        GRANTD_DISCOVERY: `dns:localhost:${shard.rpc.split(':')[1]}`,
+        GRANTD_BASE_URL: 'https://grantd.example.com',
+        GRANTD_HTTP_ADDRESS: `127.0.0.1:${port}`,
+        GRANTD_OPS_ADDRESS: `127.0.0.1:${ops}`,
+        ...environment,
+      });
+      return { service, ops: `http://127.0.0.1:${ops}` };
+    };
+    const front = await startFront(await filesOf('front', []));
+    const stranger = await startFront({});
+    const misled = await startFront({
+      ...(await filesOf('misled', [])),
+      GRANTD_RPC_TLS_SERVER_NAME: 'another.example',
+    });
+    await ready(shard.service, shard.ops);
+    await ready(front.service, front.ops);
+    for (const { service, ops } of [stranger, misled]) {
+      await waitFor('a refused connection', () => service.stderr.includes('no connection to a shard'));
+      assert.deepEqual(await reasons(ops), ['no shard can be reached']);
+    }
+    const startConsole = async (environment: Readonly<Record<string, string>>) => {
+      const [port = 0, ops = 0] = await freePorts(2);
+      const service = start(['console'], {
+        GRANTD_DISCOVERY: `dns:localhost:${shard.rpc.split(':')[1]}`,
+        GRANTD_BASE_URL: 'https://grantd.example.com',
+        GRANTD_CONSOLE_ADDRESS: `127.0.0.1:${port}`,
+        GRANTD_OPS_ADDRESS: `127.0.0.1:${ops}`,
+        GRANTD_OPERATOR_TOKEN: TOKEN,
+        ...environment,
+      });
+      return { service, url: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${ops}` };
+    };
+    const operator = await startConsole(await filesOf('grantd-console', []));
+    const pretender = await startConsole(await filesOf('grantd-front', []));
+    await Promise.all([operator, pretender].map(({ service, ops }) => ready(service, ops)));
+    const listTenants = (url: string): Promise<Response> =>
+      fetch(`${url}/operator/v1/tenants`, { headers: { authorization: `Bearer ${TOKEN}` } });
+    assert.equal((await listTenants(operator.url)).status, 200);
+    assert.equal((await listTenants(pretender.url)).ok, false);
+    assert.match(shard.service.stderr, /a console without a console's certificate is refused/);
+    // The shard calls itself over the same gRPC, with its own certificate, which is for no address of loop-back.
+    await waitFor('some beats', async () => (await beats(shard.ops, 'stood')) > 15, START_MS_MAX);
+    assert.equal(await beats(shard.ops, 'withheld'), 0);
+    assert.ok(!shard.service.stderr.includes('does not do its work'));
+  });
+
+  it('shard waits for a Cassandra that starts later, serves, and stays ready when it is gone again', async () => {
+    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'late' };
+    assert.equal((await migrate(keyspace)).code, 0);
+    await store.kill(1);
+    const { service, ops } = await startShard('shard-1', { ...keyspace, GRANTD_SHUTDOWN_SECONDS: '4' });
+    await waitFor(
+      'the reason',
+      async () => /^waiting for Cassandra: /.test((await reasons(ops))?.[0] ?? '') || service.hasEnded,
+      START_MS_MAX,
+    );
+    await store.restart(1);
+    await ready(service, ops);
+    // It stays ready without Cassandra; a handover that cannot be done is given up in time.
+    await store.kill(1);
+    await waitFor('a beat that fails', async () => (await beats(ops, 'unknown')) > 0, START_MS_MAX);
+    assert.deepEqual(await reasons(ops), []);
+    const { code, stderr } = await service.stop();
+    await store.restart(1);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /"msg":"the stop took too long and was given up"/);
   });
 
   it('two shards, a front and a console serve, and all end cleanly', async () => {

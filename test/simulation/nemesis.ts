@@ -95,6 +95,9 @@ export class NemesisRun {
       case 'isolate-shard':
         if (shard !== undefined && front !== undefined) this.#isolate(front, shard);
         return;
+      case 'cut-beats':
+        if (shard !== undefined) this.#cutBeats(shard);
+        return;
       case 'stall-connection':
         if (shard !== undefined && front !== undefined) this.#stallConnection(front, shard);
         return;
@@ -102,6 +105,8 @@ export class NemesisRun {
   }
 
   #pickShard(): RunningShard | undefined {
+    const slow = this.#cluster.shards.get(this.#profile.slowShard ?? '');
+    if (slow !== undefined) return slow;
     const running = [...this.#cluster.shards.values()].filter(({ stopping }) => !stopping);
     return running.length === 0 ? undefined : this.#random.pick(running);
   }
@@ -181,7 +186,7 @@ export class NemesisRun {
   /** The front and the shard reach each other, and neither reaches the other shards or the store. */
   #isolate(front: RunningFront, shard: RunningShard): void {
     const { world, network, shards } = this.#cluster;
-    if (world.cutOff.has(shard.process.name)) return;
+    if (world.cutOff.size > 0) return;
     this.#trace.add(front.process.name, `reaches ${shard.process.name} alone, which is cut off from the store`);
     const heals: (() => void)[] = [];
     for (const { process } of shards.values()) {
@@ -189,7 +194,7 @@ export class NemesisRun {
       heals.push(network.cut(front.process, process), network.cut(process, front.process));
     }
     world.cutOff.add(shard.process.name);
-    this.#healLater(this.#random.between(1500, 9000), () => {
+    this.#healLater(this.#random.pick([1500, 5000, 7000, 9000]), () => {
       for (const heal of heals) heal();
       world.cutOff.delete(shard.process.name);
     });
@@ -203,6 +208,18 @@ export class NemesisRun {
     this.#healLater(this.#random.pick([800, 1500, 3500, 5000, 6000, 12_000]), () => {
       this.#trace.add(process.name, 'reaches the store again');
       world.cutOff.delete(process.name);
+    });
+  }
+
+  /** The store serves all but the rows of members, which is enough to be declared dead. */
+  #cutBeats({ process }: RunningShard): void {
+    const { world } = this.#cluster;
+    if (world.beatless.has(process.name)) return;
+    this.#trace.add(process.name, 'cannot beat');
+    world.beatless.add(process.name);
+    this.#healLater(this.#random.between(4000, 9000), () => {
+      this.#trace.add(process.name, 'can beat again');
+      world.beatless.delete(process.name);
     });
   }
 

@@ -20,6 +20,7 @@ export const NEMESES = [
   'lose-record',
   'stall-connection',
   'isolate-shard',
+  'cut-beats',
 ] as const;
 
 export type Nemesis = (typeof NEMESES)[number];
@@ -62,6 +63,8 @@ export interface Profile {
   /** How long clients work and faults happen, in virtual time. */
   readonly activeMs: number;
   readonly thinkMsMax: number;
+  /** After which a front gives up. */
+  readonly deadlineMs: number;
   readonly subjects: number;
   readonly objects: number;
   readonly segmentSize: number;
@@ -75,8 +78,8 @@ export interface Profile {
   readonly slowNetwork: number;
   /** How long a shard lets a front be silent. */
   readonly keepaliveMs: number;
-  /** How many of the shards have a clock that runs at less than half its speed. */
-  readonly slowClocks: number;
+  /** The one whose clock runs at less than half its speed, where there is one. */
+  readonly slowShard: string | undefined;
   /** How far wall clocks may be off. */
   readonly wallSkewMs: number;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
@@ -101,23 +104,25 @@ const BROAD: Readonly<Partial<Record<Nemesis, number>>> = {
   'store-down': 1,
   'jump-wall': 1,
   'isolate-shard': 2,
+  'cut-beats': 1,
 };
 
 const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<Nemesis, number>>>>> = {
   failover: { 'kill-shard': 4, 'cut-store': 2, 'pause-shard': 2, 'reset-network': 4 },
-  zombies: { 'pause-shard': 1, 'isolate-shard': 6, 'cut-network': 1 },
+  zombies: { 'isolate-shard': 1 },
   store: { 'kill-shard': 2, 'cut-store': 2, 'store-down': 1 },
   memory: { 'kill-shard': 1, 'reset-network': 1 },
   moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 3, 'cut-network': 2 },
   'lost-records': { 'lose-record': 6, 'kill-shard': 1 },
   displaced: { 'kill-shard': 5, 'cut-store': 4, 'pause-shard': 2 },
-  'broken-clocks': { 'cut-store': 6, 'kill-shard': 1 },
+  'broken-clocks': { 'cut-beats': 1 },
   'late-bytes': { 'stall-connection': 1 },
 };
 
 function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
   const rough: readonly Focus[] = ['store', 'displaced', 'memory'];
-  if (random.chance(0.25) && !rough.includes(focus)) return { ...NO_STORE_FAULTS, slow: 0.01, staleMsMax: 200 };
+  const steady: readonly Focus[] = ['zombies', 'broken-clocks'];
+  if (steady.includes(focus) || (random.chance(0.25) && !rough.includes(focus))) return { ...NO_STORE_FAULTS, slow: 0.01, staleMsMax: 200 };
   const scale = focus === 'store' ? 2 : 1;
   return {
     slow: random.between(0.005, 0.04) * scale,
@@ -129,6 +134,19 @@ function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
     lateMsMax: random.pick([3000, 10_000, 60_000]),
     staleMsMax: random.pick([0, 200, 1000]),
   };
+}
+
+function drawNemesisMs(random: SeededRandom, focus: Focus): number {
+  switch (focus) {
+    case 'late-bytes':
+      return 2000;
+    case 'zombies':
+    case 'broken-clocks':
+      // A member is declared dead only by those who see the store without a gap for as long as a lease.
+      return random.between(4000, 7000);
+    default:
+      return random.between(800, 4500);
+  }
 }
 
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
@@ -147,6 +165,7 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     tenants: crowded ? 2 : random.whole(2, 3),
     clientsPerFront: random.whole(3, 5),
     activeMs: focus === 'late-bytes' ? 45_000 : random.between(20_000, 32_000),
+    deadlineMs: focus === 'zombies' ? 1500 : 10_000,
     thinkMsMax: crowded ? 100 : random.pick([200, 400, 700]),
     subjects: crowded ? 1 : random.whole(2, 3),
     objects: crowded ? 2 : random.whole(2, 5),
@@ -156,11 +175,11 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,
     store: drawStoreFaults(random, focus),
-    nemesisMs: focus === 'late-bytes' ? 2000 : random.between(800, 4500),
+    nemesisMs: drawNemesisMs(random, focus),
     nemeses: trims ? others : { ...others, ...(jumps === 0 ? {} : { 'jump-wall': jumps }) },
     slowNetwork: focus === 'moves' ? 0.15 : random.pick([0.002, 0.02]),
     keepaliveMs: focus === 'late-bytes' ? 120_000 : 2000,
-    slowClocks: focus === 'broken-clocks' ? 0.4 : 0,
+    slowShard: focus === 'broken-clocks' ? 'shard-0' : undefined,
     wallSkewMs: focus === 'displaced' ? 5000 : 200,
     uniqueGrants: focus === 'broken-clocks',
   };

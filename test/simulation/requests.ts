@@ -14,16 +14,14 @@ export type Answer<Value> =
 /** A client waits a little longer than the front's own deadline. */
 const GIVE_UP_MS = 13_000;
 
-export const DEADLINE_MS = 10_000;
-
 const idFactories = new WeakMap<RunningFront, IdFactory>();
 
 /** The context of a new request at a front, as its HTTP side makes it. To be called in the front's process. */
-function newContext(front: RunningFront): RequestContext {
+function newContext(front: RunningFront, deadlineMs: number): RequestContext {
   const { clock, random } = front.process;
   const ids = idFactories.get(front) ?? new IdFactory(clock, random);
   idFactories.set(front, ids);
-  return { requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + DEADLINE_MS };
+  return { requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + deadlineMs };
 }
 
 export function request<Value>(
@@ -42,7 +40,7 @@ export function request<Value>(
     };
     scheduler.after(network.latencyMs(), () =>
       front.process.deliver(() => {
-        run(front.front, newContext(front)).then(
+        run(front.front, newContext(front, cluster.deadlineMs)).then(
           (value) => answer({ kind: 'value', value }),
           (error: unknown) => answer({ kind: 'error', error: GrantdError.from(error) }),
         );

@@ -50,6 +50,8 @@ export class SimulatedCluster {
   readonly shards = new Map<string, RunningShard>();
   readonly fronts = new Map<string, RunningFront>();
   readonly meta: Meta;
+  /** After which a front gives a request up. */
+  readonly deadlineMs: number;
   readonly #profile: Profile;
   readonly #random: SeededRandom;
   readonly #trace: Trace;
@@ -63,6 +65,7 @@ export class SimulatedCluster {
     this.#random = random;
     this.#profile = profile;
     this.#trace = trace;
+    this.deadlineMs = profile.deadlineMs;
     this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
       slowChance: profile.slowNetwork,
       keepaliveMs: profile.keepaliveMs,
@@ -92,6 +95,7 @@ export class SimulatedCluster {
       faults: NO_STORE_FAULTS,
       down: false,
       cutOff: new Set(),
+      beatless: new Set(),
       pending: 0,
       hints: new Map(),
       displaced: 0,
@@ -112,7 +116,10 @@ export class SimulatedCluster {
   // ---- shards ----
 
   startShard(shardName: string): RunningShard {
-    const process = this.#createProcess(shardName, this.#profile);
+    const process = this.#createProcess(shardName, {
+      slowClock: shardName === this.#profile.slowShard,
+      wallSkewMs: this.#profile.wallSkewMs,
+    });
     const address = `${shardName}:${PORT}`;
     const log = createProcessLog(process.name, this.#trace);
     const { clock, random } = process;

@@ -35,14 +35,14 @@ export class SimulatedProcess {
     name: string,
     scheduler: Scheduler,
     random: SeededRandom,
-    { slowClocks = 0, wallSkewMs = 200 }: { readonly slowClocks?: number; readonly wallSkewMs?: number } = {},
+    { slowClock = false, wallSkewMs = 200 }: { readonly slowClock?: boolean; readonly wallSkewMs?: number } = {},
   ) {
     this.name = name;
     this.#scheduler = scheduler;
     this.random = random;
     this.#startedAtMs = scheduler.nowMs;
     this.#monotonicStartMs = random.between(1000, 10_000_000);
-    this.#rate = random.chance(slowClocks) ? random.between(0.35, 0.5) : random.between(0.997, 1.003);
+    this.#rate = slowClock ? random.between(0.35, 0.5) : random.between(0.997, 1.003);
     this.#wallJumpMs = random.between(-wallSkewMs, wallSkewMs);
     this.clock = {
       monotonicMs: () => this.#monotonicMs(),

@@ -38,6 +38,8 @@ export interface StoreWorld {
   down: boolean;
   /** Names of the processes that do not reach it. */
   readonly cutOff: Set<string>;
+  /** Names of the processes that do not reach the rows of members. */
+  readonly beatless: Set<string>;
   /** Writes that may still happen. */
   pending: number;
   readonly hints: Map<StoreOperation, { readonly atMs: number; readonly answer: unknown }>;
@@ -80,7 +82,10 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
     return 'prompt';
   };
 
-  const unreachable = (): boolean => world.down || world.cutOff.has(process.name);
+  const unreachableFor = (operation: StoreOperation): boolean =>
+    world.down ||
+    world.cutOff.has(process.name) ||
+    (world.beatless.has(process.name) && /Member|Dead$/.test(operation));
 
   const gate = <Result>(
     operation: StoreOperation,
@@ -90,6 +95,7 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
   ) =>
     new Promise<Result>((resolve, reject) => {
       const { clock } = process;
+      const unreachable = (): boolean => unreachableFor(operation);
       let settled = false;
       const timer = clock.setTimer(
         () => {

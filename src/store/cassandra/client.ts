@@ -59,7 +59,8 @@ export function createClient(options: CassandraOptions, loadBalancing: WatchfulL
     ...(options.credentials === undefined ? {} : { credentials: { ...options.credentials } }),
     ...(sslOptions === undefined ? {} : { sslOptions }),
     applicationName: 'grantd',
-    protocolOptions: { port: PORT, maxVersion: cassandra.types.protocolVersion.v4 },
+    // Agreement on a changed schema is awaited by whoever changes it.
+    protocolOptions: { port: PORT, maxVersion: cassandra.types.protocolVersion.v4, maxSchemaAgreementWaitSeconds: 0 },
     pooling: {
       coreConnectionsPerHost: { [LOCAL]: CONNECTIONS_PER_NODE },
       maxRequestsPerConnection: REQUESTS_PER_CONNECTION_MAX,

@@ -12,7 +12,7 @@ const { errors, policies, types } = cassandra;
 
 const CHANGE_TIMEOUT_MS = 30_000;
 const AGREEMENT_MS_MAX = 30_000;
-const AGREEMENT_INTERVAL_MS = 200;
+const AGREEMENT_INTERVAL_MS = 50;
 const REFUSALS: ReadonlySet<number> = new Set([
   types.responseErrorCodes.unauthorized,
   types.responseErrorCodes.syntaxError,

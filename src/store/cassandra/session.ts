@@ -117,7 +117,7 @@ export class Session {
     await this.#write(query, params, deadline, types.consistencies.all);
   }
 
-  /** Stamped writes to rows of one partition. */
+  /** Stamped writes to rows, in no transaction. */
   async writeBatch(statements: readonly Statement[], deadline: DeadlineMs): Promise<void> {
     const [first] = statements;
     if (first === undefined) return;

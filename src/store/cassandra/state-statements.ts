@@ -1,19 +1,37 @@
 // State writes as statements: every row with its own stamp as its timestamp, so that the greatest stamp wins, whatever comes
-// when and however often. Rows of one partition go together; they are one mutation for the database.
+// when and however often. They travel in batches, which are no transactions here, only fewer messages: at the same load
+// on the nodes twice as many rows. Rows of one partition go together, as one mutation; a few small ones share a batch.
 
 import { assertNever } from '../../core/assert.ts';
 import { bucketOfSubject } from '../../core/slots.ts';
 import type { StateWrite } from '../store.ts';
 import type { Statement } from './session.ts';
 
-/** Rows, and characters of text roughly, in one batch: a mutation is small beside what a node takes. */
-const BATCH_ROWS_MAX = 64;
-const BATCH_CHARACTERS_MAX = 64 * 1024;
+/** Rows, and bytes roughly, of one partition in one batch: a mutation is small beside what a node takes. */
+const MUTATION_ROWS_MAX = 64;
+const MUTATION_BYTES_MAX = 64 * 1024;
+/** Of several partitions: what Cassandra takes without a warning (`unlogged_batch_across_partitions_warn_threshold`, `batch_size_warn_threshold`). */
+const BATCH_MUTATIONS_MAX = 10;
+const BATCH_BYTES_MAX = 4 * 1024;
+/** Of a row, besides its text. */
+const ROW_BYTES = 100;
 
 interface Addressed {
   /** The same for rows of one partition of one table only. */
   readonly partition: string;
+  readonly row: StateRow;
+}
+
+interface StateRow {
+  readonly write: StateWrite;
   readonly statement: Statement;
+  readonly bytes: number;
+}
+
+/** Rows that are sent together. */
+export interface StateBatch {
+  readonly writes: readonly StateWrite[];
+  readonly statements: readonly Statement[];
 }
 
 /** Length-prefixed: no two lists of parts make the same text. */
@@ -41,19 +59,31 @@ export class StateStatements {
     this.#changes = insert('changes', 'tenant, month, seq, position, at_ms, actor, request_id, change');
   }
 
-  /** In batches of rows of one partition each. */
-  batches(writes: readonly StateWrite[]): Statement[][] {
-    const partitions = new Map<string, Statement[]>();
+  batches(writes: readonly StateWrite[]): StateBatch[] {
+    const partitions = new Map<string, StateRow[]>();
     for (const write of writes) {
-      const { partition, statement } = this.#address(write);
-      const statements = partitions.get(partition);
-      if (statements === undefined) partitions.set(partition, [statement]);
-      else statements.push(statement);
+      const { partition, row } = this.#toRow(write);
+      const rows = partitions.get(partition);
+      if (rows === undefined) partitions.set(partition, [row]);
+      else rows.push(row);
     }
-    return [...partitions.values()].flatMap(cut);
+    const mutations = [...partitions.values()].flatMap((rows) => cut(rows, MUTATION_ROWS_MAX, MUTATION_BYTES_MAX));
+    return share(mutations).map((rows) => ({
+      writes: rows.map(({ write }) => write),
+      statements: rows.map(({ statement }) => statement),
+    }));
   }
 
-  #address(write: StateWrite): Addressed {
+  #toRow(write: StateWrite): Addressed {
+    const { partition, statement } = this.#address(write);
+    const bytes = statement.params.reduce<number>(
+      (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+      ROW_BYTES,
+    );
+    return { partition, row: { write, statement, bytes } };
+  }
+
+  #address(write: StateWrite): { readonly partition: string; readonly statement: Statement } {
     const stamp = BigInt(write.stamp);
     switch (write.kind) {
       case 'grant': {
@@ -97,23 +127,39 @@ export class StateStatements {
   }
 }
 
-function cut(statements: readonly Statement[]): Statement[][] {
-  const batches: Statement[][] = [];
-  let batch: Statement[] = [];
-  let characters = 0;
-  for (const statement of statements) {
-    const length = statement.params.reduce<number>(
-      (sum, value) => sum + (typeof value === 'string' ? value.length : 8),
-      0,
-    );
-    if (batch.length === BATCH_ROWS_MAX || (batch.length > 0 && characters + length > BATCH_CHARACTERS_MAX)) {
-      batches.push(batch);
-      batch = [];
-      characters = 0;
+const bytesOf = (rows: readonly StateRow[]): number => rows.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** In pieces of at most so many rows and bytes; a single row may have more. */
+function cut(rows: readonly StateRow[], rowsMax: number, bytesMax: number): StateRow[][] {
+  const pieces: StateRow[][] = [];
+  let piece: StateRow[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    if (piece.length === rowsMax || (piece.length > 0 && bytes + row.bytes > bytesMax)) {
+      pieces.push(piece);
+      piece = [];
+      bytes = 0;
     }
-    batch.push(statement);
-    characters += length;
+    piece.push(row);
+    bytes += row.bytes;
   }
-  if (batch.length > 0) batches.push(batch);
+  if (piece.length > 0) pieces.push(piece);
+  return pieces;
+}
+
+/** Small mutations share a batch; a large one has its own. */
+function share(mutations: readonly StateRow[][]): StateRow[][] {
+  const batches: StateRow[][] = [];
+  let batch: { readonly rows: StateRow[]; mutations: number; bytes: number } | undefined;
+  for (const rows of mutations) {
+    const bytes = bytesOf(rows);
+    if (batch === undefined || batch.mutations === BATCH_MUTATIONS_MAX || batch.bytes + bytes > BATCH_BYTES_MAX) {
+      batch = { rows: [], mutations: 0, bytes: 0 };
+      batches.push(batch.rows);
+    }
+    batch.rows.push(...rows);
+    batch.mutations += 1;
+    batch.bytes += bytes;
+  }
   return batches;
 }

@@ -1,9 +1,10 @@
-// Writes of state, confirmed by a quorum.
+// Writes of state, confirmed by a quorum. A call that failed is made again with the very same writes; those of them that were
+// confirmed are not sent again, so that it gets on even where a database under load cannot do all of it in one deadline.
 
-import type { StateStore } from '../store.ts';
+import type { StateStore, StateWrite } from '../store.ts';
 import { inParallel } from './in-parallel.ts';
 import type { Session } from './session.ts';
-import { StateStatements } from './state-statements.ts';
+import { type StateBatch, StateStatements } from './state-statements.ts';
 
 /** Batches of one call on their way; what all calls have on their way is bounded besides. */
 const BATCHES_AT_ONCE = 16;
@@ -15,9 +16,21 @@ export function createStateWrites(
   const statements = new StateStatements(keyspace);
   const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq) VALUES (?, ?) USING TIMESTAMP ?`;
   const keyUse = `INSERT INTO ${keyspace}.key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?) USING TIMESTAMP ?`;
+  /** Of calls that failed. Stamped, so what was confirmed once stands for good. */
+  const confirmed = new WeakSet<StateWrite>();
   return {
     async writeState(writes, deadline) {
-      await inParallel(statements.batches(writes), BATCHES_AT_ONCE, (batch) => session.writeBatch(batch, deadline));
+      const batches = statements.batches(writes.filter((write) => !confirmed.has(write)));
+      const done: StateBatch[] = [];
+      try {
+        await inParallel(batches, BATCHES_AT_ONCE, async (batch) => {
+          await session.writeBatch(batch.statements, deadline);
+          done.push(batch);
+        });
+      } catch (error) {
+        for (const batch of done) for (const write of batch.writes) confirmed.add(write);
+        throw error;
+      }
     },
 
     async writeCheckpoint(slot, { seq, stamp }, deadline) {

@@ -2,11 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { type LoopBack, openLoopBack } from '../../../src/roles/loop-back.ts';
-import { systemRandom } from '../../../src/roles/system.ts';
+import { type LoopBack, loopBackAddress, loopBackTransport, openLoopBack } from '../../../src/roles/loop-back.ts';
+import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import { listenShardServer } from '../../../src/rpc/server.ts';
+import { createRpcTls } from '../../../src/rpc/tls.ts';
 import type { ClientStreamHandlers } from '../../../src/rpc/transport.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
+import { FakeShard, FakeWorld } from '../../support/fake-shard.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
+import { createAuthority } from '../rpc/certificates.ts';
 
 describe('the loop-back call of a shard', () => {
   let clock: VirtualClock;
@@ -92,4 +97,43 @@ describe('the loop-back call of a shard', () => {
     assert.equal(dials, 1);
     assert.equal(clock.timers, 0);
   });
+});
+
+describe('the loop-back call over gRPC', () => {
+  for (const [how, names] of [
+    ['without TLS', undefined],
+    ['with a certificate that is for no address of loop-back', ['DNS:grantd-shard.default.svc']],
+  ] as const) {
+    it(`is answered by a real server, ${how}`, async (context) => {
+      const log = createLog({ level: 'silent', pretty: false });
+      const files = names && (await (await createAuthority(context)).issue('grantd-shard', names));
+      const tls = files && createRpcTls(files, { log });
+      const shard = new FakeShard(new FakeWorld());
+      const server = await listenShardServer(
+        { shard: () => shard, clock: systemClock, log },
+        { address: '0.0.0.0:0', ...(tls === undefined ? {} : { credentials: tls.serverCredentials() }) },
+      );
+      const clock = new VirtualClock();
+      const loopBack = openLoopBack(
+        { clock, random: systemRandom, openStream: loopBackTransport(tls) },
+        { address: loopBackAddress(server.address), name: 'itself', version: '1', slots: 4 },
+      );
+      context.after(async () => {
+        loopBack.close();
+        tls?.close();
+        await server.close();
+      });
+      // Silence counts only after a first answer: where there was one, a stall of the server is noticed.
+      const endMs = performance.now() + 10_000;
+      while (shard.connections.size === 0) {
+        assert.ok(performance.now() < endMs, 'the server was never reached');
+        await clock.advance(1);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      // What was asked before is still answered.
+      await server.close();
+      for (let round = 0; round < 80; round += 1) await clock.advance(100);
+      assert.equal(loopBack.useful, false);
+    });
+  }
 });
