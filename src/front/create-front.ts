@@ -49,6 +49,8 @@ export interface FrontOptions {
   readonly version?: string;
   /** Of the connections to shards, asked at every dial. Without it: no TLS. */
   readonly credentials?: (address: string) => ChannelCredentials;
+  /** Of every request of this front, ms; shards whose cluster has a shorter one are not used. */
+  readonly deadlineMs?: number;
   readonly flightsMax?: number;
   readonly sessionsMax?: number;
 }
@@ -76,11 +78,20 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   });
 
   function onWelcome(link: ShardLink, welcome: Welcome__Output): boolean {
-    const { slots, shardName } = welcome;
+    const { slots, deadlineMs, shardName } = welcome;
+    const { address } = link;
     if (slots < 1 || slots > SLOTS_MAX || (routing.slots !== 0 && routing.slots !== slots)) {
       log.error(
-        { address: link.address, shardName, slots, expected: routing.slots },
+        { address, shardName, slots, expected: routing.slots },
         'a shard has another number of slots and is not used',
+      );
+      return false;
+    }
+    // An owner knows the operations of a write for twice the cluster's deadline: a front must not repeat it for longer.
+    if (options.deadlineMs !== undefined && deadlineMs < options.deadlineMs) {
+      log.error(
+        { address, shardName, deadlineMs, expected: options.deadlineMs },
+        'a shard has a shorter deadline and is not used',
       );
       return false;
     }

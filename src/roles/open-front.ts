@@ -9,6 +9,7 @@ import { createStaticDiscovery } from '../discovery/static.ts';
 import { type ComposedFront, createFront } from '../front/create-front.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { DEADLINE_MS } from './new-cluster.ts';
 import { openRpcTls } from './open-rpc-tls.ts';
 
 interface OpenFrontDependencies {
@@ -38,6 +39,7 @@ export function openFront(
     { ...dependencies, discovery: openDiscovery(dependencies, source) },
     {
       ...options,
+      deadlineMs: DEADLINE_MS,
       ...(tls === undefined ? {} : { credentials: (address: string) => tls.channelCredentials(address) }),
     },
   );

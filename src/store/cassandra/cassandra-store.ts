@@ -23,13 +23,14 @@ export async function openCassandraStore(ports: ConnectionPorts, options: Cassan
   const connection = await openConnection(ports, options);
   const { session } = connection;
   const meta = createMetaCalls(session, keyspace);
+  const scans = { session, clock: ports.clock, isNodeSilent: connection.isNodeSilent };
   void warnOfSettings(connection.client, connection.hosts(), ports.log);
   return {
     readMeta: meta.readMeta,
     initializeMeta: meta.initializeMeta,
     ...createLogCalls(session, meta, keyspace),
-    ...createSlotCalls(session, keyspace),
-    ...createMemberCalls(session, keyspace),
+    ...createSlotCalls(scans, meta, keyspace),
+    ...createMemberCalls(scans, keyspace),
     ...createStateReads(session, keyspace),
     ...createStateWrites(session, keyspace),
     removeGone: createGoneRemoval(session, keyspace),

@@ -28,6 +28,10 @@ export class RememberedRows<Key, Row> {
     return this.#rows.get(key);
   }
 
+  keys(): Iterable<Key> {
+    return this.#rows.keys();
+  }
+
   set(key: Key, row: Row | undefined): void {
     this.#rows.delete(key);
     if (row === undefined) return;

@@ -7,7 +7,7 @@ import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { CassandraOptions } from './cassandra-options.ts';
 import { createClient } from './client.ts';
-import { reasonOf } from './driver-errors.ts';
+import { causeOf, reasonOf } from './driver-errors.ts';
 import { WatchfulLoadBalancing } from './driver-policies.ts';
 import { HostWatch } from './host-watch.ts';
 import { Session } from './session.ts';
@@ -29,6 +29,7 @@ export interface Connection {
   readonly session: Session;
   /** Nodes of the local datacentre. */
   readonly hosts: () => readonly Host[];
+  readonly isNodeSilent: () => boolean;
   close(): Promise<void>;
 }
 
@@ -53,7 +54,7 @@ async function connect(clock: Clock, client: Client, options: CassandraOptions):
     // A datacentre that is not there: the driver names those that are.
     if (error instanceof cassandra.errors.ArgumentError) throw new Error(`Cassandra at ${places}: ${error.message}`);
     throw new GrantdError('unavailable', `Cassandra at ${places}: ${reasonOf(error)}.`, {
-      cause: new Error(error instanceof Error ? error.message : String(error)),
+      cause: causeOf(error),
     });
   }
 }
@@ -116,6 +117,8 @@ export async function openConnection({ clock, log }: ConnectionPorts, options: C
     client,
     session,
     hosts,
+    // Where all are slow it is the load.
+    isNodeSilent: () => watch.isAnyLate && hosts().some((host) => host.isUp() && !watch.isDoubtful(host.address)),
     close: () => {
       closing ??= close();
       return closing;

@@ -64,8 +64,9 @@ export function isSchemaMissing(error: unknown): boolean {
   );
 }
 
-/** The driver's message and no more: its error objects carry what was asked. */
-const causeOf = (error: unknown): Error => new Error(error instanceof Error ? error.message : String(error));
+/** The first line of the driver's message and no more: its error objects carry what was asked. */
+export const causeOf = (error: unknown): Error =>
+  new Error((error instanceof Error ? error.message : String(error)).split('\n', 1)[0]);
 
 /** Any error of the driver as a GrantdError. */
 export function toGrantdError(error: unknown): GrantdError {

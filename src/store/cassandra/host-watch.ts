@@ -37,7 +37,10 @@ export class HostWatch {
 
   start(): void {
     this.#timer = this.#ports.clock.setTimer(() => {
-      for (const address of this.#ports.hosts()) void this.#probe(address);
+      const hosts = this.#ports.hosts();
+      for (const address of hosts) void this.#probe(address);
+      // The driver has noticed by itself that it is away, or it has left the cluster.
+      for (const address of this.#late) if (!hosts.includes(address)) this.#late.delete(address);
       if (!this.#stopped) this.start();
     }, PROBE_INTERVAL_MS);
   }
@@ -45,6 +48,11 @@ export class HostWatch {
   stop(): void {
     this.#stopped = true;
     this.#timer?.cancel();
+  }
+
+  /** Whether a node is late now. */
+  get isAnyLate(): boolean {
+    return this.#late.size > 0;
   }
 
   /** Whether to ask others first. */

@@ -3,9 +3,9 @@
 import { GrantdError } from '../../core/errors.ts';
 import type { DeadlineMs, MemberRow, MemberStore } from '../store.ts';
 import { type ConditionalRows, compareAndSet, RememberedRows } from './compare-and-set.ts';
-import { readWhole } from './read-whole.ts';
 import { isNullAt, MEMBER_COLUMNS, memberRowOf, textAt } from './rows.ts';
-import type { Session, Value } from './session.ts';
+import type { Value } from './session.ts';
+import { TableScan, type TableScanPorts } from './table-scan.ts';
 
 const valuesOf = ({ shardName, address, state, beat, startedAtMs }: MemberRow): Value[] => [
   shardName,
@@ -15,10 +15,16 @@ const valuesOf = ({ shardName, address, state, beat, startedAtMs }: MemberRow): 
   BigInt(startedAtMs),
 ];
 
-export function createMemberCalls(session: Session, keyspace: string): MemberStore {
+export function createMemberCalls(ports: TableScanPorts, keyspace: string): MemberStore {
+  const { session } = ports;
   const table = `${keyspace}.members`;
   const select = `SELECT ${MEMBER_COLUMNS} FROM ${table} WHERE incarnation = ?`;
-  const selectAll = `SELECT ${MEMBER_COLUMNS} FROM ${table}`;
+  const scan = new TableScan(ports, {
+    all: `SELECT ${MEMBER_COLUMNS} FROM ${table}`,
+    some: `SELECT ${MEMBER_COLUMNS} FROM ${table} WHERE incarnation IN ?`,
+  });
+  /** Of the last listing: a member that has come since is not seen by its key. */
+  let listed: readonly string[] | undefined;
   const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
   const update = `UPDATE ${table} SET state = ?, beat = ? WHERE incarnation = ?
     IF shard_name = ? AND address = ? AND state = ? AND beat = ? AND started_at_ms = ?`;
@@ -68,8 +74,12 @@ export function createMemberCalls(session: Session, keyspace: string): MemberSto
     readMember,
 
     async listMembers(deadline) {
-      const rows = await readWhole(session, selectAll, [], deadline);
-      return rows.map((row) => memberRowOf(row, textAt(row, 'incarnation')));
+      const keys = (): string[] | undefined =>
+        listed === undefined ? undefined : [...new Set([...listed, ...remembered.keys()])];
+      const rows = await scan.list(keys, deadline);
+      const members = rows.map((row) => memberRowOf(row, textAt(row, 'incarnation')));
+      listed = members.map(({ incarnation }) => incarnation);
+      return members;
     },
 
     async removeMember(incarnation, deadline) {

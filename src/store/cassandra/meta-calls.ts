@@ -11,6 +11,8 @@ const ID = 'cluster';
 export interface MetaCalls extends MetaStore {
   /** Of the meta that stands. Rejects as `unavailable` before there is one: then there is no log either. */
   segmentSize(deadline: DeadlineMs): Promise<number>;
+  /** How many, of the meta that stands. Rejects as `segmentSize` does. */
+  slots(deadline: DeadlineMs): Promise<number>;
   /** Records a later version of the schema. Whether `from` stood before. */
   raiseVersion(
     from: number,
@@ -37,18 +39,24 @@ export function createMetaCalls(session: Session, keyspace: string): MetaCalls {
   const select = `SELECT ${META_COLUMNS} FROM ${table} WHERE id = ?`;
   const insert = `INSERT INTO ${table} (id, ${META_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
   const update = `UPDATE ${table} SET schema_version = ?, schema_serves_from = ? WHERE id = ? IF schema_version = ?`;
-  let segmentSize: number | undefined;
+  let fixed: Pick<Meta, 'slots' | 'segmentSize'> | undefined;
 
   async function readMeta(deadline: DeadlineMs): Promise<Meta | undefined> {
     try {
       const { rows } = await session.readSerial(select, [ID], deadline);
       const meta = rows.map(metaOf)[0];
-      segmentSize = meta?.segmentSize;
+      fixed = meta ?? fixed;
       return meta;
     } catch (error) {
       if (error instanceof SchemaMissing) return undefined;
       throw error;
     }
+  }
+
+  async function readFixed(deadline: DeadlineMs): Promise<Pick<Meta, 'slots' | 'segmentSize'>> {
+    const known = fixed ?? (await readMeta(deadline));
+    if (known === undefined) throw new GrantdError('unavailable', 'The store has not been initialized.');
+    return known;
   }
 
   return {
@@ -58,15 +66,12 @@ export function createMetaCalls(session: Session, keyspace: string): MetaCalls {
       const answer = await session.conditional(insert, [ID, ...valuesOf(meta)], deadline);
       if (answer === undefined) throw new GrantdError('unavailable', 'The insertion of meta was not answered.');
       const standing = answer['[applied]'] === true ? meta : metaOf(answer);
-      segmentSize = standing.segmentSize;
+      fixed = standing;
       return standing;
     },
 
-    async segmentSize(deadline: DeadlineMs): Promise<number> {
-      const known = segmentSize ?? (await readMeta(deadline))?.segmentSize;
-      if (known === undefined) throw new GrantdError('unavailable', 'The store has not been initialized.');
-      return known;
-    },
+    segmentSize: async (deadline) => (await readFixed(deadline)).segmentSize,
+    slots: async (deadline) => (await readFixed(deadline)).slots,
 
     async raiseVersion(from, { schemaVersion, schemaServesFrom }, deadline): Promise<boolean> {
       const answer = await session.conditional(update, [schemaVersion, schemaServesFrom, ID, from], deadline);

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import cassandra, { type Client } from 'cassandra-driver';
 import type { Clock } from '../../core/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { reasonOf } from './driver-errors.ts';
+import { causeOf, reasonOf } from './driver-errors.ts';
 import { SchemaRefusal } from './schema-gate.ts';
 
 const { errors, policies, types } = cassandra;
@@ -101,5 +101,5 @@ export class SchemaChanges {
 
 const unavailable = (error: unknown): GrantdError =>
   new GrantdError('unavailable', `Cassandra cannot do its work: ${reasonOf(error)}.`, {
-    cause: new Error(error instanceof Error ? error.message : String(error)),
+    cause: causeOf(error),
   });

@@ -25,7 +25,7 @@ const STATE_BATCHES = { underWayMax: 32, waitingMax: 16_384 };
 /** Nodes that one read or plain write is sent to, one after another. */
 const ATTEMPTS_MAX = 3;
 
-export type Value = string | number | bigint | boolean | readonly string[];
+export type Value = string | number | bigint | boolean | readonly (string | number)[];
 
 export interface Statement {
   readonly query: string;
@@ -236,4 +236,6 @@ export interface PageRequest {
   readonly from?: string;
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** The driver's messages go on with whole objects. */
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';

@@ -3,9 +3,10 @@
 import { GrantdError } from '../../core/errors.ts';
 import type { ConditionalOutcome, DeadlineMs, SlotRow, SlotStore } from '../store.ts';
 import { type ConditionalRows, compareAndSet, RememberedRows } from './compare-and-set.ts';
-import { readWhole } from './read-whole.ts';
+import type { MetaCalls } from './meta-calls.ts';
 import { integerAt, isNullAt, SLOT_COLUMNS, slotRowOf } from './rows.ts';
-import type { Session, Value } from './session.ts';
+import type { Value } from './session.ts';
+import { TableScan, type TableScanPorts } from './table-scan.ts';
 
 const FIRST_EPOCH = 1;
 const FIRST_SEQ = 1;
@@ -23,10 +24,14 @@ const valuesOf = ({ owner, epoch, opened, first, successor }: SlotRow): Value[] 
   successor ?? '',
 ];
 
-export function createSlotCalls(session: Session, keyspace: string): SlotStore {
+export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace: string): SlotStore {
+  const { session } = ports;
   const table = `${keyspace}.slots`;
   const select = `SELECT ${SLOT_COLUMNS} FROM ${table} WHERE slot = ?`;
-  const selectAll = `SELECT ${SLOT_COLUMNS} FROM ${table}`;
+  const scan = new TableScan(ports, {
+    all: `SELECT ${SLOT_COLUMNS} FROM ${table}`,
+    some: `SELECT ${SLOT_COLUMNS} FROM ${table} WHERE slot IN ?`,
+  });
   const insert = `INSERT INTO ${table} (${SLOT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
   const update = `UPDATE ${table} SET owner = ?, epoch = ?, opened = ?, first = ?, successor = ? WHERE slot = ?
     IF owner = ? AND epoch = ? AND opened = ? AND first = ? AND successor = ?`;
@@ -84,7 +89,9 @@ export function createSlotCalls(session: Session, keyspace: string): SlotStore {
     readSlot,
 
     async listSlots(deadline) {
-      const rows = await readWhole(session, selectAll, [], deadline);
+      const slots = await meta.slots(deadline);
+      const keys = (): number[] => [...new Set([...Array(slots).keys(), ...remembered.keys()])];
+      const rows = await scan.list(keys, deadline);
       return rows.map((row) => slotRowOf(row, integerAt(row, 'slot')));
     },
 

@@ -159,3 +159,16 @@ test('a shard of a cluster with another number of slots is refused by either end
   await assert.rejects(session.check(contextFor(300), tuple), code('unavailable'));
   assert.equal(foreign.count('authenticate'), 0);
 });
+
+test('a shard of a cluster with a shorter deadline than the front waits for is not used', async (t) => {
+  const stage = await setStage(t, { front: { deadlineMs: 10_000 } });
+  const session = await stage.session();
+  const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
+  const hasty = new FakeShard(stage.world, 'hasty');
+  const server = await serve(t, hasty);
+  stage.shard.release([slot], true);
+  hasty.own([slot], server.address);
+  hasty.welcome = () => ({ ...stage.shard.welcome(), deadlineMs: 5000 });
+  await assert.rejects(session.check(contextFor(300), tuple), code('unavailable'));
+  assert.equal(hasty.count('authenticate'), 0);
+});
