@@ -13,6 +13,7 @@ const AFTER_MS = 10_000;
 const SHARDS = 3;
 const FRONTS = 2;
 const NODES = 3;
+const SLOTS = 64;
 
 const { values } = parseArgs({
   options: {
@@ -41,7 +42,7 @@ const cassandra = await startCassandra({ nodes: NODES });
 let failed = true;
 let cluster: Cluster | undefined;
 try {
-  cluster = await Cluster.start({ cassandra, shards: SHARDS, fronts: FRONTS });
+  cluster = await Cluster.start({ cassandra, shards: SHARDS, fronts: FRONTS, slots: SLOTS });
   await cluster.waitUntilServed();
   let count = 0;
   while (performance.now() < endMs) {
@@ -51,6 +52,7 @@ try {
       if (trial === undefined) break;
       count += 1;
       say(`\n${new Date().toISOString()} ${count}. ${trial.name}`);
+      await cluster.restore();
       await trial.run({ cluster, cassandra, beforeMs: BEFORE_MS, afterMs: AFTER_MS, say });
     }
   }

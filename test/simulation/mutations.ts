@@ -152,7 +152,7 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         file: 'src/shard/tenure.ts',
         find: "assertServing(): void {\n    if (this.#state !== 'serving') throw this.#notServing();",
-        replace: 'assertServing(): void {',
+        replace: "assertServing(): void { if (this.#state === 'ended') process.stdout.write('ENDED ' + this.#dependencies.leaseValid() + new Error().stack.split('\\n').slice(2,5).join() + '\\n');",
       },
     ],
   },

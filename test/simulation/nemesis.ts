@@ -178,7 +178,7 @@ export class NemesisRun {
     const heals: (() => void)[] = [];
     if (way !== 'back') heals.push(this.#cluster.network.cut(front.process, shard.process));
     if (way !== 'there') heals.push(this.#cluster.network.cut(shard.process, front.process));
-    this.#healLater(this.#random.between(300, 6000), () => {
+    this.#healLater(this.#random.pick([600, 1300, 4000]) * this.#random.between(0.5, 1.2), () => {
       for (const heal of heals) heal();
     });
   }
@@ -211,7 +211,7 @@ export class NemesisRun {
     });
   }
 
-  /** The store serves all but the rows of members, which is enough to be declared dead. */
+  /** The store serves the log and reads, but no beats, which is enough to be declared dead, and no writes of state. */
   #cutBeats({ process }: RunningShard): void {
     const { world } = this.#cluster;
     if (world.beatless.has(process.name)) return;

@@ -112,25 +112,30 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   zombies: { 'isolate-shard': 1 },
   store: { 'kill-shard': 2, 'cut-store': 2, 'store-down': 1 },
   memory: { 'kill-shard': 1, 'reset-network': 1 },
-  moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 3, 'cut-network': 2 },
+  moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'cut-network': 10 },
   'lost-records': { 'lose-record': 6, 'kill-shard': 1 },
-  displaced: { 'kill-shard': 5, 'cut-store': 4, 'pause-shard': 2 },
+  displaced: { 'kill-shard': 3, 'cut-store': 2 },
   'broken-clocks': { 'cut-beats': 1 },
   'late-bytes': { 'stall-connection': 1 },
 };
 
 function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
-  const rough: readonly Focus[] = ['store', 'displaced', 'memory'];
+  const rough: readonly Focus[] = ['store', 'memory'];
   const steady: readonly Focus[] = ['zombies', 'broken-clocks'];
-  if (steady.includes(focus) || (random.chance(0.25) && !rough.includes(focus))) return { ...NO_STORE_FAULTS, slow: 0.01, staleMsMax: 200 };
+  if (steady.includes(focus)) return { ...NO_STORE_FAULTS, staleMsMax: 200 };
+  if (focus === 'displaced') {
+    return { ...NO_STORE_FAULTS, lateAppend: 0.3, lateWhenCut: 0.7, displaced: 0.9, lateMsMax: random.pick([6000, 15_000]) };
+  }
+  if (random.chance(0.4) && !rough.includes(focus)) return { ...NO_STORE_FAULTS, slow: 0.01, staleMsMax: 200 };
   const scale = focus === 'store' ? 2 : 1;
   return {
     slow: random.between(0.005, 0.04) * scale,
     lost: random.between(0, 0.02) * scale,
     unanswered: random.between(0.002, 0.03) * scale,
-    late: random.between(0.002, focus === 'displaced' ? 0.2 : 0.03) * scale,
-    lateWhenCut: focus === 'displaced' ? 0.7 : random.pick([0, 0.3]),
-    displaced: focus === 'displaced' ? 0.9 : random.pick([0, 0.5]),
+    late: random.between(0.002, 0.03) * scale,
+    lateAppend: random.pick([0, 0.05]),
+    lateWhenCut: random.pick([0, 0.3]),
+    displaced: random.pick([0, 0.5]),
     lateMsMax: random.pick([3000, 10_000, 60_000]),
     staleMsMax: random.pick([0, 200, 1000]),
   };
@@ -142,8 +147,11 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
       return 2000;
     case 'zombies':
     case 'broken-clocks':
+    case 'displaced':
       // A member is declared dead only by those who see the store without a gap for as long as a lease.
       return random.between(4000, 7000);
+    case 'moves':
+      return random.between(300, 900);
     default:
       return random.between(800, 4500);
   }
@@ -166,7 +174,7 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     clientsPerFront: random.whole(3, 5),
     activeMs: focus === 'late-bytes' ? 45_000 : random.between(20_000, 32_000),
     deadlineMs: focus === 'zombies' ? 1500 : 10_000,
-    thinkMsMax: crowded ? 100 : random.pick([200, 400, 700]),
+    thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 500 : random.pick([200, 400, 700]),
     subjects: crowded ? 1 : random.whole(2, 3),
     objects: crowded ? 2 : random.whole(2, 5),
     segmentSize: random.pick([4, 8, 32]),

@@ -42,11 +42,12 @@ export class SimulatedProcess {
     this.random = random;
     this.#startedAtMs = scheduler.nowMs;
     this.#monotonicStartMs = random.between(1000, 10_000_000);
-    this.#rate = slowClock ? random.between(0.35, 0.5) : random.between(0.997, 1.003);
+    this.#rate = slowClock ? random.between(0.25, 0.4) : random.between(0.997, 1.003);
     this.#wallJumpMs = random.between(-wallSkewMs, wallSkewMs);
     this.clock = {
       monotonicMs: () => this.#monotonicMs(),
-      wallMs: () => Math.floor(WALL_START_MS + scheduler.nowMs + this.#wallJumpMs),
+      // Where the one clock is wrong the other is, too: else the difference would give it away.
+      wallMs: () => Math.floor(WALL_START_MS + this.#startedAtMs + this.#elapsedMs(slowClock) + this.#wallJumpMs),
       setTimer: (run, delayMs) => this.#setTimer(run, delayMs),
       setImmediate: (run) => this.#setImmediate(run),
     };
@@ -122,7 +123,11 @@ export class SimulatedProcess {
   }
 
   #monotonicMs(): number {
-    return this.#monotonicStartMs + (this.#scheduler.nowMs - this.#startedAtMs) * this.#rate;
+    return this.#monotonicStartMs + this.#elapsedMs(true);
+  }
+
+  #elapsedMs(atItsRate: boolean): number {
+    return (this.#scheduler.nowMs - this.#startedAtMs) * (atItsRate ? this.#rate : 1);
   }
 
   #setTimer(run: () => void, delayMs: number): Timer {

@@ -36,6 +36,8 @@ export interface RunResult {
   readonly operations: number;
   readonly answered: number;
   readonly undecided: number;
+  /** Entries of former epochs that landed behind a newer one. */
+  readonly displaced: number;
 }
 
 const START_MS_MAX = 120_000;
@@ -104,6 +106,7 @@ class Simulation {
       operations: verdict.operations,
       answered: verdict.answered,
       undecided: verdict.undecided,
+      displaced: this.#cluster.world.displaced,
     };
   }
 

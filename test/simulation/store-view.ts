@@ -22,6 +22,8 @@ export interface StoreFaults {
   readonly late: number;
   /** Of late calls: an append whose seq is taken by then lands at the end of the log, as an entry of a former owner does. */
   readonly displaced: number;
+  /** Of appends to the log: times out and happens later, besides the others. */
+  readonly lateAppend: number;
   /** Of writes that are sent while the store cannot be reached: arrive later all the same. */
   readonly lateWhenCut: number;
   readonly lateMsMax: number;
@@ -38,7 +40,7 @@ export interface StoreWorld {
   down: boolean;
   /** Names of the processes that do not reach it. */
   readonly cutOff: Set<string>;
-  /** Names of the processes that do not reach the rows of members. */
+  /** Names of the processes that reach the log, and can neither beat nor write state. */
   readonly beatless: Set<string>;
   /** Writes that may still happen. */
   pending: number;
@@ -52,6 +54,7 @@ export const NO_STORE_FAULTS: StoreFaults = {
   lost: 0,
   unanswered: 0,
   late: 0,
+  lateAppend: 0,
   displaced: 0,
   lateWhenCut: 0.1,
   lateMsMax: 0,
@@ -79,13 +82,13 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
     if (draw < slow + lost) return 'lost';
     if (draw < slow + lost + unanswered) return read ? 'lost' : 'unanswered';
     if (draw < slow + lost + unanswered + late) return read ? 'lost' : 'late';
-    return 'prompt';
+    return operation === 'append' && random.chance(world.faults.lateAppend) ? 'late' : 'prompt';
   };
 
   const unreachableFor = (operation: StoreOperation): boolean =>
     world.down ||
     world.cutOff.has(process.name) ||
-    (world.beatless.has(process.name) && /Member|Dead$/.test(operation));
+    (world.beatless.has(process.name) && /Member|Dead$|^write/.test(operation));
 
   const gate = <Result>(
     operation: StoreOperation,

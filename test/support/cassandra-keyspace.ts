@@ -23,7 +23,7 @@ export const WANTED: WantedMeta = {
 
 export function cassandraOptions(
   cluster: CassandraCluster,
-  change: Partial<CassandraOptions> = {},
+  change: Partial<CassandraOptions & { readonly replicationFactor: number }> = {},
 ): CassandraOptions & { readonly replicationFactor: number } {
   const { contactPoints, localDatacenter, credentials, tls } = cluster;
   return {
@@ -40,7 +40,7 @@ export function cassandraOptions(
 
 export function migrate(
   cluster: CassandraCluster,
-  change: Partial<CassandraOptions> = {},
+  change: Partial<CassandraOptions & { readonly replicationFactor: number }> = {},
   wanted: WantedMeta = WANTED,
   log: Log = createRecordingLog(),
 ): Promise<Meta> {

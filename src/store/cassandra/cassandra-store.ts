@@ -13,6 +13,7 @@ import { createPurge } from './purge.ts';
 import { createSlotCalls } from './slot-calls.ts';
 import { createStateReads } from './state-reads.ts';
 import { createStateWrites } from './state-writes.ts';
+import { RangeTrust } from './table-scan.ts';
 
 /**
  * Connects; the keyspace and its tables need not be there yet, `readMeta` says whether they are. Rejects as `unavailable`
@@ -23,7 +24,7 @@ export async function openCassandraStore(ports: ConnectionPorts, options: Cassan
   const connection = await openConnection(ports, options);
   const { session } = connection;
   const meta = createMetaCalls(session, keyspace);
-  const scans = { session, clock: ports.clock, isNodeSilent: connection.isNodeSilent };
+  const scans = { session, clock: ports.clock, trust: new RangeTrust(), isNodeSilent: connection.isNodeSilent };
   void warnOfSettings(connection.client, connection.hosts(), ports.log);
   return {
     readMeta: meta.readMeta,

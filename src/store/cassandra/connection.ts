@@ -1,13 +1,12 @@
 // One connection to a cluster: the driver, the watch over its nodes, and the session over both. Opened and closed as a whole.
 
 import type { Client, Host } from 'cassandra-driver';
-import cassandra from 'cassandra-driver';
 import type { Clock } from '../../core/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { CassandraOptions } from './cassandra-options.ts';
 import { createClient } from './client.ts';
-import { causeOf, reasonOf } from './driver-errors.ts';
+import { causeOf, reasonOf, wrongSettingOf } from './driver-errors.ts';
 import { WatchfulLoadBalancing } from './driver-policies.ts';
 import { HostWatch } from './host-watch.ts';
 import { Session } from './session.ts';
@@ -51,8 +50,8 @@ async function connect(clock: Clock, client: Client, options: CassandraOptions):
     // It may still be on its way; what it has opened by then is closed.
     void client.shutdown().catch(() => {});
     if (error instanceof GrantdError) throw error;
-    // A datacentre that is not there: the driver names those that are.
-    if (error instanceof cassandra.errors.ArgumentError) throw new Error(`Cassandra at ${places}: ${error.message}`);
+    const wrongSetting = wrongSettingOf(error);
+    if (wrongSetting !== undefined) throw new Error(`Cassandra at ${places}: ${wrongSetting}`);
     throw new GrantdError('unavailable', `Cassandra at ${places}: ${reasonOf(error)}.`, {
       cause: causeOf(error),
     });

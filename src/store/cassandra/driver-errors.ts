@@ -23,6 +23,7 @@ const RESPONSE_REASONS: ReadonlyMap<number, string> = new Map([
 /** Of a conditional write that met another one. */
 const CAS_WRITE_UNKNOWN = 0x1700;
 
+/** One per node: an error, or a word on why it was not tried. */
 function innerErrorsOf(error: Error): unknown[] {
   return error instanceof errors.NoHostAvailableError && typeof error.innerErrors === 'object'
     ? Object.values(error.innerErrors ?? {})
@@ -46,6 +47,12 @@ export function reasonOf(error: unknown): string {
   if (error instanceof errors.DriverError) return 'the connection was lost';
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? `the connection failed (${code})` : 'the driver failed';
+}
+
+/** What the driver finds wrong with its settings, once it has seen the cluster: a datacentre that is not there. */
+export function wrongSettingOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return [error, ...innerErrorsOf(error)].find((each) => each instanceof errors.ArgumentError)?.message;
 }
 
 /** A table, or the whole keyspace, is not there. */

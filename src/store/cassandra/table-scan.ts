@@ -15,9 +15,15 @@ const RANGE_MS_MAX = 1000;
 const RANGE_AGAIN_MS = 5000;
 const KEYS_PER_READ = 64;
 
+/** What reads of one table as a range have shown holds for those of another. */
+export class RangeTrust {
+  againAtMs = Number.NEGATIVE_INFINITY;
+}
+
 export interface TableScanPorts {
   readonly session: Session;
   readonly clock: Clock;
+  readonly trust: RangeTrust;
   /** Whether a node is known to be silent. */
   readonly isNodeSilent: () => boolean;
 }
@@ -31,7 +37,6 @@ export interface TableScanStatements {
 export class TableScan {
   readonly #ports: TableScanPorts;
   readonly #statements: TableScanStatements;
-  #rangeAgainAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(ports: TableScanPorts, statements: TableScanStatements) {
     this.#ports = ports;
@@ -40,16 +45,16 @@ export class TableScan {
 
   /** `keys`: those that are known now; undefined where too little is known, so that a range has to do. */
   async list(keys: () => readonly (string | number)[] | undefined, deadline: DeadlineMs): Promise<readonly Row[]> {
-    const { clock, isNodeSilent } = this.#ports;
+    const { clock, isNodeSilent, trust } = this.#ports;
     const nowMs = clock.monotonicMs();
     const known = keys();
     if (known === undefined) return this.#range(deadline);
-    if (isNodeSilent() || nowMs < this.#rangeAgainAtMs) return this.#some(known, deadline);
+    if (isNodeSilent() || nowMs < trust.againAtMs) return this.#some(known, deadline);
     try {
       return await this.#range(Math.min(deadline, nowMs + RANGE_MS_MAX));
     } catch (error) {
       if (!GrantdError.from(error).retryable || clock.monotonicMs() >= deadline) throw error;
-      this.#rangeAgainAtMs = clock.monotonicMs() + RANGE_AGAIN_MS;
+      trust.againAtMs = clock.monotonicMs() + RANGE_AGAIN_MS;
       return this.#some(known, deadline);
     }
   }

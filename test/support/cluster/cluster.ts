@@ -263,6 +263,20 @@ export class Cluster {
     );
   }
 
+  /** As at the start, whatever was done to it: the first shards and every front run and reach one another. */
+  async restore(): Promise<void> {
+    const { shards } = this.#options;
+    for (const service of [...this.#shards, ...this.#fronts, this.#console, ...this.#forwarders]) {
+      if (service.isRunning) service.signal('SIGCONT');
+    }
+    for (const service of this.#shards.slice(shards)) await service.kill();
+    for (const service of [...this.#shards.slice(0, shards), ...this.#fronts, this.#console]) {
+      if (!service.isRunning) service.start();
+    }
+    await this.waitUntilReady();
+    await this.waitUntilServed();
+  }
+
   showLogs(): void {
     for (const service of [...this.#shards, ...this.#fronts, this.#console]) {
       try {

@@ -9,6 +9,8 @@ import type { Trial } from './trial.ts';
 const NODES = 3;
 const SHARDS = 3;
 const FRONTS = 2;
+/** Few enough that one of two processor cores opens a shard's share within the time that a fault may take. */
+const SLOTS = 64;
 const BEFORE_MS = 2500;
 const AFTER_MS = 2000;
 const TRIAL_MS_MAX = 150_000;
@@ -22,7 +24,7 @@ export async function describeTrials(name: string, trials: readonly Trial[]): Pr
 
     before(async () => {
       cassandra = await startCassandra({ nodes: NODES });
-      cluster = await Cluster.start({ cassandra, shards: SHARDS, fronts: FRONTS });
+      cluster = await Cluster.start({ cassandra, shards: SHARDS, fronts: FRONTS, slots: SLOTS });
       await cluster.waitUntilServed();
     });
     after(async () => {
@@ -35,6 +37,7 @@ export async function describeTrials(name: string, trials: readonly Trial[]): Pr
         if (cluster === undefined || cassandra === undefined) throw new Error('There is no cluster.');
         const say = (text: string): void => context.diagnostic(text);
         try {
+          await cluster.restore();
           await trial.run({ cluster, cassandra, beforeMs: BEFORE_MS, afterMs: AFTER_MS, say });
         } catch (error) {
           failed = true;

@@ -8,6 +8,7 @@ import type { Cluster } from '../cluster.ts';
 import { Load, type LoadOptions, type LoadReport } from '../load.ts';
 import type { RequestRecord } from '../load-job.ts';
 import type { SlotRecord } from '../operator-client.ts';
+import { Strain } from '../strain.ts';
 import { letRun } from '../wait-for.ts';
 
 export interface Bench {
@@ -17,6 +18,13 @@ export interface Bench {
   readonly beforeMs: number;
   readonly afterMs: number;
   say(text: string): void;
+}
+
+/** What the clients saw, and how busy the machine was meanwhile. */
+export interface Outcome {
+  readonly report: LoadReport;
+  /** By this factor bounds of time are stretched. */
+  readonly strain: number;
 }
 
 export interface Trial {
@@ -33,35 +41,45 @@ export async function underLoad(
   name: string,
   meanwhile: (load: Load) => Promise<void>,
   options: LoadOptions = {},
-): Promise<LoadReport> {
+): Promise<Outcome> {
   const load = await Load.start(bench.cluster, name, options);
+  const strain = new Strain();
   let report: LoadReport;
+  let factor = 1;
   try {
     await letRun(bench.beforeMs);
     await meanwhile(load);
     await letRun(bench.afterMs);
+    factor = strain.take();
     report = await load.stop();
   } catch (error) {
     load.kill();
     throw error;
+  } finally {
+    strain.stop();
   }
   const { failures } = report;
   const verdict = report.verdict();
-  bench.say(`${name}: ${report.requests.length} requests, ${failures.length} failed; checked: ${verdict.text}`);
+  bench.say(
+    `${name}: ${report.requests.length} requests, ${failures.length} failed, strain ${factor.toFixed(1)}; checked: ${verdict.text}`,
+  );
   for (const failure of failures.slice(0, 5)) bench.say(`  failed: ${describeRequest(failure)}`);
   assert.ok(verdict.ok, verdict.text);
-  return report;
+  return { report, strain: factor };
 }
 
 export const describeRequest = ({ atMs, latencyMs, kind, failure, tenant }: RequestRecord): string =>
   `${kind} of tenant ${tenant} at ${atMs.toFixed(0)} ms after ${latencyMs.toFixed(0)} ms: ${failure}`;
 
-export function assertNoFailures({ failures }: LoadReport): void {
-  assert.equal(
-    failures.length,
-    0,
-    `${failures.length} requests failed:\n${failures.slice(0, 10).map(describeRequest).join('\n')}`,
-  );
+/** From here on the machine is so busy that the deadline of 10 s can be passed without anybody's fault. */
+const STRAIN_OF_DEADLINES = 2.5;
+
+/** None failed; on a machine that is far too busy, none but by its deadline. */
+export function assertNoFailures({ report: { failures }, strain }: Outcome): void {
+  const unfair =
+    strain < STRAIN_OF_DEADLINES ? failures : failures.filter(({ failure }) => !/^503 /.test(failure ?? ''));
+  const text = failures.slice(0, 10).map(describeRequest).join('\n');
+  assert.equal(unfair.length, 0, `${failures.length} requests failed (strain ${strain.toFixed(1)}):\n${text}`);
 }
 
 /** The tenants (by index) whose slots a shard serves. */

@@ -1,0 +1,179 @@
+// Who may do what: a node that demands passwords and client certificates, a role that may migrate and one that may only
+// read and modify. The node has the weaker settings, too, of which the store warns.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import cassandra from 'cassandra-driver';
+import { GrantdError } from '../../../src/core/errors.ts';
+import { systemClock } from '../../../src/roles/system.ts';
+import { SchemaRefusal, waitForSchema } from '../../../src/store/cassandra/schema-gate.ts';
+import { type CassandraCluster, missingCassandra, startCassandra } from '../../support/cassandra.ts';
+import { migrate, openStore } from '../../support/cassandra-keyspace.ts';
+import { createRecordingLog } from '../../support/store-directory.ts';
+import { createGrantWrite, createRecord, META, newSlot, newTenantId, soon } from '../../support/store-fixtures.ts';
+import { waitFor } from '../../unit/shard/tools.ts';
+
+const missing = await missingCassandra('passwords, rights and TLS of Cassandra');
+const SERVICE = { username: 'grantd_service', password: 'pass-word-of-the-service' };
+
+describe('access to Cassandra', { skip: missing ?? false }, () => {
+  let cluster: CassandraCluster;
+
+  async function asSuperuser(...statements: readonly string[]): Promise<void> {
+    const client = new cassandra.Client({
+      contactPoints: [...cluster.contactPoints],
+      localDataCenter: cluster.localDatacenter,
+      credentials: { username: 'cassandra', password: 'cassandra' },
+      sslOptions: { ...cluster.tls },
+    });
+    for (const statement of statements) await client.execute(statement);
+    await client.shutdown();
+  }
+
+  before(async () => {
+    cluster = await startCassandra({ nodes: 1, auth: true, tls: true, commitlogSync: 'periodic', paxosVariant: 'v1' });
+    await asSuperuser(`CREATE ROLE ${SERVICE.username} WITH PASSWORD = '${SERVICE.password}' AND LOGIN = true`);
+  });
+  after(() => cluster.stop());
+
+  it('waits for a schema that is not there, saying why, changes nothing, and goes on once it is', async () => {
+    const store = await openStore(cluster, { keyspace: 'later' });
+    try {
+      const reasons: string[] = [];
+      const aborted = new AbortController();
+      const ports = { clock: systemClock, log: createRecordingLog() };
+      const waiting = { signal: aborted.signal, onWaiting: (reason: string) => void reasons.push(reason) };
+      const gone = waitForSchema(ports, store, waiting);
+      await waitFor(() => reasons.length > 0);
+      aborted.abort(new Error('enough'));
+      await assert.rejects(gone, /enough/);
+      assert.match(reasons[0] ?? '', /no schema yet/);
+      const meta = waitForSchema(ports, store, { ...waiting, signal: new AbortController().signal });
+      const made = await migrate(cluster, { keyspace: 'later' });
+      assert.deepEqual(await meta, made);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('runs the store with the rights to read and to modify, which do not suffice to migrate', async () => {
+    const meta = await migrate(cluster);
+    await asSuperuser(
+      `GRANT SELECT ON KEYSPACE grantd TO ${SERVICE.username}`,
+      `GRANT MODIFY ON KEYSPACE grantd TO ${SERVICE.username}`,
+    );
+    const store = await openStore(cluster, { credentials: SERVICE });
+    try {
+      assert.deepEqual(await store.readMeta(soon()), meta);
+      const record = createRecord(newSlot(), 1);
+      assert.deepEqual(await store.append(record, soon()), { kind: 'appended' });
+      await store.removeSegment(record.slot, 0, soon());
+      const tenantId = newTenantId();
+      const grant = createGrantWrite(tenantId, { gone: true });
+      await store.writeState([grant], soon());
+      await store.removeGone([grant], soon());
+      assert.equal(await store.purgeTenant(tenantId, grant.stamp, soon()), true);
+    } finally {
+      await store.close();
+    }
+    await assert.rejects(
+      migrate(cluster, { credentials: SERVICE, keyspace: 'another' }),
+      (error: unknown) => error instanceof SchemaRefusal && /permission/.test(error.message),
+    );
+  });
+
+  it('cannot be entered with a wrong password, and tells it to nobody', async () => {
+    const log = createRecordingLog();
+    const wrong = { username: SERVICE.username, password: 'a-wrong-pass-word' };
+    await assert.rejects(openStore(cluster, { credentials: wrong }, log), (error: unknown) => {
+      assert.ok(error instanceof GrantdError && error.retryable);
+      assert.match(error.message, /refuses the user name or the password/);
+      assert.doesNotMatch(JSON.stringify([error.message, error.details, String(error.cause)]), /a-wrong-pass-word/);
+      return true;
+    });
+    assert.doesNotMatch(log.lines.join('\n'), /a-wrong-pass-word/);
+  });
+
+  it('cannot be entered without a certificate, nor where the authority is another one', async () => {
+    const { ca = '' } = cluster.tls ?? {};
+    const isOutage = (error: unknown): boolean => error instanceof GrantdError && error.code === 'unavailable';
+    await assert.rejects(openStore(cluster, { tls: { ca } }), isOutage);
+    const { cert = '', key = '' } = cluster.tls ?? {};
+    await assert.rejects(openStore(cluster, { tls: { cert, key } }), isOutage);
+  });
+
+  it('names the datacentres that there are when another one is configured', async () => {
+    await assert.rejects(openStore(cluster, { localDatacenter: 'nowhere' }), (error: unknown) => {
+      assert.ok(error instanceof Error && !(error instanceof GrantdError));
+      assert.match(error.message, /nowhere/);
+      assert.match(error.message, /datacenter1/);
+      return true;
+    });
+  });
+
+  it('warns of settings on which its promises rest', async () => {
+    const log = createRecordingLog();
+    const store = await openStore(cluster, {}, log);
+    try {
+      await waitFor(() => log.lines.some((line) => line.includes('commitlog_sync')));
+      const warnings = log.lines.filter((line) => line.startsWith('warn'));
+      assert.ok(warnings.some((line) => line.includes('paxos_variant v2')));
+      assert.ok(warnings.some((line) => line.includes('"commitlogSync":"periodic"')));
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('refuses settings other than those that the cluster was made with, each by its name', async () => {
+    await migrate(cluster);
+    const { slots, segmentSize, leaseMs, deadlineMs, logFormat } = META;
+    const wanted = { segmentSize, leaseMs, deadlineMs, logFormat, serialLevel: 'LOCAL_SERIAL' } as const;
+    await assert.rejects(
+      migrate(cluster, {}, { ...wanted, slots: slots + 1, datacentre: 'datacenter1' }),
+      (error: unknown) => {
+        assert.ok(error instanceof SchemaRefusal);
+        for (const part of ['slots: 256 in the database, 257', 'serial level', 'datacentre', 'none']) {
+          assert.ok(error.message.includes(part), error.message);
+        }
+        assert.ok(!error.message.includes('lease'));
+        return true;
+      },
+    );
+  });
+
+  it('leaves a newer schema alone where that serves this program, and refuses it where it does not', async () => {
+    const keyspace = 'newer';
+    const meta = await migrate(cluster, { keyspace });
+    const raise = (serves: number) =>
+      asSuperuser(
+        `UPDATE ${keyspace}.meta SET schema_version = 9, schema_serves_from = ${serves} WHERE id = 'cluster' IF EXISTS`,
+      );
+    const store = await openStore(cluster, { keyspace });
+    const wait = () =>
+      waitForSchema({ clock: systemClock, log: createRecordingLog() }, store, {
+        signal: new AbortController().signal,
+        onWaiting: () => {},
+      });
+    try {
+      await raise(meta.schemaVersion);
+      const newer = { ...meta, schemaVersion: 9 };
+      assert.deepEqual(await wait(), newer);
+      const log = createRecordingLog();
+      assert.deepEqual(await migrate(cluster, { keyspace }, undefined, log), newer);
+      assert.ok(log.lines.some((line) => line.includes('newer than this program')));
+      await raise(9);
+      const refusal = (error: unknown): boolean => error instanceof SchemaRefusal && /version 9/.test(error.message);
+      await assert.rejects(wait(), refusal);
+      await assert.rejects(migrate(cluster, { keyspace }), refusal);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('refuses to make a keyspace with more copies than there are nodes', async () => {
+    await assert.rejects(
+      migrate(cluster, { keyspace: 'copies', replicationFactor: 3 }),
+      (error: unknown) => error instanceof SchemaRefusal && /3 copies.*1 node/.test(error.message),
+    );
+  });
+});
