@@ -80,6 +80,7 @@ export class ShardNode implements Shard {
   readonly #exclusive: boolean;
   readonly #ids: IdFactory;
   readonly #lookups: Lookups = { hits: 0, misses: 0 };
+  readonly #observers: ReturnType<typeof tenureObservers>;
   readonly #membership: Membership;
   readonly #ownership: Ownership;
   readonly #peers: Peers;
@@ -100,6 +101,7 @@ export class ShardNode implements Shard {
     this.#options = options;
     this.#exclusive = exclusive;
     this.#ids = new IdFactory(clock, random);
+    this.#observers = tenureObservers(metrics, log, clock);
     this.#session = this.#newSession();
     this.#membership = new Membership({ store, clock, log }, { leaseMs: meta.leaseMs });
     this.#ownership = new Ownership(
@@ -307,7 +309,7 @@ export class ShardNode implements Shard {
   }
 
   #createTenure(row: SlotRow, session: Session): Tenure {
-    const { store, clock, log, metrics } = this.#dependencies;
+    const { store, clock, log } = this.#dependencies;
     const { segmentSize, deadlineMs } = this.#options.meta;
     return new Tenure(row, session.incarnation, {
       store,
@@ -318,7 +320,7 @@ export class ShardNode implements Shard {
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
       leaseValid: () => session.leaseValid,
-      ...tenureObservers(metrics, log),
+      ...this.#observers,
       onLost: (tenure, reason) => {
         log.error({ slot: tenure.slot, epoch: tenure.epoch, reason }, 'the slot was lost');
         this.#ownership.lose(tenure);

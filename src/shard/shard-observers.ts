@@ -1,5 +1,6 @@
 // What a shard reports of itself: the log lines and metrics of its tenures, and the gauges that are read when asked for.
 
+import type { Clock } from '../core/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure, TenureDependencies } from './tenure.ts';
@@ -10,10 +11,16 @@ export interface Lookups {
   misses: number;
 }
 
+/** One line in so long says that the state tables cannot be written: every slot tries, over and over. */
+const FAILURE_LOG_MS = 10_000;
+
+/** Of all tenures of one shard. */
 export function tenureObservers(
   metrics: Metrics,
   log: Log,
+  clock: Clock,
 ): Pick<TenureDependencies, 'observeAppend' | 'observeState'> {
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
   return {
     observeAppend: ({ outcome, seconds, operations }) => {
       metrics.appends.inc({ outcome });
@@ -24,10 +31,12 @@ export function tenureObservers(
     observeState: (outcome) => {
       if ('rows' in outcome) {
         metrics.stateWrites.inc(outcome.rows);
-      } else {
-        metrics.stateWriteFailures.inc();
-        log.warn({ err: outcome.error }, 'the state tables could not be written; trying again');
+        return;
       }
+      metrics.stateWriteFailures.inc();
+      if (clock.monotonicMs() - loggedAtMs < FAILURE_LOG_MS) return;
+      loggedAtMs = clock.monotonicMs();
+      log.warn({ err: outcome.error }, 'the state tables could not be written; trying again');
     },
   };
 }

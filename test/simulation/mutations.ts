@@ -142,7 +142,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'tenure-scope',
     what: 'Handles and pages of a tenure go on after it has ended.',
-    caughtBy: 'moves',
+    caughtBy: 'delays',
     edits: [
       {
         file: 'src/shard/tenure.ts',
@@ -152,7 +152,7 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         file: 'src/shard/tenure.ts',
         find: "assertServing(): void {\n    if (this.#state !== 'serving') throw this.#notServing();",
-        replace: "assertServing(): void { if (this.#state === 'ended') process.stdout.write('ENDED ' + this.#dependencies.leaseValid() + new Error().stack.split('\\n').slice(2,5).join() + '\\n');",
+        replace: 'assertServing(): void {',
       },
     ],
   },
@@ -207,7 +207,7 @@ export const MUTATIONS: readonly Mutation[] = [
         file: 'src/shard/ownership.ts',
         find: 'await tenure.release(FLUSH_MS_MAX);',
         replace:
-          'await this.#releaseRow({ slot, owner: tenure.owner, epoch: tenure.epoch }, successor).catch(() => {}); await delay(clock, 1000); await tenure.release(FLUSH_MS_MAX);',
+          'await this.#releaseRow({ slot, owner: tenure.owner, epoch: tenure.epoch }, successor).catch(() => {}); await delay(clock, 2000); await tenure.release(FLUSH_MS_MAX);',
       },
     ],
   },

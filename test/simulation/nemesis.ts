@@ -93,13 +93,20 @@ export class NemesisRun {
         this.#loseRecord();
         return;
       case 'isolate-shard':
-        if (shard !== undefined && front !== undefined) this.#isolate(front, shard);
+        if (shard !== undefined && front !== undefined) this.#isolateShard(front, shard);
+        return;
+      case 'isolate-front':
+        if (shard !== undefined && front !== undefined)
+          this.#isolateFront(front, shard, this.#random.between(1000, 5000));
         return;
       case 'cut-beats':
         if (shard !== undefined) this.#cutBeats(shard);
         return;
       case 'stall-connection':
-        if (shard !== undefined && front !== undefined) this.#stallConnection(front, shard);
+        if (shard !== undefined && front !== undefined) this.#stall(front, shard, this.#random.between(26_000, 34_000));
+        return;
+      case 'delay-requests':
+        if (shard !== undefined && front !== undefined) this.#stall(front, shard, this.#random.between(200, 1300));
         return;
     }
   }
@@ -184,19 +191,27 @@ export class NemesisRun {
   }
 
   /** The front and the shard reach each other, and neither reaches the other shards or the store. */
-  #isolate(front: RunningFront, shard: RunningShard): void {
-    const { world, network, shards } = this.#cluster;
+  #isolateShard(front: RunningFront, shard: RunningShard): void {
+    const { world } = this.#cluster;
     if (world.cutOff.size > 0) return;
-    this.#trace.add(front.process.name, `reaches ${shard.process.name} alone, which is cut off from the store`);
+    this.#trace.add(shard.process.name, 'is cut off from the store and reached by one front alone');
+    world.cutOff.add(shard.process.name);
+    const lengthMs = this.#random.pick([1500, 5000, 7000, 9000]);
+    this.#isolateFront(front, shard, lengthMs);
+    this.#healLater(lengthMs, () => world.cutOff.delete(shard.process.name));
+  }
+
+  /** The front reaches this shard alone. */
+  #isolateFront(front: RunningFront, shard: RunningShard, lengthMs: number): void {
+    const { network, shards } = this.#cluster;
+    this.#trace.add(front.process.name, `reaches ${shard.process.name} alone`);
     const heals: (() => void)[] = [];
     for (const { process } of shards.values()) {
       if (process === shard.process) continue;
       heals.push(network.cut(front.process, process), network.cut(process, front.process));
     }
-    world.cutOff.add(shard.process.name);
-    this.#healLater(this.#random.pick([1500, 5000, 7000, 9000]), () => {
+    this.#healLater(lengthMs, () => {
       for (const heal of heals) heal();
-      world.cutOff.delete(shard.process.name);
     });
   }
 
@@ -240,10 +255,10 @@ export class NemesisRun {
     process.jumpWall(byMs);
   }
 
-  /** For longer than operation ids are kept. */
-  #stallConnection(front: RunningFront, shard: RunningShard): void {
-    this.#trace.add(front.process.name, `sends ${shard.process.name} what will be long on its way`);
-    this.#healLater(this.#random.between(26_000, 34_000), this.#cluster.network.stall(front.process, shard.process));
+  /** What the front sends the shard is long on its way; what comes back is not. */
+  #stall(front: RunningFront, shard: RunningShard, lengthMs: number): void {
+    this.#trace.add(front.process.name, `sends ${shard.process.name} what arrives in ${Math.round(lengthMs)} ms`);
+    this.#healLater(lengthMs, this.#cluster.network.stall(front.process, shard.process));
   }
 
   /** A record that state does not hold yet vanishes in the middle of the log, and its owner dies. */

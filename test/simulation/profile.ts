@@ -19,7 +19,9 @@ export const NEMESES = [
   'jump-wall',
   'lose-record',
   'stall-connection',
+  'delay-requests',
   'isolate-shard',
+  'isolate-front',
   'cut-beats',
 ] as const;
 
@@ -37,6 +39,10 @@ export const FOCUSES = [
   'memory',
   /** Slots move all the time. */
   'moves',
+  /** Slots move, and requests are long on their way to former owners. */
+  'delays',
+  /** Wall clocks jump by an hour, and owners die. */
+  'clocks',
   /** Records of the log vanish, as they never may. Slots may be refused from then on, and nothing may be answered wrongly. */
   'lost-records',
   /** Appends of former owners land behind those of the next. */
@@ -84,6 +90,8 @@ export interface Profile {
   readonly wallSkewMs: number;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
+  /** A write betrays a former owner, since it collides in the log; a read does not. */
+  readonly readsMostly: boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -104,6 +112,8 @@ const BROAD: Readonly<Partial<Record<Nemesis, number>>> = {
   'store-down': 1,
   'jump-wall': 1,
   'isolate-shard': 2,
+  'isolate-front': 1,
+  'delay-requests': 2,
   'cut-beats': 1,
 };
 
@@ -112,7 +122,9 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   zombies: { 'isolate-shard': 1 },
   store: { 'kill-shard': 2, 'cut-store': 2, 'store-down': 1 },
   memory: { 'kill-shard': 1, 'reset-network': 1 },
-  moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'cut-network': 10 },
+  moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 4, 'isolate-front': 6 },
+  delays: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 16 },
+  clocks: { 'jump-wall': 5, 'kill-shard': 4, 'reset-network': 6 },
   'lost-records': { 'lose-record': 6, 'kill-shard': 1 },
   displaced: { 'kill-shard': 3, 'cut-store': 2 },
   'broken-clocks': { 'cut-beats': 1 },
@@ -124,7 +136,13 @@ function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
   const steady: readonly Focus[] = ['zombies', 'broken-clocks'];
   if (steady.includes(focus)) return { ...NO_STORE_FAULTS, staleMsMax: 200 };
   if (focus === 'displaced') {
-    return { ...NO_STORE_FAULTS, lateAppend: 0.3, lateWhenCut: 0.7, displaced: 0.9, lateMsMax: random.pick([6000, 15_000]) };
+    return {
+      ...NO_STORE_FAULTS,
+      lateAppend: 0.3,
+      lateWhenCut: 0.7,
+      displaced: 0.9,
+      lateMsMax: random.pick([6000, 15_000]),
+    };
   }
   if (random.chance(0.4) && !rough.includes(focus)) return { ...NO_STORE_FAULTS, slow: 0.01, staleMsMax: 200 };
   const scale = focus === 'store' ? 2 : 1;
@@ -151,7 +169,8 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
       // A member is declared dead only by those who see the store without a gap for as long as a lease.
       return random.between(4000, 7000);
     case 'moves':
-      return random.between(300, 900);
+    case 'delays':
+      return random.between(200, 500);
     default:
       return random.between(800, 4500);
   }
@@ -162,7 +181,7 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
   const trims = random.chance(0.3) && focus !== 'displaced' && focus !== 'late-bytes';
   // Much of the same, where what one client does has to be seen by the next at once.
-  const crowded = focus === 'moves' || focus === 'zombies';
+  const crowded = focus === 'moves' || focus === 'delays' || focus === 'zombies';
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
@@ -173,8 +192,9 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     tenants: crowded ? 2 : random.whole(2, 3),
     clientsPerFront: random.whole(3, 5),
     activeMs: focus === 'late-bytes' ? 45_000 : random.between(20_000, 32_000),
-    deadlineMs: focus === 'zombies' ? 1500 : 10_000,
-    thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 500 : random.pick([200, 400, 700]),
+    // So that clients of a front that reaches few shards do not all wait for the others.
+    deadlineMs: focus === 'moves' || focus === 'zombies' ? 1500 : 10_000,
+    thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 1000 : random.pick([200, 400, 700]),
     subjects: crowded ? 1 : random.whole(2, 3),
     objects: crowded ? 2 : random.whole(2, 5),
     segmentSize: random.pick([4, 8, 32]),
@@ -185,10 +205,11 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     store: drawStoreFaults(random, focus),
     nemesisMs: drawNemesisMs(random, focus),
     nemeses: trims ? others : { ...others, ...(jumps === 0 ? {} : { 'jump-wall': jumps }) },
-    slowNetwork: focus === 'moves' ? 0.15 : random.pick([0.002, 0.02]),
+    slowNetwork: focus === 'moves' || focus === 'delays' ? 0.15 : random.pick([0.002, 0.02]),
     keepaliveMs: focus === 'late-bytes' ? 120_000 : 2000,
     slowShard: focus === 'broken-clocks' ? 'shard-0' : undefined,
     wallSkewMs: focus === 'displaced' ? 5000 : 200,
     uniqueGrants: focus === 'broken-clocks',
+    readsMostly: focus === 'moves',
   };
 }

@@ -77,9 +77,9 @@ export class Client {
     const tenant = this.#random.pick(this.#ports.tenants);
     if (this.#ports.profile.uniqueGrants) return this.grant(tenant, this.#uniqueTuple(tenant));
     const action = this.#random.weighted({
-      grant: 22,
-      revoke: 18,
-      check: 22,
+      grant: this.#ports.profile.readsMostly ? 8 : 22,
+      revoke: this.#ports.profile.readsMostly ? 8 : 18,
+      check: this.#ports.profile.readsMostly ? 60 : 22,
       bulk: 8,
       list: 10,
       several: 3,

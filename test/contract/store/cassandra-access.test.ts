@@ -2,6 +2,7 @@
 // read and modify. The node has the weaker settings, too, of which the store warns.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
 import { GrantdError } from '../../../src/core/errors.ts';
@@ -168,6 +169,38 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
     } finally {
       await store.close();
     }
+  });
+
+  it('takes the statements of the operating guide as they stand there', async () => {
+    await migrate(cluster);
+    const page = readFileSync(new URL('../../../docs/operating/cassandra.md', import.meta.url), 'utf8');
+    const statements = [...page.matchAll(/^```cql\n(.*?)^```$/gms)]
+      .flatMap(([, block = '']) => block.split(';'))
+      .map((statement) => statement.trim())
+      .filter((statement) => statement !== '');
+    assert.ok(statements.length > 8);
+    await asSuperuser(...statements);
+    const [, shardPassword = ''] = /ROLE IF NOT EXISTS grantd_shard WITH PASSWORD = '([^']+)'/.exec(page) ?? [];
+    const [, migratePassword = ''] = /ROLE IF NOT EXISTS grantd_migrate WITH PASSWORD = '([^']+)'/.exec(page) ?? [];
+    await migrate(cluster, { credentials: { username: 'grantd_migrate', password: migratePassword } });
+    const log = createRecordingLog();
+    const store = await openStore(cluster, { credentials: { username: 'grantd_shard', password: shardPassword } }, log);
+    try {
+      assert.deepEqual(await store.append(createRecord(newSlot(), 1), soon()), { kind: 'appended' });
+      await waitFor(() => log.lines.some((line) => line.includes('commitlog_sync')));
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('lets the role of the guide make the keyspace and all that is in it', async () => {
+    const password = 'a-password';
+    await asSuperuser(
+      `CREATE ROLE maker WITH PASSWORD = '${password}' AND LOGIN = true`,
+      'GRANT CREATE ON ALL KEYSPACES TO maker',
+    );
+    const meta = await migrate(cluster, { keyspace: 'made', credentials: { username: 'maker', password } });
+    assert.equal(meta.slots, META.slots);
   });
 
   it('refuses to make a keyspace with more copies than there are nodes', async () => {

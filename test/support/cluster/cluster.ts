@@ -36,6 +36,8 @@ export interface ClusterOptions {
   readonly shards: number;
   readonly fronts: number;
   readonly slots?: number;
+  /** Several clusters may share one Cassandra. */
+  readonly keyspace?: string;
 }
 
 /** `127.A.B`, on which nothing listens yet. The address ending in .1 is held until the cluster ends. */
@@ -131,9 +133,10 @@ export class Cluster {
 
   /** The settings of a role that has the store. */
   get storeSettings(): Record<string, string> {
-    const { cassandra } = this.#options;
+    const { cassandra, keyspace = 'grantd' } = this.#options;
     return {
       GRANTD_STORE: 'cassandra',
+      GRANTD_CASSANDRA_KEYSPACE: keyspace,
       GRANTD_CASSANDRA_CONTACT_POINTS: cassandra.contactPoints.join(','),
       GRANTD_CASSANDRA_LOCAL_DATACENTER: cassandra.localDatacenter,
     };

@@ -291,7 +291,8 @@ describe('the checker of histories', () => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
       return Math.floor((state / 2 ** 32) * below);
     };
-    const calls: Plan['call'][] = ['grant', 'revoke', 'check', 'check', 'check', 'bulk', 'list'];
+    const checks = Array.from({ length: 10 }, () => 'check' as const);
+    const calls: Plan['call'][] = ['grant', 'grant', 'revoke', 'revoke', ...checks, 'bulk', 'bulk', 'list'];
     const operations = Array.from({ length: 20 }, (_tenant, tenant) => {
       const script = Array.from(
         { length: 5000 },
@@ -313,12 +314,14 @@ describe('the checker of histories', () => {
         return { ...operation, outcome: { ...operation.outcome, grantId: `${operation.outcome.grantId}-${tenant}` } };
       }),
     );
-    const startMs = performance.now();
+    // Processor time: the machine may be busy.
+    const start = process.threadCpuUsage();
     const verdict = judged(all);
-    const seconds = (performance.now() - startMs) / 1000;
+    const { user, system } = process.threadCpuUsage(start);
+    const seconds = (user + system) / 1e6;
     context.diagnostic(`${verdict.text} in ${seconds.toFixed(1)} s`);
     assert.ok(verdict.ok, verdict.text);
     assert.equal(verdict.undecided, 0);
-    assert.ok(seconds < 60);
+    assert.ok(seconds < 30);
   });
 });

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { FakeTime, findFakeTimeLibrary } from '../fake-time.ts';
 import type { ServiceProcess } from '../service-process.ts';
-import { letRun } from '../wait-for.ts';
+import { letRun, waitFor } from '../wait-for.ts';
 import {
   assertNoFailures,
   type Bench,
@@ -22,6 +22,8 @@ const OUTAGE_RECOVERY_MS_MAX = 5000;
 const NODE_PAUSE_MS = 20_000;
 const NODE_DOWN_MS = 6000;
 const JUMP_SECONDS = 3600;
+/** The date of an answer has whole seconds, and is made once a second. */
+const WALL_CLOCK_MS = 10_000;
 /** What a process may grow by while it can do nothing: queues and caches have bounds. */
 const GROWTH_BYTES_MAX = 200 * 1024 ** 2;
 /** Every client has one request under way, and the console asks now and then. */
@@ -38,10 +40,11 @@ const frontCutOff: Trial = {
   async run(bench) {
     const { cluster } = bench;
     const front = cluster.front(cluster.fronts.length - 1);
-    let healedAt = 0;
+    let [cutAt, healedAt] = [0, 0];
     let queued = 0;
     const outcome = await underLoad(bench, 'front-cut', async (load) => {
       cluster.shardCut.signal('SIGSTOP');
+      cutAt = load.now();
       const end = load.now() + CUT_MS;
       while (load.now() < end) {
         await letRun(500);
@@ -54,6 +57,8 @@ const frontCutOff: Trial = {
     bench.say(
       `  ${outcome.report.failures.length} of ${outcome.report.requests.length} requests failed, at most ${queued} waited in the front`,
     );
+    const slowest = Math.max(...outcome.report.within({ from: cutAt, to: healedAt }).map(({ latencyMs }) => latencyMs));
+    assert.ok(slowest > CUT_MS / 2, 'the cut was felt');
     for (const request of outcome.report.failures)
       assert.match(request.failure ?? '', /^503 /, describeRequest(request));
     assert.ok(queued <= QUEUE_LENGTH_MAX, `${queued} requests piled up`);
@@ -138,6 +143,16 @@ async function restartWith(
   await cluster.waitUntilServed();
 }
 
+/** By the date that the process puts on its answers. */
+async function waitUntilWallClockIs({ name, options }: ServiceProcess, offsetSeconds: number): Promise<void> {
+  await waitFor(`the wall clock of ${name} to be ${offsetSeconds} s ahead`, async () => {
+    const response = await fetch(`${options.opsUrl}/livez`);
+    await response.body?.cancel();
+    const aheadMs = Date.parse(response.headers.get('date') ?? '') - Date.now();
+    return Math.abs(aheadMs - offsetSeconds * 1000) < WALL_CLOCK_MS;
+  });
+}
+
 const wallClockJump: Trial = {
   name: 'the wall clock of a shard and a front jumps by an hour, and back by two',
   async run(bench) {
@@ -153,6 +168,7 @@ const wallClockJump: Trial = {
         const from = load.now();
         for (const offset of [JUMP_SECONDS, -JUMP_SECONDS, 0]) {
           time.set(offset);
+          for (const service of services) await waitUntilWallClockIs(service, offset);
           await letRun(bench.afterMs);
         }
         window = { from, to: load.now() };

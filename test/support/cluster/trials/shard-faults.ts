@@ -2,8 +2,10 @@
 // from Cassandra.
 
 import assert from 'node:assert/strict';
+import { Cluster } from '../cluster.ts';
 import { percentile } from '../load.ts';
 import type { SlotRecord } from '../operator-client.ts';
+import { Strain } from '../strain.ts';
 import { letRun, waitFor } from '../wait-for.ts';
 import { assertNoFailures, type Bench, describePauses, type Trial, tenantsOf, underLoad } from './trial.ts';
 
@@ -14,6 +16,11 @@ const HANDOVER_SLACK = 3;
 const SHARD_PAUSE_MS = 10_000;
 const RESTART_ALL_MS_MAX = 10_000;
 const WATCH_AFTER_KILL_MS = 8000;
+const MANY_SLOTS = 256;
+/** Three nodes of Cassandra and three shards share two cores here, where the figure stands for one each. */
+const SHARED_PROCESSORS = 2;
+/** Each slot is claimed once, but for this share that a member took before the others were seen. */
+const CLAIMS_AGAIN_MAX = 0.25;
 
 /** The slots of a shard that has gone are served by others. */
 async function waitUntilTakenOver({ cluster }: Bench, shard: string, boundMs = 20_000): Promise<void> {
@@ -187,22 +194,57 @@ const cutOffFromStore: Trial = {
   },
 };
 
+/** Kills all and starts all. Resolves with how long it took until every slot was served. */
+async function killAndStartAll(cluster: Cluster): Promise<number> {
+  const running = cluster.shards.filter(({ isRunning }) => isRunning);
+  await Promise.all(running.map((shard) => shard.kill()));
+  const startMs = performance.now();
+  for (const shard of running) shard.start();
+  await cluster.waitUntilServed();
+  return performance.now() - startMs;
+}
+
 const restartAll: Trial = {
   name: 'all shards restarted at once',
   async run(bench) {
-    const { cluster } = bench;
-    const running = cluster.shards.filter(({ isRunning }) => isRunning);
-    let serving = 0;
-    const outcome = await underLoad(bench, 'restart-all', async (load) => {
-      await Promise.all(running.map((shard) => shard.kill()));
-      const from = load.now();
-      for (const shard of running) shard.start();
-      await cluster.waitUntilServed();
-      serving = load.now() - from;
+    let servingMs = 0;
+    const outcome = await underLoad(bench, 'restart-all', async () => {
+      servingMs = await killAndStartAll(bench.cluster);
     });
-    bench.say(`  serving again after ${serving.toFixed(0)} ms`);
-    assert.ok(serving <= RESTART_ALL_MS_MAX * outcome.strain, `serving again only after ${serving} ms`);
+    bench.say(`  serving again after ${servingMs.toFixed(0)} ms`);
+    assert.ok(servingMs <= RESTART_ALL_MS_MAX * outcome.strain, `serving again only after ${servingMs} ms`);
     for (const { failure } of outcome.report.failures) assert.match(failure ?? '', /^503 /);
+  },
+};
+
+const restartAllWithManySlots: Trial = {
+  name: `all shards restarted at once, ${MANY_SLOTS} slots to claim`,
+  async run({ cassandra, say }) {
+    const cluster = await Cluster.start({ cassandra, shards: 3, fronts: 1, slots: MANY_SLOTS, keyspace: 'many_slots' });
+    try {
+      await cluster.waitUntilServed();
+      const before = await cluster.operator.slots();
+      const strain = new Strain();
+      const servingMs = await killAndStartAll(cluster);
+      const factor = strain.take();
+      strain.stop();
+      const epochs = new Map(before.map(({ slot, epoch }) => [slot, epoch ?? 0]));
+      const claims = (await cluster.operator.slots()).map(({ slot, epoch }) => (epoch ?? 0) - (epochs.get(slot) ?? 0));
+      const claimed = claims.reduce((sum, each) => sum + each, 0);
+      const counts = await Promise.all(
+        cluster.shards.map((shard) => shard.readMetric('grantd_slot_moves_total', { kind: 'failed' })),
+      );
+      const failed = counts.reduce((sum, each) => sum + each, 0);
+      say(
+        `  ${MANY_SLOTS} slots serving again after ${servingMs.toFixed(0)} ms (strain ${factor.toFixed(1)}): ${claimed} claims that stood, ${failed} failed`,
+      );
+      assert.ok(servingMs <= RESTART_ALL_MS_MAX * Math.max(factor, SHARED_PROCESSORS), `only after ${servingMs} ms`);
+      // Where claims are slow, the next in rank come to help, and what they took moves once more.
+      const perSlotMax = Math.min(2, 1 + CLAIMS_AGAIN_MAX * factor);
+      assert.ok(claimed + failed <= MANY_SLOTS * perSlotMax, `${claimed} claims and ${failed} failures`);
+    } finally {
+      await cluster.end({ keepLogs: false });
+    }
   },
 };
 
@@ -214,4 +256,5 @@ export const SHARD_FAULTS: readonly Trial[] = [
   scale,
   cutOffFromStore,
   restartAll,
+  restartAllWithManySlots,
 ];

@@ -8,6 +8,7 @@ import type { Cluster } from '../cluster.ts';
 import type { TenantWithKey } from '../operator-client.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import { readsSince, StoreReads } from '../store-reads.ts';
+import { Strain } from '../strain.ts';
 import { waitFor } from '../wait-for.ts';
 import type { Trial } from './trial.ts';
 
@@ -19,6 +20,8 @@ const TENANT_TABLES = ['grants', 'keys', 'tenants', 'namespaces', 'subjects', 'l
 const WRITERS = 64;
 const GROUP_COMMIT_MS = 4000;
 const GROUP_COMMIT_RATIO_MIN = 30;
+/** Nearly all of the writers that are not being answered. */
+const GRANTS_PER_APPEND_MIN = 16;
 const GRANTS_PREPARED = 100_000;
 const LAG_MS_MAX = 60_000;
 
@@ -121,6 +124,13 @@ const coldSubject: Trial = {
   },
 };
 
+async function readBatches(shard: ServiceProcess): Promise<{ operations: number; appends: number }> {
+  return {
+    operations: await shard.readMetric('grantd_append_batch_operations_sum'),
+    appends: await shard.readMetric('grantd_append_batch_operations_count'),
+  };
+}
+
 const groupCommit: Trial = {
   name: `${WRITERS} writers of one tenant get at least ${GROUP_COMMIT_RATIO_MIN} times the grants of one`,
   async run({ cluster, say }) {
@@ -150,9 +160,15 @@ const groupCommit: Trial = {
       // The first seconds of a process are spent on compiling it.
       await perSecond(WRITERS);
       const single = await perSecond(1);
+      const strain = new Strain();
+      const batchesBefore = await readBatches(owner);
       const rowsBefore = await owner.readMetric('grantd_state_writes_total');
       const startMs = performance.now();
       const many = await perSecond(WRITERS);
+      const factor = strain.take();
+      strain.stop();
+      const batches = await readBatches(owner);
+      const perAppend = (batches.operations - batchesBefore.operations) / (batches.appends - batchesBefore.appends);
       const lag = await owner.readMetric('grantd_checkpoint_lag_entries');
       await waitFor(
         'write-behind to catch up',
@@ -162,9 +178,11 @@ const groupCommit: Trial = {
       const rows = (await owner.readMetric('grantd_state_writes_total')) - rowsBefore;
       const seconds = (performance.now() - startMs) / 1000;
       say(
-        `  grants/s: ${single.toFixed(0)} with one writer, ${many.toFixed(0)} with ${WRITERS}: ratio ${(many / single).toFixed(1)}; write-behind: ${(rows / seconds).toFixed(0)} rows/s, ${lag} entries behind at the end of the load`,
+        `  grants/s: ${single.toFixed(0)} with one writer, ${many.toFixed(0)} with ${WRITERS}: ratio ${(many / single).toFixed(1)}, ${perAppend.toFixed(1)} grants per append (strain ${factor.toFixed(1)}); write-behind: ${(rows / seconds).toFixed(0)} rows/s, ${lag} entries behind at the end of the load`,
       );
-      assert.ok(many / single >= GROUP_COMMIT_RATIO_MIN, `the ratio is ${many / single}`);
+      // What writers share is the append, on any machine; what that is worth shows where the processors are free.
+      assert.ok(perAppend >= GRANTS_PER_APPEND_MIN, `${perAppend} grants per append`);
+      assert.ok(many / single >= GROUP_COMMIT_RATIO_MIN / factor, `the ratio is ${many / single}`);
     } finally {
       client.close();
     }
