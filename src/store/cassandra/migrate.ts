@@ -129,8 +129,10 @@ export async function migrateCassandra(
   const connection = await openConnection(ports, options);
   try {
     const { client, session } = connection;
-    const changes = new SchemaChanges(client, clock);
+    const changes = new SchemaChanges(client, connection.hosts(), clock);
     const meta = createMetaCalls(session, keyspace);
+    // A node that lags behind would make anew what is there.
+    await changes.awaitAgreement();
     if (!(await changes.hasKeyspace(options.keyspace))) await createKeyspace(connection, changes, options, log);
     const found = await meta.readMeta(clock.monotonicMs() + CALL_MS);
     if (isUpToDate(found, wanted, log)) {

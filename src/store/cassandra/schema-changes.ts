@@ -1,8 +1,9 @@
 // Changes of the schema, one at a time: each is sent once, and the next begins when every node that is up has taken it. A
-// change that meets another one on its way can leave a table in two versions.
+// change that meets another one on its way can leave a table in two versions. All goes through one node: what it has
+// changed it knows at once, so that it cannot believe the others to agree on what was before.
 
 import { createHash } from 'node:crypto';
-import cassandra, { type Client } from 'cassandra-driver';
+import cassandra, { type Client, type Host } from 'cassandra-driver';
 import type { Clock } from '../../core/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { causeOf, reasonOf } from './driver-errors.ts';
@@ -30,10 +31,15 @@ export function tableIdOf(keyspace: string, table: string): string {
 export class SchemaChanges {
   readonly #client: Client;
   readonly #clock: Clock;
+  readonly #host: Host;
 
-  constructor(client: Client, clock: Clock) {
+  /** Throws GrantdError `unavailable` where no node is up. */
+  constructor(client: Client, hosts: readonly Host[], clock: Clock) {
+    const host = hosts.find((each) => each.isUp());
+    if (host === undefined) throw new GrantdError('unavailable', 'No node of Cassandra is up.');
     this.#client = client;
     this.#clock = clock;
+    this.#host = host;
   }
 
   async hasKeyspace(keyspace: string): Promise<boolean> {
@@ -50,6 +56,7 @@ export class SchemaChanges {
   async apply(statement: string): Promise<void> {
     try {
       await this.#client.execute(statement, [], {
+        host: this.#host,
         prepare: false,
         readTimeout: CHANGE_TIMEOUT_MS,
         retry: new policies.retry.FallthroughRetryPolicy(),
@@ -91,7 +98,7 @@ export class SchemaChanges {
 
   async #read(query: string, params: readonly string[]): Promise<readonly cassandra.types.Row[]> {
     try {
-      const { rows } = await this.#client.execute(query, [...params], { prepare: params.length > 0 });
+      const { rows } = await this.#client.execute(query, [...params], { host: this.#host, prepare: params.length > 0 });
       return rows;
     } catch (error) {
       throw unavailable(error);

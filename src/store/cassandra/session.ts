@@ -21,7 +21,7 @@ const CALLS = { underWayMax: 1024, waitingMax: 8192 };
  * Batches of state on their way: enough to keep three nodes busy, few enough that a conditional write finds room on them.
  * Those of all slots wait together.
  */
-const STATE_BATCHES = { underWayMax: 32, waitingMax: 16_384 };
+const STATE_BATCHES = { underWayMax: 16, waitingMax: 16_384 };
 /** Nodes that one read or plain write is sent to, one after another. */
 const ATTEMPTS_MAX = 3;
 

@@ -7,7 +7,7 @@ import type { Session } from './session.ts';
 import { type StateBatch, StateStatements } from './state-statements.ts';
 
 /** Batches of one call on their way; what all calls have on their way is bounded besides. */
-const BATCHES_AT_ONCE = 16;
+const BATCHES_AT_ONCE = 8;
 
 export function createStateWrites(
   session: Session,
