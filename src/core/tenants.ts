@@ -15,3 +15,8 @@ export interface Tenant {
   /** Wall clock, ms since the Unix epoch. */
   readonly createdAtMs: number;
 }
+
+/** Whether it refuses everything from now on. */
+export function isLeaving(tenant: Tenant): boolean {
+  return tenant.state === 'deleting' || tenant.state === 'deleted';
+}

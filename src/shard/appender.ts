@@ -66,6 +66,7 @@ interface Answer {
 
 interface Batch {
   readonly base: Stamp;
+  readonly elapsedMs: number;
   readonly operations: readonly EntryOperation[];
   readonly encoded: readonly string[];
   readonly answers: readonly Answer[];
@@ -111,6 +112,8 @@ export interface LogEnd {
   readonly lastSeq: number;
   /** The least base of the next entry. */
   readonly nextBase: Stamp;
+  /** When the first entry was made, on the monotonic clock. */
+  readonly openedAtMs: number;
 }
 
 export const operationId = (requestId: string, index: number): string => `${requestId}/${index}`;
@@ -121,6 +124,7 @@ export class Appender {
   readonly #epoch: number;
   #lastSeq: number;
   #nextBase: Stamp;
+  readonly #openedAtMs: number;
   readonly #queues = new Map<TenantId, Waiting[]>();
   #queueLength = 0;
   readonly #inFlight = new Map<string, Promise<OperationResult>>();
@@ -134,6 +138,7 @@ export class Appender {
     this.#epoch = end.epoch;
     this.#lastSeq = end.lastSeq;
     this.#nextBase = end.nextBase;
+    this.#openedAtMs = end.openedAtMs;
   }
 
   get lastSeq(): number {
@@ -286,7 +291,7 @@ export class Appender {
         encoded.push(text);
       }
     }
-    return { base: this.#base(), operations, encoded, answers };
+    return { base: this.#base(), elapsedMs: Math.floor(nowMs - this.#openedAtMs), operations, encoded, answers };
   }
 
   #decide(
@@ -317,7 +322,7 @@ export class Appender {
   async #append(batch: Batch): Promise<boolean | undefined> {
     const { clock, log, ids } = this.#ports;
     const startedMs = clock.monotonicMs();
-    const body = encodeEntry(batch.base, batch.encoded);
+    const body = encodeEntry(batch, batch.encoded);
     const entryId = ids.create('ent');
     let retryMs = RETRY_MS_FIRST;
     while (this.#closed === undefined) {
@@ -364,7 +369,8 @@ export class Appender {
   #commit(batch: Batch, seq: number): void {
     assert(seq === this.#lastSeq + 1, 'entries are committed in the order of the log');
     this.#lastSeq = seq;
-    const entry = { seq, base: batch.base, operations: batch.operations };
+    const { base, elapsedMs, operations } = batch;
+    const entry = { seq, base, elapsedMs, operations };
     this.#nextBase = followingBase(entry);
     this.#ports.commit(entry);
     for (const { waiting, result } of batch.answers) {

@@ -4,7 +4,7 @@ import { assert } from '../core/assert.ts';
 import { GrantdError } from '../core/errors.ts';
 import { parseTenantId } from '../core/ids.ts';
 import { ALL_SCOPES } from '../core/scopes.ts';
-import type { Tenant } from '../core/tenants.ts';
+import { isLeaving, type Tenant } from '../core/tenants.ts';
 import type { MemberRow, TrailRow } from '../store/store.ts';
 import { exportGrants, listSubjectGrants, listSubjects, listTrail } from './listings.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from './operations.ts';
@@ -44,7 +44,7 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
   async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant> {
     this.#assertOperator();
     const { tenure, memory } = this.#tenantOf(claim.tenantId);
-    if (memory.tenant.state === 'deleting') throw noTenant(claim.tenantId);
+    if (isLeaving(memory.tenant)) throw noTenant(claim.tenantId);
     const actor = `operator:${claim.operator}`;
     return this.handles.grant({ tenure, memory, keyId: '', actor, use: undefined, expiresAtMs: undefined }, ALL_SCOPES);
   }

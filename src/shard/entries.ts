@@ -20,7 +20,15 @@ export interface EntryOperation extends ChangeOrigin {
   readonly changes: readonly Change[];
 }
 
-export interface Entry {
+/** When an entry was made. */
+export interface EntryTime {
+  /** Wall clock at most: it may jump, but never back behind the entry before. */
+  readonly base: Stamp;
+  /** Whole ms on its owner's monotonic clock since the first entry of its epoch: how entries of one epoch are apart. */
+  readonly elapsedMs: number;
+}
+
+export interface Entry extends EntryTime {
   /** Change i of the entry, counted over its operations, has the stamp base + i. */
   readonly base: Stamp;
   readonly operations: readonly EntryOperation[];
@@ -46,8 +54,9 @@ export function encodeOperation(operation: EntryOperation): string {
   return JSON.stringify(operation);
 }
 
-export function encodeEntry(base: Stamp, encodedOperations: readonly string[]): string {
-  const body = `{"format":${LOG_FORMAT},"base":${base},"operations":[${encodedOperations.join(',')}]}`;
+export function encodeEntry({ base, elapsedMs }: EntryTime, encodedOperations: readonly string[]): string {
+  const operations = encodedOperations.join(',');
+  const body = `{"format":${LOG_FORMAT},"base":${base},"elapsedMs":${elapsedMs},"operations":[${operations}]}`;
   assert(Buffer.byteLength(body) <= ENTRY_BYTES_MAX, 'an entry is at most 1 MiB');
   return body;
 }
@@ -111,6 +120,8 @@ const changeSchema = z.discriminatedUnion('kind', [
 const entrySchema = z.object({
   format: z.int(),
   base: z.int().positive(),
+  // Logs of the first days have none; their bases tell.
+  elapsedMs: z.int().nonnegative().optional(),
   operations: z.array(
     z.object({
       tenantId: tenantIdSchema,
@@ -150,6 +161,7 @@ export function decodeEntry(record: LogRecord): Entry {
   if (!entry.success) throw new LogUnreadableError(`The ${where} is not well-formed.`, entry.error);
   return {
     base: entry.data.base,
+    elapsedMs: entry.data.elapsedMs ?? Math.floor(entry.data.base / 1000),
     operations: entry.data.operations.map((operation) => ({
       ...operation,
       changes: operation.changes.map((change) =>

@@ -14,7 +14,7 @@ import type { IdFactory, TenantId } from '../core/ids.ts';
 import { segmentOf } from '../core/slots.ts';
 import type { Checkpoint, ConditionalOutcome, LogRecord, SlotRow, Stamp, Store } from '../store/store.ts';
 import type { CommittedEntry, LogEnd } from './appender.ts';
-import { decodeEntry, type Entry, encodeEntry, followingBase, LogUnreadableError } from './entries.ts';
+import { decodeEntry, type Entry, type EntryTime, encodeEntry, followingBase, LogUnreadableError } from './entries.ts';
 import { ShardFailure } from './shard.ts';
 import { delay, storeDeadline, yieldTurn } from './store-calls.ts';
 
@@ -111,19 +111,20 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
         `The log of slot ${slot} ends at seq ${lastSeq}, but its owner has recorded seq ${row.opened} in it.`,
       );
     }
-    const base = Math.max(nextBase, ports.clock.wallMs() * 1000);
+    const openedAtMs = ports.clock.monotonicMs();
+    const time = { base: Math.max(nextBase, ports.clock.wallMs() * 1000), elapsedMs: 0 };
     const record = {
       slot,
       seq: lastSeq + 1,
       epoch,
       entryId: ports.ids.create('ent'),
-      body: encodeEntry(base, []),
+      body: encodeEntry(time, []),
     };
     if (!(await appendOnce(ports, record))) continue;
-    const open = { base, operations: [], seq: record.seq };
+    const open = { ...time, operations: [], seq: record.seq };
     await ports.replay(open);
     await recordOpened(ports, row, record.seq);
-    return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open) };
+    return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open), openedAtMs };
   }
 }
 
@@ -192,7 +193,7 @@ async function recordOpened(ports: RecoveryPorts, row: SlotRow, opened: number):
 }
 
 export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segmentSize'> {
-  /** Operation ids of entries younger than this (by the log's own time, which no clock can shorten) have to be known. */
+  /** Operation ids of entries younger than this have to be known. */
   readonly operationsKeptMs: number;
   /**
    * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first; takes
@@ -203,20 +204,37 @@ export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segm
   readonly over: () => boolean;
 }
 
+/** How far the wall clocks of two owners, or one before and after it was set, may be apart and nobody notices. */
+const CLOCKS_APART_MS_MAX = 2 * 3_600_000;
+
+interface Moment extends EntryTime {
+  readonly epoch: number;
+}
+
+/** How long before `newer` the entry `older` was made, at least: no clock that was set makes it look older than it is. */
+function leastAgeMs(newer: Moment, older: Moment): number {
+  const ageMs =
+    newer.epoch === older.epoch
+      ? newer.elapsedMs - older.elapsedMs
+      : (newer.base - older.base) / 1000 - CLOCKS_APART_MS_MAX;
+  return Math.max(0, ageMs);
+}
+
 /**
- * Reads backwards from the checkpoint until entries are so much older than the end of the log (`endBase`, of this epoch's
- * first entry) that nobody repeats their operations. Throws LogUnreadableError at a gap.
+ * Reads backwards from the checkpoint until entries are so much older than the end of the log (`end`, this epoch's first
+ * entry) that nobody repeats their operations. Throws LogUnreadableError at a gap.
  */
 export async function recallTail(
   ports: TailPorts,
   slot: number,
-  range: { readonly first: number; readonly checkpointSeq: number; readonly endBase: Stamp },
+  range: { readonly first: number; readonly checkpointSeq: number; readonly end: Moment },
 ): Promise<void> {
   const { store, clock, segmentSize } = ports;
   const entries: { readonly recall: () => void; readonly epoch: number }[] = [];
   const slice = new Slice(clock);
   let end = range.checkpointSeq;
-  let oldest = range.endBase;
+  let newer = range.end;
+  let ageMs = 0;
   // Most logs are at rest, and one entry says so.
   let count = 1;
   while (end >= range.first && !ports.over()) {
@@ -228,11 +246,13 @@ export async function recallTail(
     }
     for (const record of records.toReversed()) {
       const entry = decodeEntry(record);
-      oldest = entry.base;
+      const moment = { base: entry.base, elapsedMs: entry.elapsedMs, epoch: record.epoch };
+      ageMs += leastAgeMs(newer, moment);
+      newer = moment;
       entries.push({ recall: ports.recall(entry), epoch: record.epoch });
       await slice.giveWay();
     }
-    if (range.endBase - oldest > ports.operationsKeptMs * 1000) break;
+    if (ageMs > ports.operationsKeptMs) break;
     end = start - 1;
     count = Math.min(2 * count, RECORDS_PER_READ);
   }

@@ -6,6 +6,7 @@ import { assert } from '../core/assert.ts';
 import { type KeyId, parseKeyId, parseTenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import { slotOfTenant } from '../core/slots.ts';
+import { isLeaving } from '../core/tenants.ts';
 import { type Namespace, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
 import { type Handle, HandleTable, sameHash, unauthorized } from './handles.ts';
 import { type ListingContext, listObjects, pageOf } from './listings.ts';
@@ -56,10 +57,12 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     if (tenantId === undefined || keyId === undefined) throw unauthorized();
     const tenure = this.tenureOf(tenantId);
     const memory = tenure.tenants.get(tenantId);
-    if (memory === undefined || memory.tenant.state === 'deleting') throw unauthorized();
+    if (memory === undefined || isLeaving(memory.tenant)) throw unauthorized();
     await memory.keys.pin();
     memory.keys.unpin();
     tenure.assertServing();
+    // The tenant may have been deleted while its keys were read.
+    if (isLeaving(memory.tenant)) throw unauthorized();
     const key = memory.keys.rows.get(keyId);
     const nowMs = this.dependencies.clock.wallMs();
     if (key === undefined || !sameHash(key.hash, claim.hash)) throw unauthorized();

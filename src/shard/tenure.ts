@@ -242,7 +242,7 @@ export class Tenure {
   }
 
   /** Tried until it succeeds, since writes wait for it; a log that cannot be trusted ends the tenure. */
-  async #recallTail(checkpointSeq: number, endBase: Stamp): Promise<void> {
+  async #recallTail(checkpointSeq: number, base: Stamp): Promise<void> {
     const { store, clock, segmentSize, operationsKeptMs } = this.#dependencies;
     const ports = {
       store,
@@ -254,7 +254,8 @@ export class Tenure {
     };
     while (this.#state !== 'ended') {
       try {
-        await recallTail(ports, this.slot, { first: Math.max(this.#row.first, 1), checkpointSeq, endBase });
+        const end = { base, elapsedMs: 0, epoch: this.epoch };
+        await recallTail(ports, this.slot, { first: Math.max(this.#row.first, 1), checkpointSeq, end });
         break;
       } catch (error) {
         if (error instanceof LogUnreadableError) this.#lose(error.message);

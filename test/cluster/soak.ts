@@ -34,8 +34,8 @@ function random(below: number): number {
 
 const trials = [...SHARD_FAULTS, ...OTHER_FAULTS].filter(({ name }) => name.includes(values.only));
 if (trials.length === 0) throw new Error(`No fault has ${values.only} in its name.`);
-const endMs = performance.now() + Number(values.minutes) * 60_000;
-if (!(endMs > 0)) throw new Error('--minutes takes a number.');
+const durationMs = Number(values.minutes) * 60_000;
+if (!(durationMs > 0)) throw new Error('--minutes takes a number.');
 
 if ((await missingCassandra('the soak')) !== undefined) process.exit(1);
 const cassandra = await startCassandra({ nodes: NODES });
@@ -44,6 +44,7 @@ let cluster: Cluster | undefined;
 try {
   cluster = await Cluster.start({ cassandra, shards: SHARDS, fronts: FRONTS, slots: SLOTS });
   await cluster.waitUntilServed();
+  const endMs = performance.now() + durationMs;
   let count = 0;
   while (performance.now() < endMs) {
     const round = [...trials];

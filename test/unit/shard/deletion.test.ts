@@ -190,3 +190,20 @@ test('a failing store only delays the removal', async () => {
   assert.equal(await rowsLeft(memory, tenantId), 0);
   slot.kill();
 });
+
+test('a key that is looked up while its tenant is deleted gets no handle', async () => {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory);
+  const tenantId = await slot.createTenant();
+  const key = await slot.createKey(await slot.handle(tenantId), tenantId);
+  await slot.tenure.checkpointed();
+  const heir = await slot.restart();
+  heir.faults.turn('hold', ['listKeys']);
+  const authenticating = heir.front.authenticate(key);
+  await waitFor(() => heir.faults.heldCalls() === 1);
+  const change = { tenantId, name: undefined, plan: undefined, state: 'deleting', operator: 'test' } as const;
+  await heir.connection.updateTenant(attempt(), change);
+  heir.faults.restore(['listKeys']);
+  await assert.rejects(authenticating, { code: 'unauthorized' });
+  heir.kill();
+});

@@ -2,7 +2,22 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attempt, createMemoryStore, OpenSlot, SEGMENT_SIZE, settled, tuple, turns, waitFor } from './tools.ts';
+import { encodeEntry } from '../../../src/shard/entries.ts';
+import { recallTail } from '../../../src/shard/recovery.ts';
+import {
+  attempt,
+  createMemoryStore,
+  ids,
+  OpenSlot,
+  real,
+  SEGMENT_SIZE,
+  SLOT,
+  settled,
+  soon,
+  tuple,
+  turns,
+  waitFor,
+} from './tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
@@ -172,4 +187,56 @@ test('an attempt that expires while it waits for its turn changes nothing', asyn
   await assert.rejects(waiting, { kind: 'expired' });
   assert.equal(await slot.check(handle, TUPLE), false);
   slot.kill();
+});
+
+test('a wall clock that jumped an hour, before or at the change of owner, shortens no memory', async () => {
+  const memory = await createMemoryStore();
+  let jumpMs = 0;
+  const wallMs = () => Date.now() + jumpMs;
+  const slot = await OpenSlot.open(memory, { wallMs });
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  const by = attempt();
+  const created = await slot.grant(handle, TUPLE, by);
+  jumpMs = 3_600_000;
+  for (let index = 0; index < 3 * SEGMENT_SIZE; index += 1) await slot.grant(handle, tuple('user:b', `doc:${index}`));
+  await slot.tenure.checkpointed();
+  const heir = await slot.restart({ wallMs: () => Date.now() + 2 * 3_600_000 - 60_000 });
+  assert.deepEqual(await heir.grant(await heir.handle(tenantId), TUPLE, by), created);
+  heir.kill();
+});
+
+test('no more of the log is read back than can be repeated', async () => {
+  const memory = await createMemoryStore();
+  const base = Date.now() * 1000;
+  const append = (seq: number, epoch: number, elapsedMs: number, baseMs: number) => {
+    const body = encodeEntry({ base: base + baseMs * 1000, elapsedMs }, []);
+    return memory.append({ slot: SLOT, seq, epoch, entryId: ids.create('ent'), body }, soon());
+  };
+  // A second apart, one minute long.
+  for (let seq = 1; seq <= 60; seq += 1) await append(seq, 1, seq * 1000, seq * 1000);
+  const recalled = async (epoch: number, baseMs: number): Promise<number> => {
+    let count = 0;
+    const ports = {
+      store: memory,
+      clock: real,
+      segmentSize: SEGMENT_SIZE,
+      operationsKeptMs: 20_000,
+      recall: () => {
+        count += 1;
+        return () => {};
+      },
+      over: () => false,
+    };
+    const end = { base: base + baseMs * 1000, elapsedMs: 61_000, epoch };
+    await recallTail(ports, SLOT, { first: 1, checkpointSeq: 60, end });
+    return count;
+  };
+  const ofThisOwner = await recalled(1, 61_000);
+  assert.ok(ofThisOwner >= 20 && ofThisOwner < 60, `${ofThisOwner} entries`);
+  // How long the owner before has been gone only wall clocks tell, and they may be an hour off: its last 20 seconds count.
+  const ofAnother = await recalled(2, 3_600_000);
+  assert.ok(ofAnother >= 20 && ofAnother < 60, `${ofAnother} entries`);
+  // A log at rest for longer says so with one entry.
+  assert.equal(await recalled(2, 3 * 3_600_000), 1);
 });

@@ -104,7 +104,7 @@ test('an entry of a lower epoch behind a higher one is void, for recovery and fo
         },
       ],
     };
-    const body = encodeEntry(Date.now() * 1000 + 1_000_000, [encodeOperation(operation)]);
+    const body = encodeEntry({ base: Date.now() * 1000 + 1_000_000, elapsedMs: 0 }, [encodeOperation(operation)]);
     return { slot: SLOT, seq, epoch, entryId: ids.create('ent'), body };
   };
   // The appender finds its seq taken by an entry that does not count, and goes on behind it.

@@ -201,7 +201,7 @@ test('a large log is replayed in slices: other work gets its turns, before and b
       }),
     );
   for (let entry = 1; entry <= 60; entry += 1) {
-    const body = encodeEntry(base + entry * 1000, operationsOf(entry));
+    const body = encodeEntry({ base: base + entry * 1000, elapsedMs: entry }, operationsOf(entry));
     await memory.append({ slot: SLOT, seq: lastSeq + entry, epoch, entryId: ids.create('ent'), body }, soon());
   }
   // What one entry costs here, so that a slow machine is no failure.

@@ -20,7 +20,7 @@ import { createProcessClock, type ProcessClock } from '../../support/process-clo
 import { META } from '../../support/store-fixtures.ts';
 
 export const random: Random = { bytes: (length) => randomBytes(length) };
-const real = createProcessClock();
+export const real = createProcessClock();
 export const ids = new IdFactory(real, random);
 export const SLOT = 0;
 /** Entries per segment of the log. */
