@@ -11,7 +11,7 @@
 // epoch or released. Few slots move at a time, and the next only when the former are served again.
 
 import type { Clock } from '../core/clock.ts';
-import type { SlotRow, Store } from '../store/store.ts';
+import type { MemberRow, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Membership } from './membership.ts';
 import { claimSlot } from './recovery.ts';
@@ -31,6 +31,8 @@ const FLUSH_MS_MAX = 1000;
 const RELEASE_TRIES = 3;
 const BACKOFF_MS_FIRST = 500;
 const BACKOFF_MS_MAX = 30_000;
+/** While no member comes or goes and this shard has its share, the rows are looked at this seldom. */
+const SCAN_MS = 3000;
 /** At a cold start the members come within a moment of each other, and each slot should be claimed once. */
 const SETTLE_MS = 1000;
 const SETTLE_MS_MAX = 2000;
@@ -85,6 +87,8 @@ export class Ownership {
   #settled = false;
   #changedAtMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
+  #scannedAtMs = Number.NEGATIVE_INFINITY;
+  #scannedMembers = '';
   #plan: SlotPlan | undefined;
 
   constructor(ports: OwnershipPorts, options: OwnershipOptions) {
@@ -131,10 +135,16 @@ export class Ownership {
     return waits && nowMs - this.#changedAtMs < MOVE_MS_MAX;
   }
 
-  /** Looks at the rows, plans, and begins what is due. Throws where the store cannot answer. */
+  /** Looks at the rows where they may have changed, plans, and begins what is due. Throws where the store cannot answer. */
   async round(session: Session): Promise<void> {
     const { store, clock, membership } = this.#ports;
-    this.#takeRows(await store.listSlots(storeDeadline(clock)));
+    const members = statesOf(membership.rows());
+    const isDue = clock.monotonicMs() - this.#scannedAtMs >= SCAN_MS;
+    if (isDue || this.moving || members !== this.#scannedMembers || !this.complete) {
+      this.#scannedAtMs = clock.monotonicMs();
+      this.#takeRows(await store.listSlots(storeDeadline(clock)));
+      this.#scannedMembers = members;
+    }
     if (session.ended || !session.leaseValid) return;
     const nowMs = clock.monotonicMs();
     this.#forgetMoves(nowMs);
@@ -282,9 +292,8 @@ export class Ownership {
   async #open(slot: number, session: Session): Promise<void> {
     const { store, clock, membership } = this.#ports;
     if (!session.leaseValid || this.#tenures.has(slot)) return;
-    const { applied, row } = await claimSlot({ store, clock }, slot, session.incarnation, (owner) =>
-      membership.confirmDead(owner),
-    );
+    const claim = { slot, owner: session.incarnation, known: this.#rows.get(slot) };
+    const { applied, row } = await claimSlot({ store, clock }, claim, (owner) => membership.confirmDead(owner));
     if (row !== undefined) this.#takeRow(row);
     // What was claimed by a session that is over meanwhile is found by whoever looks at the rows next.
     if (!applied || row === undefined || session.ended) return;
@@ -340,6 +349,10 @@ export class Ownership {
       }
     }
   }
+}
+
+function statesOf(members: readonly MemberRow[]): string {
+  return members.map(({ incarnation, state }) => `${incarnation} ${state}`).join();
 }
 
 /** Of two answers about one slot, which shows the later state: epochs only grow, and within one an owner only goes. */

@@ -1,14 +1,13 @@
 // Recovery: how a new owner takes a slot over. It bumps the epoch, reads the checkpoint, the tenants and the log from
 // there to its end, and appends the first entry of its epoch, from which on no earlier epoch can commit:
 //
-//   claim ▶ read checkpoint, tenants ▶ replay to the end ▶ append *open* ─▶ appended: record `opened`, serve
+//   claim ▶ read checkpoint, tenants ▶ replay to the end ▶ append *open* ─▶ appended: serve, record `opened`
 //                                           ▲                  │
 //                                           └──────────────────┘ occupied by an earlier epoch: that entry counts
 //
 // It replays only contiguous seqs and refuses a log that ends before `opened` of the row. Reads are served from then on.
 // Writes wait for `recallTail`, which reads back behind the checkpoint as far as operation ids have to be known.
 
-import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import { segmentOf } from '../core/slots.ts';
@@ -38,20 +37,21 @@ export interface RecoveredLog extends LogEnd {
 }
 
 /**
- * Claims the slot if it has no owner, or one that is this one or confirmed dead. `applied` false: another one owns it, as
- * `row` shows. A claim is always a new epoch, so that nothing of an earlier one of this very owner can land in it.
+ * Claims the slot if its row is still `known` (undefined: if it has none), which names no owner, or this one, or one that
+ * is confirmed dead. `applied` false: it was not claimed, and `row` shows why. A claim is always a new epoch, so that
+ * nothing of an earlier one of this very owner can land in it.
  */
 export async function claimSlot(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,
-  slot: number,
-  owner: string,
+  claim: { readonly slot: number; readonly owner: string; readonly known: SlotRow | undefined },
   confirmDead: (owner: string) => Promise<boolean>,
 ): Promise<ConditionalOutcome<SlotRow>> {
   const { store, clock } = ports;
-  const row = await store.readSlot(slot, storeDeadline(clock));
-  if (row?.owner !== undefined && row.owner !== owner && !(await confirmDead(row.owner)))
-    return { applied: false, row };
-  const expected = row === undefined ? undefined : { owner: row.owner, epoch: row.epoch };
+  const { slot, owner, known } = claim;
+  if (known?.owner !== undefined && known.owner !== owner && !(await confirmDead(known.owner))) {
+    return { applied: false, row: known };
+  }
+  const expected = known === undefined ? undefined : { owner: known.owner, epoch: known.epoch };
   return store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
 }
 
@@ -64,8 +64,8 @@ export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promis
 async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): AsyncGenerator<LogRecord> {
   let seq = fromSeq;
   while (true) {
+    const segment = segmentOf(seq, ports.segmentSize);
     const records = await ports.store.readRecords(slot, seq, RECORDS_PER_READ, storeDeadline(ports.clock));
-    if (records.length === 0) return;
     for (const record of records) {
       if (record.seq !== seq) {
         throw new LogUnreadableError(`The log of slot ${slot} has a gap: seq ${seq} is missing, ${record.seq} stands.`);
@@ -73,6 +73,8 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
       yield record;
       seq += 1;
     }
+    if (records.length < RECORDS_PER_READ && segmentOf(seq, ports.segmentSize) === segment) return;
+    if (records.length === 0) return;
   }
 }
 
@@ -83,18 +85,24 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
 export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint: Checkpoint): Promise<RecoveredLog> {
   const { slot, epoch, first } = row;
   let nextBase: Stamp = checkpoint.stamp + 1;
-  let lastSeq = checkpoint.seq;
+  // The entry at the checkpoint tells the epoch until then: only a valid entry is ever applied.
+  let lastSeq = Math.max(checkpoint.seq - 1, 0);
+  let highestEpoch = 0;
   if (checkpoint.seq + 1 < first) {
     throw new LogUnreadableError(
       `The log of slot ${slot} begins at seq ${first}, but the state tables hold it only up to ${checkpoint.seq}.`,
     );
   }
-  let highestEpoch = await readEpochAt(ports, slot, checkpoint.seq);
   const slice = new Slice(ports.clock);
   while (true) {
     for await (const record of readLog(ports, slot, lastSeq + 1)) {
       if (record.epoch > epoch)
         throw new ShardFailure('not-serving', `Epoch ${record.epoch} has begun at slot ${slot}.`);
+      if (record.seq === checkpoint.seq) {
+        highestEpoch = record.epoch;
+        lastSeq = record.seq;
+        continue;
+      }
       const entry = decodeEntry(record);
       const isVoid = record.epoch < highestEpoch;
       highestEpoch = Math.max(highestEpoch, record.epoch);
@@ -104,6 +112,11 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
         await ports.replay({ ...entry, seq: record.seq });
       }
       await slice.giveWay();
+    }
+    if (lastSeq < checkpoint.seq) {
+      throw new LogUnreadableError(
+        `The log of slot ${slot} lacks seq ${checkpoint.seq}, up to which the state tables hold it.`,
+      );
     }
     if (!(await endsAt(ports, slot, lastSeq))) continue;
     if (row.opened !== undefined && lastSeq < row.opened) {
@@ -123,19 +136,8 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
     if (!(await appendOnce(ports, record))) continue;
     const open = { ...time, operations: [], seq: record.seq };
     await ports.replay(open);
-    await recordOpened(ports, row, record.seq);
     return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open), openedAtMs };
   }
-}
-
-/** The epoch of the checkpoint's entry, and so the highest until then: only a valid entry is ever applied. */
-async function readEpochAt(ports: RecoveryPorts, slot: number, seq: number): Promise<number> {
-  if (seq === 0) return 0;
-  const record = await ports.store.readRecord(slot, seq, storeDeadline(ports.clock));
-  if (record === undefined) {
-    throw new LogUnreadableError(`The log of slot ${slot} lacks seq ${seq}, up to which the state tables hold it.`);
-  }
-  return record.epoch;
 }
 
 /** A slice of long work. */
@@ -183,13 +185,6 @@ async function appendOnce(ports: RecoveryPorts, record: LogRecord): Promise<bool
       await delay(ports.clock, RETRY_MS);
     }
   }
-}
-
-async function recordOpened(ports: RecoveryPorts, row: SlotRow, opened: number): Promise<void> {
-  const { slot, epoch, owner } = row;
-  assert(owner !== undefined, 'a claimed row has an owner');
-  const outcome = await ports.store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(ports.clock));
-  if (!outcome.applied) throw new ShardFailure('not-serving', `Slot ${slot} has another owner by now.`);
 }
 
 export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segmentSize'> {

@@ -3,7 +3,8 @@
 // not drain), the store decides. It decides nothing by itself: every claim is confirmed by a conditional write.
 //
 //   of a slot, as its row and its owner's member row show it       │ who claims it, and when
-//   no row yet · owner dead · the owner's row is gone              │ by rank: the wanted owner at once, each next one 2 s later
+//   no row yet · owner dead · the owner's row is gone              │ by rank: the wanted owner at once, each next one 2 s after
+//                                                                  │ the ones before it have claimed anything
 //   released, successor named                                      │ the successor at once; anyone else after 300 ms, by rank
 //   mine, but not served (a lost reply, a failed opening)          │ the wanted owner opens it anew, any other releases it
 //   owned by a live member                                         │ nobody; its owner hands it over to the wanted owner
@@ -68,6 +69,11 @@ export class SlotPlanner {
   /** By slot: since when its row has been seen as it is now, claimable. */
   readonly #claimable = new Map<number, { readonly key: string; readonly sinceMs: number }>();
 
+  /** By slot: the epoch last seen. */
+  readonly #epochs = new Map<number, number>();
+  /** By incarnation: when it was last seen to have claimed a slot. */
+  readonly #claimedAtMs = new Map<string, number>();
+
   constructor(slots: number) {
     this.#slots = slots;
   }
@@ -85,6 +91,7 @@ export class SlotPlanner {
     const incarnationOf = (name: string | undefined) =>
       name === undefined ? undefined : candidates.get(name)?.incarnation;
 
+    this.#lookWhoClaims(view);
     const claims: number[] = [];
     const releases: { row: SlotRow; successor: string | undefined }[] = [];
     const handovers: { slot: number; successor: string | undefined }[] = [];
@@ -116,11 +123,24 @@ export class SlotPlanner {
       if (!takes) continue;
       const rank = ranking.indexOf(view.shardName);
       const successor = row?.successor === view.incarnation;
-      if (view.nowMs - this.#since(slot, row, claimable, view.nowMs) >= waitMs(claimable, rank, successor)) {
-        claims.push(slot);
+      let sinceMs = this.#since(slot, row, claimable, view.nowMs);
+      // Those that come before are at work: they have many slots to open.
+      if (claimable === 'unclaimed' || claimable === 'dead') {
+        for (const name of ranking.slice(0, Math.max(rank, 0))) {
+          sinceMs = Math.max(sinceMs, this.#claimedAtMs.get(incarnationOf(name) ?? '') ?? 0);
+        }
       }
+      if (view.nowMs - sinceMs >= waitMs(claimable, rank, successor)) claims.push(slot);
     }
     return { claims, releases, handovers, expecting, wanted: owned };
+  }
+
+  #lookWhoClaims({ rows, nowMs }: SlotView): void {
+    for (const { slot, owner, epoch } of rows.values()) {
+      if (owner === undefined || this.#epochs.get(slot) === epoch) continue;
+      this.#epochs.set(slot, epoch);
+      this.#claimedAtMs.set(owner, nowMs);
+    }
   }
 
   #rank(names: readonly string[]): void {

@@ -18,10 +18,10 @@ import { OperationMemory } from './operation-memory.ts';
 import { type OperationResult, recallResult } from './operations.ts';
 import { type RecoveryPorts, readCheckpoint, readTenants, recallTail, recoverLog } from './recovery.ts';
 import { ShardFailure, type SlotStatus } from './shard.ts';
-import { delay } from './store-calls.ts';
+import { delay, storeDeadline } from './store-calls.ts';
 import { TenantMemory } from './tenant-memory.ts';
 
-const RECALL_RETRY_MS = 200;
+const RETRY_MS = 200;
 
 export interface TenureDependencies {
   readonly store: Store;
@@ -131,6 +131,7 @@ export class Tenure {
       );
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
+      void this.#recordOpened(end.lastSeq);
       this.#recalling = this.#recallTail(checkpoint.seq, end.nextBase);
     } catch (error) {
       this.end('It could not be opened.');
@@ -241,6 +242,22 @@ export class Tenure {
     await this.#applier?.room();
   }
 
+  /** So that a later owner finds out if the log has lost this tenure's first entry. It fences already. */
+  async #recordOpened(opened: number): Promise<void> {
+    const { store, clock } = this.#dependencies;
+    const { slot, owner, epoch } = this;
+    while (this.#state !== 'ended') {
+      try {
+        const { applied, row } = await store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(clock));
+        if (applied) return;
+        if (row?.owner !== owner || row.epoch !== epoch) this.#lose('The slot has another owner by now.');
+      } catch {
+        // Whether it is recorded the next try finds out.
+      }
+      await delay(clock, RETRY_MS);
+    }
+  }
+
   /** Tried until it succeeds, since writes wait for it; a log that cannot be trusted ends the tenure. */
   async #recallTail(checkpointSeq: number, base: Stamp): Promise<void> {
     const { store, clock, segmentSize, operationsKeptMs } = this.#dependencies;
@@ -259,7 +276,7 @@ export class Tenure {
         break;
       } catch (error) {
         if (error instanceof LogUnreadableError) this.#lose(error.message);
-        else await delay(clock, RECALL_RETRY_MS);
+        else await delay(clock, RETRY_MS);
       }
     }
     this.#recalling = undefined;

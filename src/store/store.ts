@@ -70,8 +70,8 @@ export interface LogStore {
   /** Serial. */
   readRecord(slot: number, seq: number, deadline: DeadlineMs): Promise<LogRecord | undefined>;
   /**
-   * Serial, ascending from `fromSeq`, records of one segment only (that of `fromSeq`), at most `limit`. An empty answer
-   * says that nothing stands from `fromSeq` to the end of its segment.
+   * Serial, ascending from `fromSeq`, records of one segment only (that of `fromSeq`), at most `limit`. Fewer than `limit`
+   * say that nothing else stands from `fromSeq` to the end of its segment.
    */
   readRecords(slot: number, fromSeq: number, limit: number, deadline: DeadlineMs): Promise<readonly LogRecord[]>;
   /** Removes the whole segment. Idempotent. */

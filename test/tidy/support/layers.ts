@@ -61,6 +61,7 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['rate-limiter-flexible', ['front']],
   ['zod', ['http', 'console', 'cli', 'shard']],
   ['node:sqlite', ['store']],
+  ['cassandra-driver', ['store']],
 ]);
 
 interface Import {

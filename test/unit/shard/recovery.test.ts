@@ -152,7 +152,7 @@ for (const { name, body, message } of [
 test('a store that fails while a slot is opened ends the tenure, and the next claim opens it', async () => {
   const { memory, slot, tenantId } = await writeUnapplied(10);
   slot.kill();
-  for (const operation of ['readCheckpoint', 'listTenants', 'readRecords', 'recordOpened'] as const) {
+  for (const operation of ['readCheckpoint', 'listTenants', 'readRecords'] as const) {
     const failing = await OpenSlot.claim(memory);
     failing.faults.turn('fail-before', [operation]);
     await assert.rejects(failing.tenure.open());
@@ -161,6 +161,22 @@ test('a store that fails while a slot is opened ends the tenure, and the next cl
   }
   const heir = await OpenSlot.open(memory);
   assert.equal(await heir.check(await heir.handle(tenantId), tuple('user:a', 'doc:10')), true);
+  heir.kill();
+});
+
+test('a slot is served once its open entry stands, which is recorded in its row as soon as the store takes it', async () => {
+  const { memory, slot, tenantId } = await writeUnapplied(2);
+  slot.kill();
+  const before = (await memory.readSlot(SLOT, soon()))?.opened;
+  const heir = await OpenSlot.claim(memory);
+  heir.faults.turn('fail-before', ['recordOpened']);
+  await heir.tenure.open();
+  assert.equal(await heir.check(await heir.handle(tenantId), tuple('user:a', 'doc:2')), true);
+  const opened = heir.tenure.lastSeq;
+  assert.equal((await memory.readSlot(SLOT, soon()))?.opened, before);
+  heir.faults.restore(['recordOpened']);
+  await waitFor(() => heir.faults.calls('recordOpened') > 1);
+  while ((await memory.readSlot(SLOT, soon()))?.opened !== opened) await turns(1);
   heir.kill();
 });
 

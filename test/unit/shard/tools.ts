@@ -150,7 +150,8 @@ export class OpenSlot {
     const clock = createProcessClock(options.wallMs);
     const { store, faults } = delayedStore(memory, clock, options.hooks);
     const owner = options.owner ?? ids.create('inc');
-    OpenSlot.#claimed = (await claimSlot({ store, clock }, SLOT, owner, async () => true)).row;
+    const known = await memory.readSlot(SLOT, soon());
+    OpenSlot.#claimed = (await claimSlot({ store, clock }, { slot: SLOT, owner, known }, async () => true)).row;
     return new OpenSlot(memory, { store, faults, clock }, options);
   }
 
