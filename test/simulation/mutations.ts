@@ -39,7 +39,7 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         file: 'src/shard/recovery.ts',
         find: 'if (!(await appendOnce(ports, record))) continue;',
-        replace: 'if (record.seq > 0) return { slot, epoch, first, lastSeq, nextBase: base };',
+        replace: 'if (record.seq > 0) return { slot, epoch, first, lastSeq, nextBase: time.base, openedAtMs };',
       },
     ],
   },

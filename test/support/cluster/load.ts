@@ -20,7 +20,7 @@ import type { TenantWithKey } from './operator-client.ts';
 const PROCESSES = 2;
 const CLIENTS = 32;
 const TENANTS = 20;
-const REQUESTS_PER_SECOND = 300;
+const REQUESTS_PER_SECOND = 80;
 /** New tenants are made so many at a time. */
 const TENANTS_AT_ONCE = 5;
 
