@@ -12,12 +12,12 @@ import type { OpenStream } from '../rpc/transport.ts';
 
 const PING_INTERVAL_MS = 1000;
 /** Without a pong for so long the connection is given up for a new one: it may be the one that ails. */
-const REDIAL_MS = 2500;
-/** Two connections in a row, then, have brought no pong. */
-const SILENCE_MS_MAX = 5000;
+const REDIAL_MS = 4000;
+/** Two connections in a row, then, have brought no pong; a machine that is merely busy gets that far. */
+const SILENCE_MS_MAX = 10_000;
 
 export interface LoopBack {
-  /** False: the server has not answered for 5 s. True before its first answer: it may not be up yet. */
+  /** False: the server has not answered for 10 s. True before its first answer: it may not be up yet. */
   readonly useful: boolean;
   close(): void;
 }
