@@ -8,7 +8,7 @@
 //      └──── tried again ◀──────┴───────────────────┘ or the session is over
 //
 // A lost reply may have made this shard an owner without its knowing: the plan finds the row, and it is opened in a new
-// epoch or released. Few slots move at a time, and the next only when the former are served again.
+// epoch or released. Few slots move at a time, and the next only when the former have been claimed.
 
 import type { Clock } from '../core/clock.ts';
 import type { MemberRow, SlotRow, Store } from '../store/store.ts';
@@ -22,8 +22,8 @@ import type { Tenure } from './tenure.ts';
 
 /** Slots that are opened at once. */
 const OPENINGS_MAX = 16;
-/** Slots that one shard hands over at once, until their new owners serve them. */
-const MOVES_MAX = 4;
+/** Slots that one shard hands over at once, until their new owners have claimed them. */
+const MOVES_MAX = 2;
 /** A handover that the successor does not finish in this time no longer holds up the next. */
 const MOVE_MS_MAX = 2000;
 /** What the pause of a handover may wait for the last writes and the checkpoint; the log holds them anyway. */
@@ -64,8 +64,6 @@ interface Task {
 
 interface Move {
   readonly epoch: number;
-  /** The open entry of the epoch that ended. */
-  readonly opened: number;
   readonly untilMs: number;
 }
 
@@ -78,7 +76,7 @@ export class Ownership {
   /** Slots on which something is under way. */
   readonly #working = new Map<number, Promise<void>>();
   readonly #waitingUntilMs = new Map<number, { readonly untilMs: number; readonly delayMs: number }>();
-  /** Released, and not yet seen served by the next owner. */
+  /** Released, and not yet seen claimed by the next owner. */
   readonly #moves = new Map<number, Move>();
   #tasks: readonly Task[] = [];
   #openings = 0;
@@ -164,8 +162,7 @@ export class Ownership {
     if (!this.#settled) this.#lookWhetherSettled(nowMs);
     const tasks: Task[] = [];
     for (const { row, successor } of plan.releases) {
-      const run = async () => void (await this.#releaseRow(row, successor));
-      tasks.push({ slot: row.slot, kind: 'opening', run });
+      tasks.push({ slot: row.slot, kind: 'opening', run: () => this.#releaseRow(row, successor) });
     }
     for (const { slot, successor } of plan.handovers) {
       const kind = successor === undefined ? 'opening' : 'moving';
@@ -228,10 +225,9 @@ export class Ownership {
   }
 
   #forgetMoves(nowMs: number): void {
-    for (const [slot, { epoch, opened, untilMs }] of this.#moves) {
-      const row = this.#rows.get(slot);
-      const served = row !== undefined && row.epoch > epoch && (row.opened ?? 0) > opened;
-      if (served || nowMs >= untilMs) this.#moves.delete(slot);
+    for (const [slot, { epoch, untilMs }] of this.#moves) {
+      const claimed = (this.#rows.get(slot)?.epoch ?? 0) > epoch;
+      if (claimed || nowMs >= untilMs) this.#moves.delete(slot);
     }
   }
 
@@ -322,28 +318,28 @@ export class Ownership {
       await Promise.race([tenure.checkpointed().catch(() => {}), delay(clock, FLUSH_MS_MAX)]);
     }
     if (session.ended || this.#tenures.get(slot) !== tenure) return;
-    await tenure.release(FLUSH_MS_MAX);
+    // The successor reads the last entries from the log: applying them would only lengthen the pause.
+    await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });
     if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
     this.#ports.onRoutesChanged();
     const { owner, epoch } = tenure;
-    const row = await this.#releaseRow({ slot, owner, epoch }, successor);
-    if (successor === undefined) return;
-    this.#moves.set(slot, { epoch, opened: row?.opened ?? 0, untilMs: clock.monotonicMs() + MOVE_MS_MAX });
+    await this.#releaseRow({ slot, owner, epoch }, successor);
+    if (successor !== undefined) this.#moves.set(slot, { epoch, untilMs: clock.monotonicMs() + MOVE_MS_MAX });
   }
 
   /** Tries until the store says what stands; the plan finds the row again where it never does. */
   async #releaseRow(
     { slot, owner, epoch }: Pick<SlotRow, 'slot' | 'owner' | 'epoch'>,
     successor: string | undefined,
-  ): Promise<SlotRow | undefined> {
+  ): Promise<void> {
     const { store, clock } = this.#ports;
-    if (owner === undefined) return undefined;
+    if (owner === undefined) return;
     for (let tries = 1; ; tries += 1) {
       try {
         const { row } = await store.releaseSlot({ slot, owner, epoch, successor }, storeDeadline(clock));
         if (row !== undefined) this.#takeRow(row);
         this.#ports.onMoved('released');
-        return row;
+        return;
       } catch (error) {
         if (tries >= RELEASE_TRIES) throw error;
       }

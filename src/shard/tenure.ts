@@ -22,6 +22,8 @@ import { delay, storeDeadline } from './store-calls.ts';
 import { TenantMemory } from './tenant-memory.ts';
 
 const RETRY_MS = 200;
+/** Where many slots are opened at once, this conditional write can wait for the others. */
+const RECORD_OPENED_MS = 1000;
 
 export interface TenureDependencies {
   readonly store: Store;
@@ -184,20 +186,20 @@ export class Tenure {
   }
 
   /**
-   * Takes nothing more, finishes what is in flight, applies and checkpoints it, and ends: for `limitMs` at most, since the
-   * next owner recovers from the log whatever is missing. Afterwards the slot may be released, and is never served again
-   * in this epoch.
+   * Takes nothing more, finishes what is in flight (with `flush`, applies and checkpoints it, too) and ends: for `limitMs`
+   * at most, since the next owner recovers from the log whatever is missing. Afterwards the slot may be released, and is
+   * never served again in this epoch.
    */
-  async release(limitMs: number): Promise<void> {
+  async release({ limitMs, flush }: { readonly limitMs: number; readonly flush: boolean }): Promise<void> {
     if (this.#state !== 'serving') return;
     this.#state = 'releasing';
-    await Promise.race([this.#flush(), delay(this.#dependencies.clock, limitMs)]);
+    await Promise.race([this.#finish(flush), delay(this.#dependencies.clock, limitMs)]);
     this.end('It was released.');
   }
 
-  async #flush(): Promise<void> {
+  async #finish(flush: boolean): Promise<void> {
     await this.#appender?.drained();
-    await this.#applier?.flush();
+    if (flush) await this.#applier?.flush();
   }
 
   /** Drops everything. What was acknowledged stands in the log. */
@@ -242,10 +244,11 @@ export class Tenure {
     await this.#applier?.room();
   }
 
-  /** So that a later owner finds out if the log has lost this tenure's first entry. It fences already. */
+  /** So that a later owner finds out if the log has lost this tenure's first entry, which fences already. */
   async #recordOpened(opened: number): Promise<void> {
     const { store, clock } = this.#dependencies;
     const { slot, owner, epoch } = this;
+    await delay(clock, RECORD_OPENED_MS);
     while (this.#state !== 'ended') {
       try {
         const { applied, row } = await store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(clock));

@@ -205,9 +205,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/ownership.ts',
-        find: 'await tenure.release(FLUSH_MS_MAX);',
+        find: 'await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });',
         replace:
-          'await this.#releaseRow({ slot, owner: tenure.owner, epoch: tenure.epoch }, successor).catch(() => {}); await delay(clock, 2000); await tenure.release(FLUSH_MS_MAX);',
+          'await this.#releaseRow({ slot, owner: tenure.owner, epoch: tenure.epoch }, successor).catch(() => {}); await delay(clock, 2000); await tenure.release({ limitMs: FLUSH_MS_MAX, flush: false });',
       },
     ],
   },

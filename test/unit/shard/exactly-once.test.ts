@@ -36,7 +36,7 @@ test('while operation ids are being recalled checks are answered, and a repeat w
   const heir = await slot.restart({
     hooks: {
       fault: (operation) => {
-        if (operation === 'recordOpened') opened = true;
+        if (operation === 'append') opened = true;
         return operation === 'readRecords' && opened ? { kind: 'delay', until: () => released } : undefined;
       },
     },

@@ -10,7 +10,7 @@ import {
   createMemoryStore,
   ids,
   OpenSlot,
-  RELEASE_MS,
+  RELEASE,
   SLOT,
   settled,
   soon,
@@ -211,7 +211,7 @@ test('a release finishes what is in flight and refuses what comes after', async 
   await waitFor(() => slot.faults.heldCalls() === 1);
   const waiting = slot.grant(handle, tuple('user:a', 'doc:2'));
   await turns(5);
-  const release = slot.tenure.release(RELEASE_MS);
+  const release = slot.tenure.release(RELEASE);
   await assert.rejects(slot.grant(handle, tuple('user:a', 'doc:3')), { kind: 'not-serving' });
   slot.faults.restore(['append']);
   assert.equal((await inFlight).kind, 'created');

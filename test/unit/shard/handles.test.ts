@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attempt, createMemoryStore, ids, OpenSlot, RELEASE_MS, settled, tuple, turns, waitFor } from './tools.ts';
+import { attempt, createMemoryStore, ids, OpenSlot, RELEASE, settled, tuple, turns, waitFor } from './tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
@@ -144,7 +144,7 @@ test('a handle of an ended tenure is refused', async () => {
   const { memory, slot, tenantId, handle } = await openSlot();
   const key = await slot.createKey(handle, tenantId);
   const granted = await slot.front.authenticate(key);
-  await slot.tenure.release(RELEASE_MS);
+  await slot.tenure.release(RELEASE);
   await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
   await assert.rejects(slot.front.authenticate(key), { kind: 'not-serving' });
   slot.kill();

@@ -17,7 +17,7 @@ import { random } from './tools.ts';
 
 const SLOTS = 24;
 const ALL = Array.from({ length: SLOTS }, (_, slot) => slot);
-const MOVES_MAX = 4;
+const MOVES_MAX = 2;
 const STORE_OPERATIONS: readonly StoreOperation[] = [
   'append',
   'readRecord',

@@ -122,6 +122,7 @@ test('a log that ends before its recorded open entry is refused', async () => {
   const { memory, slot } = await writeUnapplied(3);
   const heir = await slot.restart();
   const opened = heir.tenure.lastSeq;
+  await waitFor(async () => (await memory.readSlot(SLOT, soon()))?.opened === opened);
   heir.kill();
   loseEntries(memory, ({ seq }) => seq >= opened);
   await assertRefuses(memory, new RegExp(`ends at seq ${opened - 1}, but its owner has recorded seq ${opened}`));
@@ -174,9 +175,10 @@ test('a slot is served once its open entry stands, which is recorded in its row 
   assert.equal(await heir.check(await heir.handle(tenantId), tuple('user:a', 'doc:2')), true);
   const opened = heir.tenure.lastSeq;
   assert.equal((await memory.readSlot(SLOT, soon()))?.opened, before);
-  heir.faults.restore(['recordOpened']);
   await waitFor(() => heir.faults.calls('recordOpened') > 1);
-  while ((await memory.readSlot(SLOT, soon()))?.opened !== opened) await turns(1);
+  assert.equal((await memory.readSlot(SLOT, soon()))?.opened, before);
+  heir.faults.restore(['recordOpened']);
+  await waitFor(async () => (await memory.readSlot(SLOT, soon()))?.opened === opened);
   heir.kill();
 });
 

@@ -80,8 +80,8 @@ export interface SlotOptions {
   readonly plans?: Plans;
 }
 
-/** What a release may take in a test. */
-export const RELEASE_MS = 5000;
+/** A release that finishes everything. */
+export const RELEASE = { limitMs: 5000, flush: true };
 
 export class OpenSlot {
   readonly memory: MemoryStore;
