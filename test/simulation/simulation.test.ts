@@ -7,8 +7,8 @@ import { FOCUSES } from './profile.ts';
 import { renderFailure, renderSummary } from './render-results.ts';
 import { runSeeds } from './run-seeds.ts';
 
-const BROAD_SEEDS = 1500;
-const FOCUSED_SEEDS = 60;
+const BROAD_SEEDS = 1000;
+const FOCUSED_SEEDS = 40;
 
 for (const focus of FOCUSES) {
   const count = focus === 'broad' ? BROAD_SEEDS : FOCUSED_SEEDS;

@@ -40,15 +40,28 @@ function within<Value>(clock: Clock, ms: number, promise: Promise<Value>, late: 
   });
 }
 
+/**
+ * Ends a client that has not connected, or has only later. The driver's own end does nothing for it, and the pools that it
+ * opened on the way would go on reconnecting for as long as the process lives.
+ */
+async function abandon(client: Client, connecting: Promise<void>): Promise<void> {
+  await connecting.catch(() => {});
+  await client.shutdown().catch(() => {});
+  for (const host of client.hosts?.values() ?? []) {
+    const shutdown: unknown = Reflect.get(host, 'shutdown');
+    if (typeof shutdown === 'function') Reflect.apply(shutdown, host, [false])?.catch(() => {});
+  }
+}
+
 async function connect(clock: Clock, client: Client, options: CassandraOptions): Promise<void> {
   const places = options.contactPoints.join(', ');
+  const connecting = client.connect();
   try {
-    await within(clock, OPEN_TIMEOUT_MS, client.connect(), () =>
+    await within(clock, OPEN_TIMEOUT_MS, connecting, () =>
       Promise.reject(new GrantdError('unavailable', `Cassandra at ${places} does not answer.`)),
     );
   } catch (error) {
-    // It may still be on its way; what it has opened by then is closed.
-    void client.shutdown().catch(() => {});
+    void abandon(client, connecting);
     if (error instanceof GrantdError) throw error;
     const wrongSetting = wrongSettingOf(error);
     if (wrongSetting !== undefined) throw new Error(`Cassandra at ${places}: ${wrongSetting}`);
