@@ -47,10 +47,13 @@ function within<Value>(clock: Clock, ms: number, promise: Promise<Value>, late: 
 async function abandon(client: Client, connecting: Promise<void>): Promise<void> {
   await connecting.catch(() => {});
   await client.shutdown().catch(() => {});
-  for (const host of client.hosts?.values() ?? []) {
-    const shutdown: unknown = Reflect.get(host, 'shutdown');
-    if (typeof shutdown === 'function') Reflect.apply(shutdown, host, [false])?.catch(() => {});
-  }
+  for (const host of client.hosts?.values() ?? []) endPool(host);
+}
+
+/** What the driver itself does to the pools of the nodes it knows when it ends, and forgets to do elsewhere. */
+function endPool(host: Host): void {
+  const shutdown: unknown = Reflect.get(host, 'shutdown');
+  if (typeof shutdown === 'function') Reflect.apply(shutdown, host, [false])?.catch(() => {});
 }
 
 async function connect(clock: Clock, client: Client, options: CassandraOptions): Promise<void> {
@@ -83,6 +86,8 @@ export async function openConnection({ clock, log }: ConnectionPorts, options: C
   client.on('log', (level: string, part: string, message: string) => {
     if (level !== 'verbose') log.debug({ part }, message);
   });
+  // A node that left the list, and be it for a moment while it starts, would be reconnected to for ever.
+  client.on('hostRemove', endPool);
   const hosts = (): readonly Host[] =>
     client.hosts?.values().filter((host) => host.datacenter === options.localDatacenter) ?? [];
   const isAnotherWell = (address: string): boolean =>
