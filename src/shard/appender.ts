@@ -157,8 +157,10 @@ export class Appender {
   /** Resolves with the result once it is durable. The same operation again gets the first one's result. */
   submit(operation: Operation): Promise<OperationResult> {
     const id = operationId(operation.requestId, operation.index);
-    const known = this.#inFlight.get(id) ?? this.#ports.operations.recall(id);
-    if (known !== undefined) return Promise.resolve(known);
+    const underWay = this.#inFlight.get(id);
+    if (underWay !== undefined) return underWay;
+    const known = this.#ports.operations.recall(id);
+    if (known !== undefined) return 'result' in known ? Promise.resolve(known.result) : Promise.reject(known.error);
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     assert(operation.bytesMax <= ENTRY_BYTES_MAX - ENTRY_HEAD_BYTES, 'an operation fits into an entry');
     const queue = this.#queues.get(operation.tenantId) ?? [];
@@ -223,7 +225,11 @@ export class Appender {
   /** Nothing is answered without a valid lease: neither a commit nor that there was nothing to change. */
   async #settle(batch: Batch): Promise<Settled> {
     // A batch without a change is decided by what is committed: there is nothing to make durable.
-    if (batch.operations.length === 0) return this.#ports.leaseValid() ? ANSWERABLE : nothingDone();
+    if (batch.operations.length === 0) {
+      if (!this.#ports.leaseValid()) return nothingDone();
+      this.#remember(batch);
+      return ANSWERABLE;
+    }
     let stands: boolean | undefined;
     try {
       stands = await this.#append(batch);
@@ -301,7 +307,7 @@ export class Appender {
   ): { readonly answer: Answer; readonly changes: readonly Change[] } {
     // It may have been recalled from the log while it waited.
     const recalled = this.#ports.operations.recall(waiting.id);
-    if (recalled !== undefined) return { answer: { waiting, result: recalled }, changes: [] };
+    if (recalled !== undefined) return { answer: { waiting, ...recalled }, changes: [] };
     if (waiting.expiresAtMs <= nowMs) {
       const error = new ShardFailure('expired', 'The write reached its turn after its expiry.');
       return { answer: { waiting, error }, changes: [] };
@@ -373,8 +379,14 @@ export class Appender {
     const entry = { seq, base, elapsedMs, operations };
     this.#nextBase = followingBase(entry);
     this.#ports.commit(entry);
-    for (const { waiting, result } of batch.answers) {
-      if (result !== undefined) this.#ports.operations.remember(waiting.id, result);
+    this.#remember(batch);
+  }
+
+  #remember({ answers }: Batch): void {
+    for (const { waiting, result, error } of answers) {
+      if (result !== undefined) this.#ports.operations.remember(waiting.id, { result });
+      // Any other failure lets the front try again.
+      else if (error instanceof GrantdError) this.#ports.operations.remember(waiting.id, { error });
     }
   }
 

@@ -291,7 +291,7 @@ export class Tenure {
       (operation) => [operationId(operation.requestId, operation.index), recallResult(operation)] as const,
     );
     return () => {
-      for (const [id, result] of results) if (result !== undefined) this.#operations.remember(id, result);
+      for (const [id, result] of results) if (result !== undefined) this.#operations.remember(id, { result });
     };
   }
 

@@ -98,7 +98,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/operation-memory.ts',
-        find: 'newest.results.set(operationId, result);',
+        find: 'newest.results.set(operationId, outcome);',
         replace: '',
       },
     ],

@@ -240,3 +240,23 @@ test('no more of the log is read back than can be repeated', async () => {
   // A log at rest for longer says so with one entry.
   assert.equal(await recalled(2, 3 * 3_600_000), 1);
 });
+
+test('a write that changed nothing changes nothing later either, when an earlier try of it arrives', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const handle = await slot.handle(await slot.createTenant());
+  await slot.grant(handle, TUPLE);
+  const again = attempt();
+  assert.equal((await slot.grant(handle, TUPLE, again)).kind, 'exists');
+  const absent = attempt();
+  assert.equal((await slot.revoke(handle, tuple('user:b', 'doc:2'), absent)).kind, 'not-found');
+  const refused = attempt();
+  await assert.rejects(slot.connection.revokeKey(handle, refused, ids.create('key')), { code: 'key-not-found' });
+  await slot.revoke(handle, TUPLE);
+  await slot.grant(handle, tuple('user:b', 'doc:2'));
+  assert.equal((await slot.grant(handle, TUPLE, again)).kind, 'exists');
+  assert.equal((await slot.revoke(handle, tuple('user:b', 'doc:2'), absent)).kind, 'not-found');
+  await assert.rejects(slot.connection.revokeKey(handle, refused, ids.create('key')), { code: 'key-not-found' });
+  assert.equal(await slot.check(handle, TUPLE), false);
+  assert.equal(await slot.check(handle, tuple('user:b', 'doc:2')), true);
+  slot.kill();
+});
