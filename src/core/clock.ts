@@ -20,6 +20,22 @@ export interface Random {
   bytes(length: number): Uint8Array;
 }
 
+/** Resolves after `delayMs`; rejects with the reason of `signal` once that aborts, and leaves no timer. */
+export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      timer.cancel();
+      reject(signal?.reason);
+    };
+    const timer = clock.setTimer(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, delayMs);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
 /** ISO 8601 in UTC with milliseconds and `Z`. */
 export function formatTimestamp(wallMs: number): string {
   return new Date(wallMs).toISOString();

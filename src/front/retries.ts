@@ -1,6 +1,7 @@
 // When the next try comes after one that came to nothing: at once where something has changed since, with the others
 // that wait where the owner must become ready first, else after a pause.
 
+import { delay } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { FlightControl } from './flights.ts';
 import type { RequestContext } from './front.ts';
@@ -51,7 +52,5 @@ export async function pauseBetweenTries(
   if (clock.monotonicMs() + delayMs >= context.deadlineMs) {
     throw new GrantdError('unavailable', 'Not every shard could answer in time. Repeating the call is safe.');
   }
-  await new Promise<void>((resolve) => {
-    clock.setTimer(resolve, delayMs);
-  });
+  await delay(clock, delayMs);
 }

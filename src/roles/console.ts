@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { describeConfig } from '../config/read-config.ts';
 import type { ConsoleConfig } from '../config/settings.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import { type Clock, delay, type Random } from '../core/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -15,7 +15,6 @@ import { openOps } from './open-ops.ts';
 import { prepareProcess } from './prepare-process.ts';
 import { NO_SHARD } from './reach.ts';
 import { Readiness } from './readiness.ts';
-import { pause } from './waiting.ts';
 
 interface ConsoleRoleDependencies {
   readonly clock: Clock;
@@ -57,7 +56,7 @@ export async function startConsole(
   parts.defer(() => server.close());
   parts.defer(async () => {
     readiness.stop();
-    await pause(clock, config.drainSeconds * 1000);
+    await delay(clock, config.drainSeconds * 1000);
   });
   readiness.serve(() => (front.reachesShards() ? undefined : NO_SHARD));
   log.info({ url: server.url, ops: ops.url }, 'listening');

@@ -8,7 +8,7 @@ import { describeConfig } from '../config/read-config.ts';
 import { Secret } from '../config/secret.ts';
 import type { DevConfig } from '../config/settings.ts';
 import { splitAddress } from '../core/addresses.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import { type Clock, delay, type Random } from '../core/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
 import { createStaticDiscovery } from '../discovery/static.ts';
@@ -91,7 +91,7 @@ async function waitFor(condition: () => boolean, clock: Clock, signal: AbortSign
   while (!condition()) {
     signal.throwIfAborted();
     if (clock.monotonicMs() > giveUpMs) throw new StartError(`${what} within ${FRONT_READY_MS_MAX / 1000} s.`);
-    await new Promise<void>((proceed) => clock.setTimer(proceed, FRONT_READY_POLL_MS));
+    await delay(clock, FRONT_READY_POLL_MS);
   }
 }
 

@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import { describeConfig } from '../config/read-config.ts';
 import type { FrontConfig } from '../config/settings.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import { type Clock, delay, type Random } from '../core/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -17,7 +17,6 @@ import { openOps } from './open-ops.ts';
 import { prepareProcess } from './prepare-process.ts';
 import { watchReach } from './reach.ts';
 import { Readiness } from './readiness.ts';
-import { pause } from './waiting.ts';
 
 interface FrontRoleDependencies {
   readonly clock: Clock;
@@ -52,7 +51,7 @@ export async function startFront(
   parts.defer(async () => {
     readiness.stop();
     http.drain();
-    await pause(clock, config.drainSeconds * 1000);
+    await delay(clock, config.drainSeconds * 1000);
   });
   readiness.serve(() => reach.judge());
   log.info({ url: http.url, ops: ops.url }, 'listening');

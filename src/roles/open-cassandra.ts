@@ -2,13 +2,13 @@
 // starts later, or is away for a while, is no reason to end.
 
 import type { ShardConfig } from '../config/settings.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, delay } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { CassandraOptions } from '../store/cassandra/cassandra-options.ts';
 import { SchemaRefusal } from '../store/cassandra/schema-gate.ts';
 import type { Log } from '../telemetry/log.ts';
 import { StartError } from './start-error.ts';
-import { pause, untilAborted } from './waiting.ts';
+import { untilAborted } from './waiting.ts';
 
 const RETRY_MS = 1000;
 
@@ -71,7 +71,7 @@ export async function whileCassandraIsAway<Value>(
       if (!isOutage(error)) throw error;
       onWaiting(error.message);
       log.debug({ err: error }, 'Cassandra cannot be reached');
-      await pause(clock, RETRY_MS, signal);
+      await delay(clock, RETRY_MS, signal);
     }
   }
 }

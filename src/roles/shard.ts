@@ -4,7 +4,7 @@
 
 import { describeConfig } from '../config/read-config.ts';
 import type { ShardConfig } from '../config/settings.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import { type Clock, delay, type Random } from '../core/clock.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { listenShardServer } from '../rpc/server.ts';
 import { createMemoryBudget } from '../shard/memory-budget.ts';
@@ -24,7 +24,7 @@ import { prepareProcess } from './prepare-process.ts';
 import { Readiness } from './readiness.ts';
 import { resolveAdvertised, resolveShardName } from './shard-identity.ts';
 import { listenOn } from './start-error.ts';
-import { pause, untilAborted } from './waiting.ts';
+import { untilAborted } from './waiting.ts';
 
 const MS_PER_HOUR = 3_600_000;
 
@@ -133,7 +133,7 @@ export async function startShard(
     await shard.stop();
     loopBack.close();
     // A front that has not heard of the handover yet is told by whom it asks.
-    await pause(clock, config.drainSeconds * 1000);
+    await delay(clock, config.drainSeconds * 1000);
     await server.close();
   });
   await untilAborted(shard.join(), signal);

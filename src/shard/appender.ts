@@ -10,7 +10,7 @@
 //                     └──  occupied, higher epoch ▶ lost: the tenure ends, nobody is told a result
 
 import { assert } from '../core/assert.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, delay } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { AppendOutcome, LogRecord, LogStore, Stamp } from '../store/store.ts';
@@ -26,7 +26,7 @@ import {
 import type { OperationMemory } from './operation-memory.ts';
 import { type Decide, Draft, type OperationResult } from './operations.ts';
 import { ShardFailure } from './shard.ts';
-import { delay, storeDeadline, yieldTurn } from './store-calls.ts';
+import { storeDeadline, yieldTurn } from './store-calls.ts';
 
 /** Operations decided in one batch; some 300 KiB of log. */
 const BATCH_OPERATIONS_MAX = 1024;
@@ -72,14 +72,7 @@ interface Batch {
   readonly answers: readonly Answer[];
 }
 
-type Settled = { readonly kind: 'answerable' } | { readonly kind: 'refused'; readonly failure: ShardFailure };
-
-const ANSWERABLE: Settled = { kind: 'answerable' };
-
-const nothingDone = (): Settled => ({
-  kind: 'refused',
-  failure: new ShardFailure('not-serving', 'The tenure has ended, or its lease.'),
-});
+const nothingDone = (): ShardFailure => new ShardFailure('not-serving', 'The tenure has ended, or its lease.');
 
 export interface CommittedEntry extends Entry {
   readonly seq: number;
@@ -209,9 +202,9 @@ export class Appender {
       await yieldTurn(this.#ports.clock);
       if (this.#closed !== undefined) break;
       const batch = this.#takeBatch();
-      const outcome = await this.#settle(batch);
+      const failure = await this.#settle(batch);
       for (const { waiting, result, error } of batch.answers) {
-        if (outcome.kind !== 'answerable') waiting.reject(outcome.failure);
+        if (failure !== undefined) waiting.reject(failure);
         else if (result === undefined) waiting.reject(error);
         else waiting.resolve(result);
       }
@@ -222,13 +215,16 @@ export class Appender {
     for (const resolve of idle) resolve();
   }
 
-  /** Nothing is answered without a valid lease: neither a commit nor that there was nothing to change. */
-  async #settle(batch: Batch): Promise<Settled> {
+  /**
+   * Resolves to why the batch cannot be answered, or undefined. Nothing is answered without a valid lease: neither a commit
+   * nor that there was nothing to change.
+   */
+  async #settle(batch: Batch): Promise<ShardFailure | undefined> {
     // A batch without a change is decided by what is committed: there is nothing to make durable.
     if (batch.operations.length === 0) {
       if (!this.#ports.leaseValid()) return nothingDone();
       this.#remember(batch);
-      return ANSWERABLE;
+      return undefined;
     }
     let stands: boolean | undefined;
     try {
@@ -239,13 +235,10 @@ export class Appender {
     }
     if (stands === false) return nothingDone();
     while (stands === true && this.#closed === undefined) {
-      if (this.#ports.leaseValid()) return ANSWERABLE;
+      if (this.#ports.leaseValid()) return undefined;
       await delay(this.#ports.clock, LEASE_POLL_MS);
     }
-    return {
-      kind: 'refused',
-      failure: new ShardFailure('undecided', 'The tenure ended while the write was under way.'),
-    };
+    return new ShardFailure('undecided', 'The tenure ended while the write was under way.');
   }
 
   #lose(reason: string): void {

@@ -3,12 +3,12 @@
 // stands: state writes are stamped, so a repeat changes nothing. It is bounded: when it lags, writes wait.
 
 import { assert } from '../core/assert.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, delay } from '../core/clock.ts';
 import type { Checkpoint, StateStore, StateWrite } from '../store/store.ts';
 import type { CommittedEntry } from './appender.ts';
 import { deriveState } from './changes.ts';
 import { checkpointStamp } from './entries.ts';
-import { delay, storeDeadline } from './store-calls.ts';
+import { storeDeadline } from './store-calls.ts';
 
 /** Rows in one call to the store. */
 const WRITES_PER_CALL = 4000;

@@ -7,7 +7,7 @@
 // can be alive: it is `exclusive`, `retireMembers` declares dead whatever an earlier run left, and no lease has to fence it.
 
 import { assert } from '../core/assert.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import { type Clock, delay, type Random } from '../core/clock.ts';
 import type { CursorSecrets } from '../core/cursors.ts';
 import { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
@@ -29,7 +29,7 @@ import {
   type ShardWelcome,
 } from './shard.ts';
 import { type Lookups, reportShard, tenureObservers } from './shard-observers.ts';
-import { delay, storeDeadline } from './store-calls.ts';
+import { storeDeadline } from './store-calls.ts';
 import { SUBJECT_ROWS_MAX_DEFAULT } from './subject-page.ts';
 import { Tenure } from './tenure.ts';
 

@@ -1,7 +1,8 @@
 // Operation ids with their results, kept for twice the deadline, so that a repeat of a write whose answer was lost gets
 // the first answer: 201 stays 201, 204 stays 204. Answers that changed nothing are kept as well, 200, 404 and refusals: an
-// earlier try of the same operation that arrives late must not do what its client was told had not to be done. What is forgotten sooner would break that, so the bound is in time:
-// no more entries than writes can be decided in twice the deadline and a quarter of it.
+// earlier try of the same operation that arrives late must not do what its client was told had not to be done. What is
+// forgotten sooner would break that, so the bound is in time: no more entries than writes can be decided in twice the
+// deadline and a quarter of it.
 //
 // They are kept by generation and forgotten a generation at a time. One map that is always filled and emptied would leave a
 // chain of outgrown tables, and with it all that they held, to the next full garbage collection.

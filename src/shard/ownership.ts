@@ -10,14 +10,14 @@
 // A lost reply may have made this shard an owner without its knowing: the plan finds the row, and it is opened in a new
 // epoch or released. Few slots move at a time, and the next only when the former have been claimed.
 
-import type { Clock } from '../core/clock.ts';
+import { type Clock, delay } from '../core/clock.ts';
 import type { MemberRow, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Membership } from './membership.ts';
 import { claimSlot } from './recovery.ts';
 import type { Session } from './session.ts';
 import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
-import { delay, storeDeadline } from './store-calls.ts';
+import { storeDeadline } from './store-calls.ts';
 import type { Tenure } from './tenure.ts';
 
 /** Slots that are opened at once. */
@@ -72,7 +72,7 @@ export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #planner: SlotPlanner;
   readonly #tenures = new Map<number, Tenure>();
-  #rows = new Map<number, SlotRow>();
+  readonly #rows = new Map<number, SlotRow>();
   /** Slots on which something is under way. */
   readonly #working = new Map<number, Promise<void>>();
   readonly #waitingUntilMs = new Map<number, { readonly untilMs: number; readonly delayMs: number }>();

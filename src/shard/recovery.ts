@@ -8,14 +8,14 @@
 // It replays only contiguous seqs and refuses a log that ends before `opened` of the row. Reads are served from then on.
 // Writes wait for `recallTail`, which reads back behind the checkpoint as far as operation ids have to be known.
 
-import type { Clock } from '../core/clock.ts';
+import { type Clock, delay } from '../core/clock.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import { segmentOf } from '../core/slots.ts';
 import type { Checkpoint, ConditionalOutcome, LogRecord, SlotRow, Stamp, Store } from '../store/store.ts';
 import type { CommittedEntry, LogEnd } from './appender.ts';
 import { decodeEntry, type Entry, type EntryTime, encodeEntry, followingBase, LogUnreadableError } from './entries.ts';
 import { ShardFailure } from './shard.ts';
-import { delay, storeDeadline, yieldTurn } from './store-calls.ts';
+import { storeDeadline, yieldTurn } from './store-calls.ts';
 
 const RECORDS_PER_READ = 64;
 const TENANTS_PER_READ = 1000;
@@ -74,7 +74,6 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
       seq += 1;
     }
     if (records.length < RECORDS_PER_READ && segmentOf(seq, ports.segmentSize) === segment) return;
-    if (records.length === 0) return;
   }
 }
 

@@ -11,10 +11,9 @@
 // Assumed of the machine: the monotonic clock runs while the process could run. Where it did not (a suspended machine),
 // the wall clock has run ahead of it, and the lease is suspended until a beat that began afterwards.
 
-import type { Clock } from '../core/clock.ts';
+import { type Clock, delay } from '../core/clock.ts';
 import type { MemberRow, MemberStore } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
-import { delay } from './store-calls.ts';
 
 export const BEAT_INTERVAL_MS = 500;
 /** A beat that takes longer is given up for another coordinator's; five fit into a lease. */
@@ -141,11 +140,6 @@ export class Session {
       if (outcome.applied || outcome.row === undefined || outcome.row.state === 'dead') return;
       beat = outcome.row.beat;
     }
-  }
-
-  /** Without a word to the store: as if the process had been killed. */
-  abandon(): void {
-    this.#end();
   }
 
   #end(): void {

@@ -68,7 +68,6 @@ export class SlotPlanner {
   #ranks: readonly (readonly string[])[] = [];
   /** By slot: since when its row has been seen as it is now, claimable. */
   readonly #claimable = new Map<number, { readonly key: string; readonly sinceMs: number }>();
-
   /** By slot: the epoch last seen. */
   readonly #epochs = new Map<number, number>();
   /** By incarnation: when it was last seen to have claimed a slot. */
@@ -80,14 +79,12 @@ export class SlotPlanner {
 
   plan(view: SlotView): SlotPlan {
     const candidates = candidatesOf(view.members);
-    const mine = candidates.get(view.shardName);
     // A later run of the same shard takes this one's place.
-    const takes = view.takes && mine?.incarnation === view.incarnation;
-    this.#rank(
-      [...candidates.keys()].filter(
-        (name) => takes || name !== view.shardName || mine?.incarnation !== view.incarnation,
-      ),
-    );
+    const isCandidate = candidates.get(view.shardName)?.incarnation === view.incarnation;
+    const takes = view.takes && isCandidate;
+    // While it drains it does not count itself, although the others may not have read yet that it does.
+    const leaves = isCandidate && !view.takes;
+    this.#rank([...candidates.keys()].filter((name) => !(leaves && name === view.shardName)));
     const incarnationOf = (name: string | undefined) =>
       name === undefined ? undefined : candidates.get(name)?.incarnation;
 
@@ -126,7 +123,7 @@ export class SlotPlanner {
       let sinceMs = this.#since(slot, row, claimable, view.nowMs);
       // Those that come before are at work: they have many slots to open.
       if (claimable === 'unclaimed' || claimable === 'dead') {
-        for (const name of ranking.slice(0, Math.max(rank, 0))) {
+        for (const name of ranking.slice(0, rank)) {
           sinceMs = Math.max(sinceMs, this.#claimedAtMs.get(incarnationOf(name) ?? '') ?? 0);
         }
       }

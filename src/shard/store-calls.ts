@@ -24,13 +24,6 @@ export async function readFromStore<Result>(read: Promise<Result>): Promise<Resu
   }
 }
 
-/** Resolves after `delayMs` on the clock. */
-export function delay(clock: Clock, delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.setTimer(resolve, delayMs);
-  });
-}
-
 /** Lets the I/O that is ready in before going on, so that long work does not hold up beats and checks. */
 export function yieldTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => {

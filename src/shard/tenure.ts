@@ -6,7 +6,7 @@
 //      └───── another owner, unreadable log ──────────┴──────────────▶ ended
 
 import { assert } from '../core/assert.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, delay } from '../core/clock.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { SlotRow, Stamp, StateWrite, Store } from '../store/store.ts';
@@ -18,7 +18,7 @@ import { OperationMemory } from './operation-memory.ts';
 import { type OperationResult, recallResult } from './operations.ts';
 import { type RecoveryPorts, readCheckpoint, readTenants, recallTail, recoverLog } from './recovery.ts';
 import { ShardFailure, type SlotStatus } from './shard.ts';
-import { delay, storeDeadline } from './store-calls.ts';
+import { storeDeadline } from './store-calls.ts';
 import { TenantMemory } from './tenant-memory.ts';
 
 const RETRY_MS = 200;

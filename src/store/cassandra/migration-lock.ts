@@ -1,7 +1,7 @@
 // One migration at a time: a row that is inserted by whoever comes first, renewed before every change, and expires with its
 // holder. The same table keeps which steps were done.
 
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, delay } from '../../core/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { integerAt, textAt } from './rows.ts';
@@ -52,10 +52,6 @@ export async function acquireMigrationLock(
   const selectStep = `SELECT version FROM ${table} WHERE id = ?`;
   const insertStep = `INSERT INTO ${table} (id, version, name, applied_at_ms) VALUES (?, ?, ?, ?) IF NOT EXISTS`;
   const deadline = (): number => clock.monotonicMs() + CALL_MS;
-  const pause = (): Promise<void> =>
-    new Promise((resolve) => {
-      clock.setTimer(resolve, RETRY_MS);
-    });
 
   /** An insertion whose outcome was not known is found as its own at the next look. */
   const tryAcquire = async (): Promise<boolean> => {
@@ -78,7 +74,7 @@ export async function acquireMigrationLock(
     if (clock.monotonicMs() > untilMs) {
       throw failure ?? new GrantdError('unavailable', 'Another migration does not come to an end.');
     }
-    await pause();
+    await delay(clock, RETRY_MS);
   }
 
   return {

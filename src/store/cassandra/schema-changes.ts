@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import cassandra, { type Client, type Host } from 'cassandra-driver';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, delay } from '../../core/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { causeOf, reasonOf } from './driver-errors.ts';
 import { SchemaRefusal } from './schema-gate.ts';
@@ -77,9 +77,7 @@ export class SchemaChanges {
       if (this.#clock.monotonicMs() > untilMs) {
         throw new GrantdError('unavailable', 'The nodes of Cassandra do not agree on the schema.');
       }
-      await new Promise<void>((resolve) => {
-        this.#clock.setTimer(resolve, AGREEMENT_INTERVAL_MS);
-      });
+      await delay(this.#clock, AGREEMENT_INTERVAL_MS);
     }
   }
 

@@ -1,7 +1,7 @@
 // Before a process works on the tables they have to be there, in a version that serves it. Waits for that and changes
 // nothing: bringing the schema up to date is a task of its own, with rights of its own.
 
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, delay } from '../../core/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Meta, MetaStore } from '../store.ts';
@@ -34,20 +34,6 @@ function reasonToWait(meta: Meta | undefined): string | undefined {
   return `the schema is at version ${meta.schemaVersion}, this program needs ${SCHEMA_VERSION}; "grantd migrate" brings it there`;
 }
 
-function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      timer.cancel();
-      reject(signal.reason);
-    };
-    const timer = clock.setTimer(() => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    }, delayMs);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-}
-
 /**
  * Resolves to the meta of a schema that serves this program. `onWaiting` is told why it is waited for, again at every
  * look. Rejects with SchemaRefusal where waiting does not help, and with the signal's reason when that aborts.
@@ -76,6 +62,6 @@ export async function waitForSchema(
     if (reason !== told) log.info({ reason }, 'waiting for the schema');
     told = reason;
     onWaiting(reason);
-    await pause(clock, RETRY_MS, signal);
+    await delay(clock, RETRY_MS, signal);
   }
 }

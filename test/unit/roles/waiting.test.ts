@@ -1,40 +1,15 @@
-// Waiting that a signal ends: for a time, for work, for a Cassandra that is away.
+// Waiting that a signal ends: for work, for a Cassandra that is away.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { whileCassandraIsAway } from '../../../src/roles/open-cassandra.ts';
-import { pause, untilAborted } from '../../../src/roles/waiting.ts';
+import { untilAborted } from '../../../src/roles/waiting.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 const reason = new Error('stopping');
-
-describe('a pause', () => {
-  it('ends after its time', async () => {
-    const clock = new VirtualClock();
-    let ended = false;
-    const waiting = pause(clock, 100).then(() => {
-      ended = true;
-    });
-    await clock.advance(99);
-    assert.equal(ended, false);
-    await clock.advance(1);
-    await waiting;
-    assert.equal(ended, true);
-  });
-
-  it('ends with the reason of the signal, and leaves no timer', async () => {
-    const clock = new VirtualClock();
-    const stopping = new AbortController();
-    const waiting = pause(clock, 100, stopping.signal);
-    stopping.abort(reason);
-    await assert.rejects(waiting, (error) => error === reason);
-    assert.equal(clock.timers, 0);
-    await assert.rejects(pause(clock, 100, stopping.signal), (error) => error === reason);
-  });
-});
 
 describe('work until a signal', () => {
   it('gives what the work gives', async () => {
