@@ -15,6 +15,7 @@ import { GrantdError } from '../core/errors.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { AppendOutcome, LogRecord, LogStore, Stamp } from '../store/store.ts';
 import type { Change } from './changes.ts';
+import { Cohort } from './cohort.ts';
 import {
   ENTRY_BYTES_MAX,
   type Entry,
@@ -122,11 +123,13 @@ export class Appender {
   #queueLength = 0;
   readonly #inFlight = new Map<string, Promise<OperationResult>>();
   #running = false;
+  readonly #cohort: Cohort;
   #closed: ShardFailure | undefined;
   #idle: (() => void)[] = [];
 
   constructor(ports: AppenderPorts, end: LogEnd) {
     this.#ports = ports;
+    this.#cohort = new Cohort(ports.clock);
     this.#slot = end.slot;
     this.#epoch = end.epoch;
     this.#lastSeq = end.lastSeq;
@@ -170,6 +173,7 @@ export class Appender {
     this.#inFlight.set(id, result);
     const forget = () => this.#inFlight.delete(id);
     result.then(forget, forget);
+    this.#cohort.arrived(this.#queueLength);
     if (!this.#running) {
       this.#running = true;
       // What arrives in this turn gathers into one batch.
@@ -181,6 +185,7 @@ export class Appender {
   /** Resolves when nothing waits and nothing is in flight. */
   async drained(): Promise<void> {
     if (!this.#running) return;
+    this.#cohort.end();
     await new Promise<void>((resolve) => {
       this.#idle.push(resolve);
     });
@@ -190,24 +195,29 @@ export class Appender {
   close(failure: ShardFailure): void {
     if (this.#closed !== undefined) return;
     this.#closed = failure;
+    this.#cohort.end();
     for (const queue of this.#queues.values()) for (const waiting of queue) waiting.reject(failure);
     this.#queues.clear();
     this.#queueLength = 0;
   }
 
   async #run(): Promise<void> {
+    const { clock } = this.#ports;
     while (this.#queueLength > 0 && this.#closed === undefined) {
       await this.#ports.room();
       // What has arrived by now joins this append; the next one is a whole fsync away.
-      await yieldTurn(this.#ports.clock);
+      await yieldTurn(clock);
       if (this.#closed !== undefined) break;
       const batch = this.#takeBatch();
+      const startedMs = clock.monotonicMs();
       const failure = await this.#settle(batch);
       for (const { waiting, result, error } of batch.answers) {
         if (failure !== undefined) waiting.reject(failure);
         else if (result === undefined) waiting.reject(error);
         else waiting.resolve(result);
       }
+      const tookMs = clock.monotonicMs() - startedMs;
+      if (this.#idle.length === 0) await this.#cohort.gather(batch.answers.length, tookMs, () => this.#queueLength);
     }
     this.#running = false;
     const idle = this.#idle;

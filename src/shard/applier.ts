@@ -14,8 +14,11 @@ import { storeDeadline } from './store-calls.ts';
 const WRITES_PER_CALL = 4000;
 /** Rows that wait before writes to the slot wait too: some 20 MiB of memory. */
 const LAG_WRITES_MAX = 40_000;
-/** How long entries gather before they are written: rows of one moment share a transaction. */
-const GATHER_MS = 10;
+/**
+ * How long entries gather before they are written, unless somebody waits for them: rows of one partition share a mutation,
+ * and appends, which somebody does wait for, have the store to themselves meanwhile. A restart replays a second anyway.
+ */
+const GATHER_MS = 500;
 /** A restart replays at most about so much. */
 const CHECKPOINT_ENTRIES = 256;
 const CHECKPOINT_MS = 1000;
@@ -43,6 +46,7 @@ export class Applier {
   #pendingWrites = 0;
   #running = false;
   #closed = false;
+  #endGathering: (() => void) | undefined;
   #applied: Checkpoint;
   #checkpoint: Checkpoint;
   #checkpointedAtMs: number;
@@ -96,9 +100,14 @@ export class Applier {
     const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry) };
     this.#pending.push({ seq: entry.seq, checkpoint, writes });
     this.#pendingWrites += writes.length;
+    if (this.#isUrgent) this.#endGathering?.();
     if (this.#running) return;
     this.#running = true;
-    this.#ports.clock.setTimer(() => void this.#run(), GATHER_MS);
+    void this.#run();
+  }
+
+  get #isUrgent(): boolean {
+    return this.#closed || this.#waiters.length > 0 || this.#pendingWrites >= WRITES_PER_CALL;
   }
 
   /** Resolves when state holds every entry up to `seq`, or the tenure is over. */
@@ -106,6 +115,7 @@ export class Applier {
     if (this.#applied.seq >= seq || this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#waiters.push({ seq, resolve });
+      this.#endGathering?.();
     });
   }
 
@@ -122,6 +132,7 @@ export class Applier {
   /** The tenure is over: nothing is written any more. What was not applied stands in the log. */
   close(): void {
     this.#closed = true;
+    this.#endGathering?.();
     const waiters = [...this.#roomWaiters, ...this.#waiters.map(({ resolve }) => resolve)];
     this.#roomWaiters = [];
     this.#waiters = [];
@@ -130,6 +141,8 @@ export class Applier {
 
   async #run(): Promise<void> {
     while (this.#pending.length > 0 && !this.#closed) {
+      await this.#gather();
+      if (this.#closed) break;
       const { taken, writes } = this.#take();
       if (!(await this.#write(writes))) break;
       const last = this.#pending[taken - 1];
@@ -142,6 +155,18 @@ export class Applier {
     }
     this.#running = false;
     this.#scheduleCheckpoint();
+  }
+
+  async #gather(): Promise<void> {
+    if (this.#isUrgent) return;
+    await new Promise<void>((resolve) => {
+      const timer = this.#ports.clock.setTimer(resolve, GATHER_MS);
+      this.#endGathering = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+    this.#endGathering = undefined;
   }
 
   #take(): { taken: number; writes: StateWrite[] } {
