@@ -106,7 +106,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'operation-ids-recalled',
     what: 'A new owner does not know the operations of the log before the checkpoint.',
-    caughtBy: 'failover',
+    caughtBy: 'broad',
     edits: [
       {
         file: 'src/shard/recovery.ts',
