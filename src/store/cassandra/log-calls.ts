@@ -3,6 +3,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { AppendOutcome, DeadlineMs, LogRecord, LogStore } from '../store.ts';
+import { encodeBody } from './log-body.ts';
 import type { MetaCalls } from './meta-calls.ts';
 import { integerAt, isNullAt, LOG_COLUMNS, logRecordOf } from './rows.ts';
 import type { Session } from './session.ts';
@@ -27,7 +28,7 @@ export function createLogCalls(session: Session, meta: MetaCalls, keyspace: stri
       const segment = await segmentAt(seq, deadline);
       const answer = await session.conditional(
         insert,
-        [slot, segment, BigInt(seq), BigInt(epoch), entryId, body],
+        [slot, segment, BigInt(seq), BigInt(epoch), entryId, encodeBody(body)],
         deadline,
       );
       if (answer === undefined) throw new GrantdError('unavailable', 'The append was not answered.');

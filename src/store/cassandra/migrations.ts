@@ -54,7 +54,7 @@ export const MIGRATIONS: readonly Migration[] = [
         seq bigint,
         epoch bigint,
         entry_id text,
-        body text,
+        body blob,
         PRIMARY KEY ((slot, segment), seq)
       ) WITH ${READ_SOON} AND gc_grace_seconds = ${LOG_GRACE_SECONDS}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.slots (

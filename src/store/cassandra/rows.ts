@@ -8,6 +8,7 @@ import type { KeyId, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { isRelation, type Relation } from '../../core/tuples.ts';
 import type { GrantRow, LogRecord, MemberRow, Meta, SlotRow, TrailRow } from '../store.ts';
+import { decodeBody } from './log-body.ts';
 import type { Row } from './session.ts';
 
 export const META_COLUMNS =
@@ -71,6 +72,12 @@ function secretsAt(row: Row): readonly string[] {
   return secrets;
 }
 
+function bodyAt(row: Row): string {
+  const value = valueAt(row, 'body');
+  assert(Buffer.isBuffer(value), 'the column body holds bytes');
+  return decodeBody(value);
+}
+
 export function metaOf(row: Row): Meta {
   return {
     schemaVersion: integerAt(row, 'schema_version'),
@@ -92,7 +99,7 @@ export function logRecordOf(row: Row): LogRecord {
     seq: integerAt(row, 'seq'),
     epoch: integerAt(row, 'epoch'),
     entryId: textAt(row, 'entry_id'),
-    body: textAt(row, 'body'),
+    body: bodyAt(row),
   };
 }
 

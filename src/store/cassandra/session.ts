@@ -25,7 +25,7 @@ const STATE_BATCHES = { underWayMax: 16, waitingMax: 16_384 };
 /** Nodes that one read or plain write is sent to, one after another. */
 const ATTEMPTS_MAX = 3;
 
-export type Value = string | number | bigint | boolean | readonly (string | number)[];
+export type Value = string | number | bigint | boolean | Buffer | readonly (string | number)[];
 
 export interface Statement {
   readonly query: string;
