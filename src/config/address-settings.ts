@@ -79,12 +79,12 @@ export const ADDRESS_SETTINGS = Object.freeze({
     ...plain,
     name: 'GRANTD_DISCOVERY',
     roles: ['front', 'console'],
-    form: '`static:host:port,…` or `dns:name:port`',
+    form: '`static:host:port,…`, `dns:name:port` or `kubernetes:namespace/service`',
     parse: parseDiscovery,
     unset: 'none',
     requiredBy: ['front', 'console'],
     description:
-      'Where shards are looked for. One that answers is enough: it names the others. `dns` dials every address of the name, and looks it up every 2 seconds.',
+      'Where shards are looked for. One that answers is enough: it names the others. `dns` dials every address of the name, and looks it up every 2 seconds. `kubernetes` watches the EndpointSlices of the Service, at its port `rpc` or the one named after a colon.',
   }),
   rpcTlsCert: optional({
     name: 'GRANTD_RPC_TLS_CERT',

@@ -30,7 +30,9 @@ export function parseDialAddress(text: string): string {
 /** Where shards are looked for. */
 export type DiscoverySource =
   | { readonly kind: 'static'; readonly addresses: readonly string[] }
-  | { readonly kind: 'dns'; readonly name: string; readonly port: number };
+  | { readonly kind: 'dns'; readonly name: string; readonly port: number }
+  /** The port by its name in the Service, or its number. */
+  | { readonly kind: 'kubernetes'; readonly namespace: string; readonly service: string; readonly port: string };
 
 function splitList(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
@@ -49,7 +51,22 @@ function parseDns(text: string): DiscoverySource {
   return Object.freeze({ kind: 'dns', name: match.groups.name, port });
 }
 
-/** `static:host:port,…` or `dns:name:port`. */
+/** As Kubernetes names namespaces, Services and their ports. */
+const KUBERNETES_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+/** What the port of a shard's gRPC is called in its Service, unless told. */
+const KUBERNETES_PORT = 'rpc';
+
+function parseKubernetes(text: string): DiscoverySource {
+  const [, namespace = '', service = '', port = KUBERNETES_PORT] = /^([^/]*)\/([^:]*)(?::(.*))?$/.exec(text) ?? [];
+  if (![namespace, service, port].every((name) => KUBERNETES_NAME.test(name))) {
+    throw new WrongSetting(
+      `must name a namespace and a Service after kubernetes:, like kubernetes:grantd/grantd-shards, and may name a port of it, like kubernetes:grantd/grantd-shards:rpc; it is ${quote(`kubernetes:${text}`)}`,
+    );
+  }
+  return Object.freeze({ kind: 'kubernetes', namespace, service, port });
+}
+
+/** `static:host:port,…`, `dns:name:port` or `kubernetes:namespace/service`. */
 export function parseDiscovery(text: string): DiscoverySource {
   const kind = text.slice(0, text.indexOf(':') + 1);
   const rest = text.slice(kind.length);
@@ -60,12 +77,10 @@ export function parseDiscovery(text: string): DiscoverySource {
     });
   }
   if (kind === 'dns:') return parseDns(rest);
-  if (kind === 'kubernetes:') {
-    throw new WrongSetting(
-      'is kubernetes:…, which comes with a later version; use dns:name:port with a headless Service',
-    );
-  }
-  throw new WrongSetting(`must be static:host:port,… or dns:name:port; it is ${quote(text)}`);
+  if (kind === 'kubernetes:') return parseKubernetes(rest);
+  throw new WrongSetting(
+    `must be static:host:port,…, dns:name:port or kubernetes:namespace/service; it is ${quote(text)}`,
+  );
 }
 
 /** Comma-separated hosts, each with a port or without; an IPv6 host stands in brackets where it has a port. */

@@ -8,3 +8,18 @@ export interface Discovery {
    */
   watch(onChange: (addresses: readonly string[]) => void): () => void;
 }
+
+/**
+ * Why a source did not tell: it may not (forbidden), would not (refused), could not be reached (unreachable), broke off
+ * (interrupted), or was not understood (invalid).
+ */
+export type DiscoveryFailure = 'forbidden' | 'refused' | 'unreachable' | 'interrupted' | 'invalid';
+
+/** What is counted of a source. */
+export interface DiscoveryObserver {
+  /** The source has told or confirmed where shards are. */
+  synced(): void;
+  failed(reason: DiscoveryFailure): void;
+  /** So many addresses are known now. */
+  knows(addresses: number): void;
+}

@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Clock, Random, Timer } from '../core/clock.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { Discovery } from './discovery.ts';
+import type { Discovery, DiscoveryObserver } from './discovery.ts';
 
 const LOOKUP_INTERVAL_MS = 2000;
 /** Up to so much of the interval is random, so that many fronts do not ask at the same moment. */
@@ -20,6 +20,8 @@ export interface DnsDiscoveryDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Without it nothing is counted. */
+  readonly observer?: DiscoveryObserver;
   /** Without it: the resolver of the machine, with its search domains and its hosts file. */
   readonly resolve?: Resolve;
 }
@@ -52,6 +54,7 @@ class DnsWatch {
     this.#dependencies = dependencies;
     this.#target = target;
     this.#onChange = onChange;
+    dependencies.observer?.knows(0);
     this.#look();
   }
 
@@ -84,19 +87,23 @@ class DnsWatch {
       this.#fail('The name has no address.');
       return;
     }
-    const { log } = this.#dependencies;
+    const { log, observer } = this.#dependencies;
     const { name, port } = this.#target;
+    observer?.synced();
     if (this.#failure !== '') log.info({ name }, 'shards are found in DNS again');
     this.#failure = '';
     const addresses = [...new Set(hosts)].map((host) => withPort(host, port)).sort();
     if (sameSet(addresses, this.#known)) return;
     this.#known = Object.freeze(addresses);
+    observer?.knows(addresses.length);
     log.info({ name, addresses }, 'addresses of shards, by DNS');
     this.#onChange(addresses);
   }
 
   #fail(reason: string): void {
-    if (this.#closed || reason === this.#failure) return;
+    if (this.#closed) return;
+    this.#dependencies.observer?.failed('unreachable');
+    if (reason === this.#failure) return;
     this.#failure = reason;
     const { name } = this.#target;
     this.#dependencies.log.warn(

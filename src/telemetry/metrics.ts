@@ -25,6 +25,9 @@ export interface Metrics {
   readonly frontQueueLength: Gauge;
   readonly frontRetries: Counter<'reason'>;
   readonly frontShardConnections: Gauge<'state'>;
+  readonly discoveryAddresses: Gauge<'source'>;
+  readonly discoverySynced: Gauge<'source'>;
+  readonly discoveryFailures: Counter<'source' | 'reason'>;
   readonly streamBatchChecks: Histogram;
   readonly shardSlots: Gauge<'state'>;
   readonly shardQueueLength: Gauge;
@@ -101,6 +104,24 @@ export function createMetrics(): Metrics {
       name: 'grantd_front_shard_connections',
       help: 'Streams to shards, by state: ready or connecting.',
       labelNames: ['state'],
+      registers,
+    }),
+    discoveryAddresses: new Gauge({
+      name: 'grantd_discovery_addresses',
+      help: 'Addresses of shards known from discovery, by source: dns or kubernetes. They stay while the source fails.',
+      labelNames: ['source'],
+      registers,
+    }),
+    discoverySynced: new Gauge({
+      name: 'grantd_discovery_synced_timestamp_seconds',
+      help: 'When the source last told or confirmed where shards are, in seconds since 1970, by source: dns or kubernetes.',
+      labelNames: ['source'],
+      registers,
+    }),
+    discoveryFailures: new Counter({
+      name: 'grantd_discovery_failures_total',
+      help: 'Requests to the source of discovery that failed, by source (dns or kubernetes) and reason: forbidden, refused, unreachable, interrupted (a watch broke off or died) or invalid (not understood, or not configured).',
+      labelNames: ['source', 'reason'],
       registers,
     }),
     streamBatchChecks: new Histogram({

@@ -51,6 +51,7 @@ const WIRED = new Set([
 const LIBRARIES = new Map<string, readonly string[]>([
   ['@grpc/grpc-js', ['rpc', 'roles']],
   ['@grpc/proto-loader', ['rpc']],
+  ['@kubernetes/client-node', ['discovery', 'cli']],
   ['cli-progress', ['cli']],
   ['cli-table3', ['cli']],
   ['commander', ['main', 'cli']],

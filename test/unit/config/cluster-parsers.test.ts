@@ -38,7 +38,11 @@ describe('parseDiscovery', () => {
   });
 
   it('refuses what nobody could dial, and says what is right', () => {
-    refuses(parseDiscovery, ['', 'shard-1:8082', 'file:x'], /must be static:host:port,… or dns:name:port/);
+    refuses(
+      parseDiscovery,
+      ['', 'shard-1:8082', 'file:x'],
+      /must be static:host:port,…, dns:name:port or kubernetes:namespace\/service/,
+    );
     refuses(parseDiscovery, ['static:', 'static:shard-1', 'static:a:1,', 'static:a:99999'], /must be host:port/);
     refuses(parseDiscovery, ['static:0.0.0.0:8082', 'static:a:0', 'static:[::]:1'], /that others can dial/);
     refuses(
@@ -46,7 +50,18 @@ describe('parseDiscovery', () => {
       ['dns:', 'dns:shards', 'dns:shards:0', 'dns:shards:http', 'dns:a b:1'],
       /after dns:, like dns:/,
     );
-    refuses(parseDiscovery, ['kubernetes:grantd/grantd-shard'], /comes with a later version/);
+    refuses(
+      parseDiscovery,
+      ['kubernetes:', 'kubernetes:shards', 'kubernetes:/shards', 'kubernetes:a/', 'kubernetes:a/B', 'kubernetes:a/b/c'],
+      /after kubernetes:, like kubernetes:/,
+    );
+    refuses(parseDiscovery, ['kubernetes:a/b:', 'kubernetes:a/b:c:d', 'kubernetes:a/-b:1'], /may name a port of it/);
+  });
+
+  it('takes a namespace and a Service, and the port of it that is not called rpc', () => {
+    const expected = { kind: 'kubernetes', namespace: 'grantd', service: 'grantd-shards', port: 'rpc' };
+    assert.deepEqual(parseDiscovery('kubernetes:grantd/grantd-shards'), expected);
+    assert.deepEqual(parseDiscovery('kubernetes:grantd/grantd-shards:8082'), { ...expected, port: '8082' });
   });
 });
 

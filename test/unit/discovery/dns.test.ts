@@ -14,6 +14,7 @@ describe('discovery by DNS', () => {
   let lookups: number;
   let told: (readonly string[])[];
   let randomByte: number;
+  let counted: string[];
 
   const watch = (): (() => void) => {
     const discovery = createDnsDiscovery(
@@ -21,6 +22,11 @@ describe('discovery by DNS', () => {
         clock,
         random: { bytes: (length) => new Uint8Array(length).fill(randomByte) },
         log,
+        observer: {
+          synced: () => counted.push('synced'),
+          failed: (reason) => counted.push(reason),
+          knows: (addresses) => counted.push(`knows ${addresses}`),
+        },
         resolve: (name) => {
           assert.equal(name, 'shards.example');
           lookups += 1;
@@ -38,6 +44,7 @@ describe('discovery by DNS', () => {
     lookups = 0;
     told = [];
     randomByte = 0;
+    counted = [];
   });
 
   it('tells every address of the name with the port, IPv6 in brackets', async () => {
@@ -76,6 +83,21 @@ describe('discovery by DNS', () => {
     answer = async () => ['10.0.0.1'];
     await clock.advance(2000);
     assert.deepEqual(told.at(-1), ['10.0.0.1:8082']);
+  });
+
+  it('counts what it is told, every failure, and how many it knows', async () => {
+    watch();
+    await clock.advance(0);
+    answer = async () => [];
+    await clock.advance(4000);
+    answer = async () => ['10.0.0.3'];
+    await clock.advance(2000);
+    assert.deepEqual(counted, [
+      'knows 0',
+      ...['synced', 'knows 2'],
+      ...['unreachable', 'unreachable'],
+      ...['synced', 'knows 1'],
+    ]);
   });
 
   it('finds a name that did not exist at the start', async () => {

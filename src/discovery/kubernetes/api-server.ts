@@ -1,0 +1,176 @@
+// HTTP to the API server of Kubernetes: a read and a watch, both bounded and both ended by a signal. Where it is, its
+// authority and the credentials come from @kubernetes/client-node, which is read anew for every request: tokens,
+// certificates and a kubeconfig change while the process runs.
+//
+// The requests are made here, because those of the library (2.0.1) do not fit a process that is to run for months. Its
+// informer ends for good at the first list or watch that fails. Its Watch ends after 30 seconds of real time without an
+// event, drops what an error answer says, swallows an event that cannot be handled, and has no bound for a line. Each
+// request makes a pool of connections that is not closed.
+
+import { type IncomingMessage, request as requestPlain } from 'node:http';
+import { type RequestOptions, request as requestTls } from 'node:https';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { ApiFailure, failureOfStatus } from './api-failure.ts';
+import { statusMessage } from './endpoint-slices.ts';
+
+/** Some 20,000 endpoints, far above any cluster of shards. */
+const BODY_LENGTH_MAX = 16 * 1024 * 1024;
+/** An object in etcd has 1.5 MiB at most. */
+const LINE_LENGTH_MAX = 4 * 1024 * 1024;
+const STATUS_LENGTH_MAX = 64 * 1024;
+/** As the clients in Go do it: finds a dead link sooner than a silent watch does. */
+const KEEP_ALIVE_MS = 30_000;
+
+export interface ApiServer {
+  /** The JSON value that `path` has. */
+  read(path: string, signal: AbortSignal): Promise<unknown>;
+  /** Resolves once the server has accepted the watch; then every line as a JSON value, until the server ends it. */
+  watch(path: string, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
+}
+
+export type LoadKubeConfig = () => Promise<KubeConfig>;
+
+/** What KubeConfig makes up where it finds nothing. */
+const NOTHING_FOUND = 'http://localhost:8080';
+
+/** KUBECONFIG or the kubeconfig of the user, else the service account of the pod. */
+const loadByDefault: LoadKubeConfig = async () => {
+  // Only here: it takes a second and tens of megabytes, which nobody else should pay for.
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  if (config.getCurrentCluster()?.server === NOTHING_FOUND) {
+    throw new ApiFailure('invalid', 'No token of a service account is mounted, and KUBECONFIG is not set.');
+  }
+  return config;
+};
+
+/** Errors of the system name files and programs; others may quote what they read, which is secret. */
+function describeSystemError(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(describeSystemError))].join('; ');
+  if (!(error instanceof Error)) return 'unknown error';
+  return 'code' in error && typeof error.code === 'string' ? error.message : error.name;
+}
+
+/** Rejects with the reason of `signal` as soon as that aborts, whatever becomes of `work`. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function prepare(load: LoadKubeConfig): Promise<{ readonly server: string; readonly options: RequestOptions }> {
+  try {
+    const config = await load();
+    const server = config.getCurrentCluster()?.server;
+    if (server === undefined) throw new ApiFailure('invalid', 'The kubeconfig has no current context.');
+    const options: RequestOptions = {};
+    await config.applyToHTTPSOptions(options);
+    // A token from a file keeps the line break at its end, with which it is no header.
+    const headers = Object.entries(options.headers ?? {}).map(([name, value]) => [name, String(value).trim()]);
+    return {
+      server,
+      options: { ...options, headers: { ...Object.fromEntries(headers), accept: 'application/json' } },
+    };
+  } catch (error) {
+    if (error instanceof ApiFailure) throw error;
+    throw new ApiFailure(
+      'invalid',
+      `The configuration of the Kubernetes client cannot be used: ${describeSystemError(error)}`,
+    );
+  }
+}
+
+/** Whatever happened on the way; the reason of the signal where that ended it. */
+function failureOf(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof ApiFailure) return error;
+  return new ApiFailure('unreachable', describeSystemError(error));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiFailure('invalid', 'The answer is not JSON.');
+  }
+}
+
+async function readText(response: IncomingMessage, lengthMax: number): Promise<string> {
+  let text = '';
+  for await (const chunk of response) {
+    text += chunk;
+    if (text.length > lengthMax) throw new ApiFailure('invalid', `The answer is longer than ${lengthMax} characters.`);
+  }
+  return text;
+}
+
+async function refusal(response: IncomingMessage): Promise<ApiFailure> {
+  const status = response.statusCode ?? 0;
+  let message: string | undefined;
+  try {
+    message = statusMessage(JSON.parse(await readText(response, STATUS_LENGTH_MAX)));
+  } catch {
+    // What the answer says would be welcome; its status is enough.
+  }
+  return failureOfStatus(status, message ?? `The API server answers ${status}.`);
+}
+
+async function* readLines(response: IncomingMessage, signal: AbortSignal): AsyncGenerator<unknown> {
+  try {
+    let rest = '';
+    for await (const chunk of response) {
+      const [first = '', ...others] = String(chunk).split('\n');
+      const lines = [rest + first, ...others];
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line !== '') yield parseJson(line);
+      if (rest.length > LINE_LENGTH_MAX) throw new ApiFailure('invalid', 'A line of the watch is too long.');
+    }
+  } catch (error) {
+    const failure = failureOf(error, signal);
+    throw failure instanceof ApiFailure && failure.kind === 'unreachable'
+      ? new ApiFailure('interrupted', `The watch broke off: ${failure.message}`)
+      : failure;
+  }
+}
+
+/** `load`: without it, the surroundings of the process say where the API server is. */
+export function createApiServer(load: LoadKubeConfig = loadByDefault): ApiServer {
+  /** The answer with status 200. */
+  async function open(path: string, signal: AbortSignal): Promise<IncomingMessage> {
+    signal.throwIfAborted();
+    const { server, options } = await unlessAborted(prepare(load), signal);
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const send = server.startsWith('http:') ? requestPlain : requestTls;
+      const request = send(server + path, { ...options, signal }, resolve);
+      request.setSocketKeepAlive(true, KEEP_ALIVE_MS);
+      request.on('error', reject);
+      request.end();
+    });
+    response.setEncoding('utf8');
+    if (response.statusCode !== 200) throw await refusal(response);
+    return response;
+  }
+
+  return {
+    async read(path, signal) {
+      try {
+        return parseJson(await readText(await open(path, signal), BODY_LENGTH_MAX));
+      } catch (error) {
+        throw failureOf(error, signal);
+      }
+    },
+    async watch(path, signal) {
+      try {
+        return readLines(await open(path, signal), signal);
+      } catch (error) {
+        throw failureOf(error, signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,274 @@
+// Addresses of shards from Kubernetes: those of every endpoint of one Service, listed and watched as EndpointSlices. It
+// keeps: the last known set stays while the API server is away or refuses, for however long, and while the Service has no
+// endpoints, since neither says anything about shards that still answer; one request is under way at a time, and
+// none follows at once on one that failed.
+//
+//   list ──▶ watch ──▶ watch ──▶ … ──▶ list        each watch goes on from the last version, event or bookmark, it was told
+//    ▲         │                        (5 min)
+//    └─ rest ──┘ anything that fails: refused, broken off, silent, version expired
+
+import { type Clock, delay, type Random } from '../../core/clock.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Discovery, DiscoveryFailure, DiscoveryObserver } from '../discovery.ts';
+import { ApiFailure } from './api-failure.ts';
+import { type ApiServer, createApiServer, type LoadKubeConfig } from './api-server.ts';
+import { Attempt } from './attempt.ts';
+import {
+  addressesOf,
+  type EndpointSlice,
+  parseSliceEvent,
+  parseSliceList,
+  type SliceEvent,
+} from './endpoint-slices.ts';
+
+/** Whatever the watch has missed is noticed then. */
+const LIST_INTERVAL_MS = 5 * 60_000;
+/** Up to so much of an interval is random, so that many fronts do not ask at the same moment. */
+const JITTER = 0.25;
+/** For an answer, and for a watch to begin. */
+const ANSWER_MS_MAX = 10_000;
+/** The server ends a watch then. Short, since a link that died is noticed no earlier than that. */
+const WATCH_SECONDS = 120;
+const WATCH_SECONDS_MIN = 5;
+/** A watch that the server should have ended so long ago is dead. */
+const WATCH_GRACE_MS = 15_000;
+/** A watch that ends sooner of itself is a failure: it would be asked for over and over. */
+const WATCH_MS_MIN = 1000;
+/** A watch that has lasted for so long was a good one: what fails after it fails for the first time. */
+const GOOD_WATCH_MS = 10_000;
+const REST_MS_MIN = 1000;
+const REST_MS_MAX = 30_000;
+/** Far above any cluster: a slice has up to 100 endpoints. */
+const SLICES_MAX = 1000;
+/** As many as a front dials. */
+const ADDRESSES_MAX = 1000;
+
+export interface KubernetesTarget {
+  readonly namespace: string;
+  readonly service: string;
+  /** The name of a port of the Service, or a number. */
+  readonly port: string;
+}
+
+export interface KubernetesDiscoveryDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly observer: DiscoveryObserver;
+  /** Without it: KUBECONFIG, else the service account of the pod. Called for every request. */
+  readonly loadKubeConfig?: LoadKubeConfig;
+}
+
+const sameSet = (left: readonly string[], right: readonly string[]): boolean =>
+  left.length === right.length && left.every((address, index) => address === right[index]);
+
+class KubernetesWatch {
+  readonly #dependencies: KubernetesDiscoveryDependencies;
+  readonly #target: KubernetesTarget;
+  readonly #onChange: (addresses: readonly string[]) => void;
+  readonly #api: ApiServer;
+  readonly #closing = new AbortController();
+  readonly #slices = new Map<string, EndpointSlice>();
+  #attempt: Attempt | undefined;
+  #known: readonly string[] = [];
+  /** Of the last list, event or bookmark; undefined: list first. */
+  #version: string | undefined;
+  #listAtMs = 0;
+  /** Requests that failed in a row. */
+  #failures = 0;
+  /** Logged last: what goes on is told once. */
+  #failure: string | undefined;
+  #lack = '';
+
+  constructor(
+    dependencies: KubernetesDiscoveryDependencies,
+    target: KubernetesTarget,
+    onChange: (addresses: readonly string[]) => void,
+  ) {
+    this.#dependencies = dependencies;
+    this.#target = target;
+    this.#onChange = onChange;
+    this.#api = createApiServer(dependencies.loadKubeConfig);
+    dependencies.observer.knows(0);
+    void this.#run();
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#attempt?.end();
+  }
+
+  get #closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#dependencies;
+    while (!this.#closed) {
+      try {
+        if (this.#version === undefined || clock.monotonicMs() >= this.#listAtMs) await this.#list();
+        else await this.#watch(this.#version);
+      } catch (error) {
+        if (this.#closed) return;
+        // Anything else is an error of this program, which ends the process like every other.
+        if (!(error instanceof ApiFailure)) throw error;
+        this.#version = undefined;
+        if (error.kind !== 'expired') this.#fail(error, error.kind);
+        const restMs = Math.min(REST_MS_MIN * 2 ** this.#failures, REST_MS_MAX);
+        this.#failures += 1;
+        await delay(clock, this.#jittered(restMs, 0.5), this.#closing.signal).catch(() => {});
+      }
+    }
+  }
+
+  /** Less than `timeMs` by up to `share` of it. */
+  #jittered(timeMs: number, share: number): number {
+    const [byte = 0] = this.#dependencies.random.bytes(1);
+    return timeMs * (1 - share * (byte / 255));
+  }
+
+  async #list(): Promise<void> {
+    const { clock } = this.#dependencies;
+    const attempt = new Attempt(clock);
+    this.#attempt = attempt;
+    attempt.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server does not answer in time.'));
+    try {
+      const { version, slices } = parseSliceList(await this.#api.read(this.#path({}), attempt.signal));
+      if (this.#closed) return;
+      this.#slices.clear();
+      for (const slice of slices) this.#keep(slice);
+      this.#version = version;
+      this.#listAtMs = clock.monotonicMs() + this.#jittered(LIST_INTERVAL_MS, JITTER);
+      this.#settle();
+    } finally {
+      attempt.end();
+    }
+  }
+
+  async #watch(version: string): Promise<void> {
+    const { clock } = this.#dependencies;
+    const attempt = new Attempt(clock);
+    this.#attempt = attempt;
+    attempt.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server does not begin the watch in time.'));
+    const startMs = clock.monotonicMs();
+    const untilListSeconds = Math.ceil((this.#listAtMs - startMs) / 1000);
+    const timeoutSeconds = Math.max(WATCH_SECONDS_MIN, Math.min(WATCH_SECONDS, untilListSeconds));
+    const path = this.#path({
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: version,
+      timeoutSeconds: String(timeoutSeconds),
+    });
+    try {
+      const lines = await this.#api.watch(path, attempt.signal);
+      if (this.#closed) return;
+      this.#recover();
+      attempt.allow(
+        timeoutSeconds * 1000 + WATCH_GRACE_MS,
+        new ApiFailure('interrupted', 'The watch is silent and was not ended in time.'),
+      );
+      for await (const line of lines) {
+        if (this.#closed) return;
+        this.#take(parseSliceEvent(line));
+      }
+    } finally {
+      attempt.end();
+      if (clock.monotonicMs() - startMs >= GOOD_WATCH_MS) this.#failures = 0;
+    }
+    if (clock.monotonicMs() - startMs < WATCH_MS_MIN) {
+      throw new ApiFailure('interrupted', 'The API server ends the watch as soon as it has begun.');
+    }
+    this.#dependencies.observer.synced();
+  }
+
+  #path(query: Readonly<Record<string, string>>): string {
+    const { namespace, service } = this.#target;
+    const parameters = new URLSearchParams({ labelSelector: `kubernetes.io/service-name=${service}`, ...query });
+    return `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices?${parameters}`;
+  }
+
+  #take(event: SliceEvent): void {
+    this.#version = event.version;
+    if (event.kind === 'changed') this.#keep(event.slice);
+    if (event.kind === 'removed') this.#slices.delete(event.slice.name);
+    this.#settle();
+  }
+
+  #keep(slice: EndpointSlice): void {
+    this.#slices.set(slice.name, slice);
+    if (this.#slices.size > SLICES_MAX) {
+      throw new ApiFailure('invalid', `The Service has more than ${SLICES_MAX} EndpointSlices.`);
+    }
+  }
+
+  /** Tells the addresses where they are others than before. */
+  #settle(): void {
+    const { observer, log } = this.#dependencies;
+    const { namespace, service, port } = this.#target;
+    observer.synced();
+    const found = addressesOf(this.#slices.values(), port);
+    const addresses = found.slice(0, ADDRESSES_MAX);
+    this.#tellLack(found.length);
+    if (addresses.length === 0 || sameSet(addresses, this.#known)) return;
+    this.#known = Object.freeze(addresses);
+    observer.knows(addresses.length);
+    log.info({ namespace, service, addresses }, 'addresses of shards, by Kubernetes');
+    this.#onChange(addresses);
+  }
+
+  /** Says once what is not as it should be about the addresses that were found. */
+  #tellLack(found: number): void {
+    const { namespace, service, port } = this.#target;
+    let lack = '';
+    if (found > ADDRESSES_MAX)
+      lack = `the Service has more than ${ADDRESSES_MAX} endpoints; the others are not dialled`;
+    else if (found === 0) {
+      const hasHosts = this.#slices.values().some(({ hosts }) => hosts.length > 0);
+      const reason = hasHosts ? `no endpoint of the Service has a port ${port}` : 'the Service has no endpoints';
+      lack = `${reason}; the addresses known stay`;
+    }
+    if (lack === this.#lack) return;
+    this.#lack = lack;
+    if (lack !== '') this.#dependencies.log.warn({ namespace, service, known: this.#known.length }, lack);
+  }
+
+  #recover(): void {
+    if (this.#failure === undefined) return;
+    this.#failure = undefined;
+    const { namespace, service } = this.#target;
+    this.#dependencies.log.info({ namespace, service }, 'EndpointSlices are listed and watched again');
+  }
+
+  #fail({ message, status }: ApiFailure, reason: DiscoveryFailure): void {
+    const { observer, log } = this.#dependencies;
+    observer.failed(reason);
+    const failure = `${reason} ${status ?? ''}`;
+    if (failure === this.#failure) return;
+    this.#failure = failure;
+    const { namespace, service } = this.#target;
+    const detail = { namespace, service, known: this.#known.length, reason: message };
+    if (status === 403) {
+      log.warn(
+        detail,
+        `the service account may not list and watch EndpointSlices in namespace ${namespace}; the addresses known stay`,
+      );
+    } else if (status === 401) {
+      log.warn(detail, 'the API server does not accept the credentials; the addresses known stay');
+    } else {
+      log.warn(detail, 'EndpointSlices cannot be listed or watched; the addresses known stay');
+    }
+  }
+}
+
+/** Lists and watches the EndpointSlices of one Service for as long as anyone watches. */
+export function createKubernetesDiscovery(
+  dependencies: KubernetesDiscoveryDependencies,
+  target: KubernetesTarget,
+): Discovery {
+  return {
+    watch(onChange) {
+      const watch = new KubernetesWatch(dependencies, target, onChange);
+      return () => watch.close();
+    },
+  };
+}
