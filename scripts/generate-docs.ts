@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderMetricsPage } from './metrics-page.ts';
 import { renderSettingsPage } from './settings-page.ts';
+import { writeChartDocs } from './write-chart-docs.ts';
 
 const reference = join(import.meta.dirname, '..', 'docs', 'reference');
 for (const [name, page] of [
@@ -14,3 +15,4 @@ for (const [name, page] of [
   writeFileSync(join(reference, name), page);
   process.stdout.write(`docs/reference/${name}\n`);
 }
+writeChartDocs();

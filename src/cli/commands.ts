@@ -9,6 +9,7 @@ import { registerExportCommand } from './export-command.ts';
 import { EXIT } from './failures.ts';
 import { registerImportCommand } from './import-command.ts';
 import { registerKeysCommands } from './keys-commands.ts';
+import { registerSecretsCommand } from './secrets-command.ts';
 import { registerTenantsCommands } from './tenants-commands.ts';
 
 /** Help asked for ends with 0, wrong usage with 2: 1 is for commands that ran and failed. */
@@ -28,5 +29,6 @@ export function registerCliCommands(program: Command, dependencies: CliDependenc
   registerChangesCommand(program, context);
   registerImportCommand(program, context);
   registerExportCommand(program, context);
+  registerSecretsCommand(program, context);
   for (const command of program.commands) if (!present.has(command)) exitOnUsage(command, exit);
 }

@@ -1,0 +1,50 @@
+{{/* What a schema cannot say well: which values have to stand together. All that is wrong is told at once. */}}
+
+{{- define "grantd.check" -}}
+{{- $wrong := list -}}
+{{- if not .Values.standalone.enabled -}}
+{{- if not .Values.cassandra.contactPoints -}}
+{{- $wrong = append $wrong "cassandra.contactPoints must name nodes of Cassandra (or set standalone.enabled=true to try grantd without one)" -}}
+{{- end -}}
+{{- if not .Values.cassandra.localDatacenter -}}
+{{- $wrong = append $wrong "cassandra.localDatacenter must name the datacentre whose nodes are used" -}}
+{{- end -}}
+{{- if and .Values.cassandra.tls.enabled (not .Values.cassandra.tls.existingSecret) -}}
+{{- $wrong = append $wrong "cassandra.tls.existingSecret must name the Secret with the authorities of Cassandra's certificates" -}}
+{{- end -}}
+{{- range $name, $credentials := dict "cassandra.credentials" .Values.cassandra.credentials "migration.credentials" .Values.migration.credentials -}}
+{{- if and (not $credentials.existingSecret) (ne (empty $credentials.username) (empty $credentials.password)) -}}
+{{- $wrong = append $wrong (printf "%s.username and %s.password go together" $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.tls.enabled (eq .Values.tls.source "existing") -}}
+{{- range $component, $secret := .Values.tls.existingSecrets -}}
+{{- if not $secret -}}
+{{- $wrong = append $wrong (printf "tls.existingSecrets.%s must name a Secret with tls.crt, tls.key and ca.crt" $component) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $component := dict "front" .Values.front "shard" .Values.shard "console" .Values.console -}}
+{{- if ge (int64 $component.drainSeconds) (int64 $component.shutdownSeconds) -}}
+{{- $wrong = append $wrong (printf "%s.shutdownSeconds must be longer than %s.drainSeconds" $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $component := dict "front" .Values.front "shard" .Values.shard -}}
+{{- if and $component.autoscaling.enabled (lt (int64 $component.autoscaling.replicasMax) (int64 $component.autoscaling.replicasMin)) -}}
+{{- $wrong = append $wrong (printf "%s.autoscaling.replicasMax must not be below replicasMin" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
+{{- $wrong = append $wrong "ingress.hosts must name a host" -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- $wrong = append $wrong "httpRoute.parentRefs must name a Gateway" -}}
+{{- end -}}
+{{- if and .Values.plans .Values.existingPlansConfigMap -}}
+{{- $wrong = append $wrong "plans and existingPlansConfigMap exclude each other" -}}
+{{- end -}}
+{{- if $wrong -}}
+{{- fail (printf "\n\nThe values cannot be used:\n  - %s\n" (join "\n  - " $wrong)) -}}
+{{- end -}}
+{{- end }}

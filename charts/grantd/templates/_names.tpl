@@ -1,0 +1,101 @@
+{{/* What objects are called, and the labels by which they are found. */}}
+
+{{- define "grantd.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end }}
+
+{{/* The release's name, with the chart's after it where it does not have it. 40 characters leave room for the longest suffix. */}}
+{{- define "grantd.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := include "grantd.name" . -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end }}
+
+{{/* The headless Service of the shards: where fronts look for them. */}}
+{{- define "grantd.shardsService" -}}
+{{- printf "%s-shards" (include "grantd.fullname" .) -}}
+{{- end }}
+
+{{/* The name in the shards' certificates. */}}
+{{- define "grantd.shardsServerName" -}}
+{{- printf "%s.%s.svc" (include "grantd.shardsService" .) .Release.Namespace -}}
+{{- end }}
+
+{{/* The name by which shards know the console's certificate. Of this release only: another one may have its certificates of the same authority. */}}
+{{- define "grantd.consoleServerName" -}}
+{{- printf "%s-console.%s.svc" (include "grantd.fullname" .) .Release.Namespace -}}
+{{- end }}
+
+{{- define "grantd.frontServerName" -}}
+{{- printf "%s.%s.svc" (include "grantd.fullname" .) .Release.Namespace -}}
+{{- end }}
+
+{{/* Of (dict "root" $ "component" "front"). */}}
+{{- define "grantd.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "grantd.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{/* Of (dict "root" $ "component" "front"). Not for pod templates: the chart's version would roll every pod. */}}
+{{- define "grantd.labels" -}}
+{{ include "grantd.selectorLabels" . }}
+app.kubernetes.io/part-of: grantd
+app.kubernetes.io/version: {{ .root.Values.image.tag | default .root.Chart.AppVersion | trunc 63 | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 }}
+{{- with .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "grantd.image" -}}
+{{- $repository := .Values.image.repository -}}
+{{- with .Values.image.registry }}{{ $repository = printf "%s/%s" . $repository }}{{ end -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" $repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $repository (.Values.image.tag | default .Chart.AppVersion) -}}
+{{- end -}}
+{{- end }}
+
+{{/* Of (dict "root" $ "component" "front"). */}}
+{{- define "grantd.serviceAccountName" -}}
+{{- $account := index .root.Values.serviceAccounts .component -}}
+{{- default (printf "%s-%s" (include "grantd.fullname" .root) .component) $account.name -}}
+{{- end }}
+
+{{/* The address under which clients reach the public API. */}}
+{{- define "grantd.baseUrl" -}}
+{{- if .Values.baseUrl -}}
+{{- .Values.baseUrl -}}
+{{- else if and .Values.ingress.enabled .Values.ingress.hosts -}}
+{{- printf "%s://%s" (ternary "https" "http" (not (empty .Values.ingress.tls))) (first .Values.ingress.hosts) -}}
+{{- else if and .Values.httpRoute.enabled .Values.httpRoute.hostnames -}}
+{{- printf "https://%s" (first .Values.httpRoute.hostnames) -}}
+{{- else -}}
+{{- include "grantd.internalUrl" . -}}
+{{- end -}}
+{{- end }}
+
+{{/* The public API from inside the cluster. */}}
+{{- define "grantd.internalUrl" -}}
+{{- $port := int64 .Values.service.port -}}
+{{- printf "http://%s.%s.svc%s" (include "grantd.fullname" .) .Release.Namespace (ternary "" (printf ":%d" $port) (eq $port 80)) -}}
+{{- end }}
+
+{{- define "grantd.consoleUrl" -}}
+{{- printf "http://%s-console.%s.svc:%d" (include "grantd.fullname" .) .Release.Namespace (int64 .Values.console.service.port) -}}
+{{- end }}
+
+{{/* What serves the public API. */}}
+{{- define "grantd.frontComponent" -}}
+{{- ternary "standalone" "front" .Values.standalone.enabled -}}
+{{- end }}
+
+{{- define "grantd.consoleComponent" -}}
+{{- ternary "standalone" "console" .Values.standalone.enabled -}}
+{{- end }}

@@ -1,0 +1,21 @@
+{{/* What Helm prints after an installation. A template, so that it can be rendered without a cluster. */}}
+
+{{- define "grantd.notes" -}}
+{{- $console := printf "%s/%s-%s" (ternary "statefulset" "deployment" .Values.standalone.enabled) (include "grantd.fullname" .) (include "grantd.consoleComponent" .) -}}
+grantd {{ .Values.image.tag | default .Chart.AppVersion }} is being installed as {{ .Release.Name }} in {{ .Release.Namespace }}.
+{{- if .Values.standalone.enabled }}
+It runs in one pod with an embedded store: for evaluation, not for production.
+{{- end }}
+Clients in the cluster reach it at {{ include "grantd.internalUrl" . }}{{ if ne (include "grantd.baseUrl" .) (include "grantd.internalUrl" .) }}, others at {{ include "grantd.baseUrl" . }}{{ end }}.
+
+1. Wait until it serves:
+     kubectl --namespace {{ .Release.Namespace }} rollout status {{ ternary "statefulset" "deployment" .Values.standalone.enabled }}/{{ include "grantd.fullname" . }}-{{ include "grantd.frontComponent" . }} --timeout 5m
+2. See it answer (a tenant is made and deleted again):
+     helm test {{ .Release.Name }} --namespace {{ .Release.Namespace }} --logs
+3. Make your first tenant:
+     kubectl --namespace {{ .Release.Namespace }} exec {{ $console }} -- grantd tenants create example
+{{- if and (not .Values.standalone.enabled) (not .Values.tls.enabled) }}
+
+tls.enabled is false: whoever reaches the shards can read and change everything. Let nobody but fronts and console reach them.
+{{- end }}
+{{- end }}

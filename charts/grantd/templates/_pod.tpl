@@ -1,0 +1,226 @@
+{{/* What every pod of the chart has in common. `pod` is the component's part of the values laid over the common one. */}}
+
+{{/* Of (dict "root" $ "values" .Values.front), as YAML. Maps are merged, lists replaced. */}}
+{{- define "grantd.pod" -}}
+{{- mergeOverwrite (deepCopy .root.Values.pod) (deepCopy (default dict .values.pod)) | toYaml -}}
+{{- end }}
+
+{{/* Of (dict "root" $ "component" "front" "pod" $pod "checksums" (dict)). */}}
+{{- define "grantd.podMetadata" -}}
+{{- $annotations := merge (dict) (default dict .pod.annotations) (default dict .checksums) -}}
+{{- with $annotations -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{ end -}}
+labels:
+  {{- include "grantd.selectorLabels" . | nindent 2 }}
+  app.kubernetes.io/part-of: grantd
+  {{- with .pod.labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+
+{{/* Of (dict "root" $ "component" "front" "account" "front" "token" false "spread" true "revisionLabel" "pod-template-hash" "pod" $pod). */}}
+{{- define "grantd.podSpec" -}}
+serviceAccountName: {{ include "grantd.serviceAccountName" (dict "root" .root "component" .account) }}
+automountServiceAccountToken: {{ default false .token }}
+enableServiceLinks: false
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with .pod.securityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .pod.priorityClassName | default (ternary (include "grantd.fullname" .root) "" .root.Values.priorityClass.create) }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .pod.runtimeClassName }}
+runtimeClassName: {{ . }}
+{{- end }}
+{{- with .pod.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .pod.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .pod.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .pod.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if .spread }}
+{{- with .pod.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  {{- $constraint := deepCopy . }}
+  {{- if not $constraint.labelSelector }}
+  {{- $_ := set $constraint "labelSelector" (dict "matchLabels" (fromYaml (include "grantd.selectorLabels" $))) }}
+  {{- if not $constraint.matchLabelKeys }}
+  {{- $_ := set $constraint "matchLabelKeys" (list $.revisionLabel) }}
+  {{- end }}
+  {{- end }}
+  {{- list $constraint | toYaml | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Of (dict "root" $ "pod" $pod). */}}
+{{- define "grantd.container" -}}
+image: {{ include "grantd.image" .root }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+{{- with .pod.containerSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Of (dict "settings" "YAML map" "pod" $pod "fields" (dict "POD_IP" "status.podIP")). What `extraEnv` names is left out of the rest. */}}
+{{- define "grantd.env" -}}
+{{- $extra := list -}}
+{{- range .pod.extraEnv }}{{ $extra = append $extra .name }}{{ end -}}
+{{- $env := list -}}
+{{- range $name, $path := default dict .fields -}}
+{{- if not (has $name $extra) }}{{ $env = append $env (dict "name" $name "valueFrom" (dict "fieldRef" (dict "fieldPath" $path))) }}{{ end -}}
+{{- end -}}
+{{- range $name, $text := fromYaml .settings -}}
+{{- if and $text (not (has $name $extra)) }}{{ $env = append $env (dict "name" $name "value" $text) }}{{ end -}}
+{{- end -}}
+{{- with concat $env .pod.extraEnv }}
+env:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .pod.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/*
+All three ask the ops port. `/livez` answers from the first moment, before Cassandra or a schema is there, so neither of
+the first two ever ends a pod that is only waiting; `/readyz` says why it waits.
+*/}}
+{{- define "grantd.probes" -}}
+startupProbe:
+  httpGet:
+    path: /livez
+    port: ops
+  periodSeconds: 1
+  timeoutSeconds: 5
+  failureThreshold: 60
+livenessProbe:
+  httpGet:
+    path: /livez
+    port: ops
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet:
+    path: /readyz
+    port: ops
+  periodSeconds: 1
+  timeoutSeconds: 5
+  failureThreshold: 2
+{{- end }}
+
+{{/* A stop is given up after shutdownSeconds, and that includes the drain; the rest is room for a machine that is busy. */}}
+{{- define "grantd.gracePeriod" -}}
+{{- add (int64 .drainSeconds) (int64 .shutdownSeconds) 5 -}}
+{{- end }}
+
+{{/* The volumes of Secrets and ConfigMaps. Of (dict "root" $ "tls" "shard" "cassandra" "secret name" "operator" true "plans" true). */}}
+{{- define "grantd.volumes" -}}
+{{- if and .tls (include "grantd.usesTls" .root) }}
+- name: tls
+  secret:
+    secretName: {{ include "grantd.tlsSecret" . }}
+    defaultMode: 0440
+    items:
+      - key: tls.crt
+        path: tls.crt
+      - key: tls.key
+        path: tls.key
+      - key: ca.crt
+        path: ca.crt
+{{- end }}
+{{- if .cassandra }}
+{{- $credentials := .credentials }}
+- name: cassandra-credentials
+  secret:
+    secretName: {{ .cassandra }}
+    defaultMode: 0440
+    items:
+      - key: {{ ternary $credentials.usernameKey "username" (not (empty $credentials.existingSecret)) }}
+        path: username
+      - key: {{ ternary $credentials.passwordKey "password" (not (empty $credentials.existingSecret)) }}
+        path: password
+{{- end }}
+{{- if and .store .root.Values.cassandra.tls.enabled }}
+- name: cassandra-tls
+  secret:
+    secretName: {{ .root.Values.cassandra.tls.existingSecret }}
+    defaultMode: 0440
+    items:
+      - key: {{ .root.Values.cassandra.tls.caKey }}
+        path: ca.crt
+      {{- if .root.Values.cassandra.tls.clientCertificate }}
+      - key: tls.crt
+        path: tls.crt
+      - key: tls.key
+        path: tls.key
+      {{- end }}
+{{- end }}
+{{- if .operator }}
+- name: operator
+  secret:
+    secretName: {{ include "grantd.operatorSecret" .root }}
+    defaultMode: 0440
+    items:
+      - key: {{ include "grantd.operatorKey" .root }}
+        path: token
+{{- end }}
+{{- if and .operator .root.Values.operator.namedTokens.existingSecret }}
+- name: operator-tokens
+  secret:
+    secretName: {{ .root.Values.operator.namedTokens.existingSecret }}
+    defaultMode: 0440
+    items:
+      - key: {{ .root.Values.operator.namedTokens.existingSecretKey }}
+        path: tokens
+{{- end }}
+{{- if and .plans (or .root.Values.plans .root.Values.existingPlansConfigMap) }}
+- name: plans
+  configMap:
+    name: {{ .root.Values.existingPlansConfigMap | default (printf "%s-plans" (include "grantd.fullname" .root)) }}
+    items:
+      - key: plans.json
+        path: plans.json
+{{- end }}
+{{- with .pod.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Where the volumes of "grantd.volumes" are mounted. Of (dict "volumes" "YAML list" "pod" $pod). */}}
+{{- define "grantd.volumeMounts" -}}
+{{- range fromYamlArray .volumes }}
+{{- if has .name (list "tls" "cassandra-credentials" "cassandra-tls" "operator" "operator-tokens" "plans") }}
+- name: {{ .name }}
+  mountPath: /etc/grantd/{{ .name }}
+  readOnly: true
+{{- end }}
+{{- end }}
+{{- with .pod.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,76 @@
+{{/* Which Secrets are used, and which of them the chart or its Job makes. */}}
+
+{{- define "grantd.cassandraSecret" -}}
+{{- $credentials := .Values.cassandra.credentials -}}
+{{- if $credentials.existingSecret -}}
+{{- $credentials.existingSecret -}}
+{{- else if $credentials.username -}}
+{{- printf "%s-cassandra" (include "grantd.fullname" .) -}}
+{{- end -}}
+{{- end }}
+
+{{/* The role that changes the schema; where none is given, the one of the shards. */}}
+{{- define "grantd.migrationSecret" -}}
+{{- $credentials := .Values.migration.credentials -}}
+{{- if $credentials.existingSecret -}}
+{{- $credentials.existingSecret -}}
+{{- else if $credentials.username -}}
+{{- printf "%s-cassandra-migration" (include "grantd.fullname" .) -}}
+{{- else -}}
+{{- include "grantd.cassandraSecret" . -}}
+{{- end -}}
+{{- end }}
+
+{{/* The Job's Secret has a name of its own: Helm would refuse to take it over when a token is given later. */}}
+{{- define "grantd.operatorSecret" -}}
+{{- if .Values.operator.existingSecret -}}
+{{- .Values.operator.existingSecret -}}
+{{- else if .Values.operator.token -}}
+{{- printf "%s-operator-token" (include "grantd.fullname" .) -}}
+{{- else -}}
+{{- printf "%s-operator" (include "grantd.fullname" .) -}}
+{{- end -}}
+{{- end }}
+
+{{- define "grantd.operatorKey" -}}
+{{- ternary .Values.operator.existingSecretKey "token" (not (empty .Values.operator.existingSecret)) -}}
+{{- end }}
+
+{{/* "true" or nothing: whether a Job has to make the operator's token. */}}
+{{- define "grantd.makesOperatorToken" -}}
+{{- if not (or .Values.operator.existingSecret .Values.operator.token) }}true{{ end -}}
+{{- end }}
+
+{{- define "grantd.usesTls" -}}
+{{- if and .Values.tls.enabled (not .Values.standalone.enabled) }}true{{ end -}}
+{{- end }}
+
+{{- define "grantd.makesCertificates" -}}
+{{- if and (include "grantd.usesTls" .) (eq .Values.tls.source "job") }}true{{ end -}}
+{{- end }}
+
+{{/* Of (dict "root" $ "component" "front"). */}}
+{{- define "grantd.tlsSecret" -}}
+{{- if eq .root.Values.tls.source "existing" -}}
+{{- index .root.Values.tls.existingSecrets .component -}}
+{{- else -}}
+{{- printf "%s-tls-%s" (include "grantd.fullname" .root) .component -}}
+{{- end -}}
+{{- end }}
+
+{{- define "grantd.consoleNames" -}}
+{{- join "," (.Values.tls.consoleNames | default (list (include "grantd.consoleServerName" .))) -}}
+{{- end }}
+
+{{/* The Secrets that the Job makes, one per line. `grantd secrets` names them in the same way. */}}
+{{- define "grantd.madeSecrets" -}}
+{{- $fullname := include "grantd.fullname" . -}}
+{{- if include "grantd.makesOperatorToken" . }}
+- {{ $fullname }}-operator
+{{- end }}
+{{- if include "grantd.makesCertificates" . }}
+{{- range list "authority" "shard" "front" "console" }}
+- {{ $fullname }}-tls-{{ . }}
+{{- end }}
+{{- end }}
+{{- end }}

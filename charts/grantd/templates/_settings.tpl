@@ -1,0 +1,154 @@
+{{/*
+The settings of each role as a YAML map of variable to text. An empty text leaves the setting to the program's own
+default. They stand in the pods and not in a ConfigMap: a pod of the version before must not meet the settings of the next
+one when it restarts in the middle of a roll-out, and it refuses settings that it does not know.
+*/}}
+
+{{- define "grantd.listen" -}}
+{{- ternary "[::]" "0.0.0.0" (eq .Values.ipFamily "IPv6") -}}
+{{- end }}
+
+{{- define "grantd.settings.common" -}}
+GRANTD_LOG_LEVEL: {{ .Values.logLevel | quote }}
+{{- end }}
+
+{{- define "grantd.settings.plans" -}}
+{{- if or .Values.plans .Values.existingPlansConfigMap }}
+GRANTD_PLANS_FILE: /etc/grantd/plans/plans.json
+{{- end }}
+{{- end }}
+
+{{- define "grantd.settings.tls" -}}
+{{- if include "grantd.usesTls" . }}
+GRANTD_RPC_TLS_CERT_FILE: /etc/grantd/tls/tls.crt
+GRANTD_RPC_TLS_KEY_FILE: /etc/grantd/tls/tls.key
+GRANTD_RPC_TLS_CA_FILE: /etc/grantd/tls/ca.crt
+{{- end }}
+{{- end }}
+
+{{/* Of a process that looks for shards. */}}
+{{- define "grantd.settings.discovery" -}}
+GRANTD_DISCOVERY: {{ printf "kubernetes:%s/%s:rpc" .Release.Namespace (include "grantd.shardsService" .) }}
+{{- if include "grantd.usesTls" . }}
+GRANTD_RPC_TLS_SERVER_NAME: {{ .Values.tls.serverName | default (include "grantd.shardsServerName" .) }}
+{{- end }}
+{{- end }}
+
+{{- define "grantd.settings.urls" -}}
+GRANTD_BASE_URL: {{ include "grantd.baseUrl" . | quote }}
+GRANTD_ERRORS_BASE: {{ .Values.errorsBase | quote }}
+{{- end }}
+
+{{- define "grantd.settings.operator" -}}
+GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token
+{{- if .Values.operator.namedTokens.existingSecret }}
+GRANTD_OPERATOR_TOKENS_FILE: /etc/grantd/operator-tokens/tokens
+{{- end }}
+{{- end }}
+
+{{- define "grantd.settings.front" -}}
+{{ include "grantd.settings.common" . }}
+{{ include "grantd.settings.urls" . }}
+{{ include "grantd.settings.discovery" . }}
+{{- include "grantd.settings.tls" . }}
+{{- include "grantd.settings.plans" . }}
+GRANTD_HTTP_ADDRESS: {{ printf "%s:8080" (include "grantd.listen" .) | quote }}
+GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
+GRANTD_TRUSTED_PROXIES: {{ join "," .Values.trustedProxies | quote }}
+GRANTD_DRAIN_SECONDS: {{ int64 .Values.front.drainSeconds | quote }}
+GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.front.shutdownSeconds | quote }}
+{{- end }}
+
+{{- define "grantd.settings.console" -}}
+{{ include "grantd.settings.common" . }}
+{{ include "grantd.settings.urls" . }}
+{{ include "grantd.settings.discovery" . }}
+{{- include "grantd.settings.tls" . }}
+{{- include "grantd.settings.plans" . }}
+{{ include "grantd.settings.operator" . }}
+GRANTD_CONSOLE_ADDRESS: {{ printf "%s:8090" (include "grantd.listen" .) | quote }}
+GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
+GRANTD_DRAIN_SECONDS: {{ int64 .Values.console.drainSeconds | quote }}
+GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.console.shutdownSeconds | quote }}
+GRANTD_OPERATOR_URL: http://localhost:8090
+{{- end }}
+
+{{/* Of a process that reads Cassandra. */}}
+{{- define "grantd.settings.store" -}}
+{{- $cassandra := .Values.cassandra -}}
+{{ include "grantd.settings.common" . }}
+GRANTD_STORE: cassandra
+GRANTD_CASSANDRA_CONTACT_POINTS: {{ join "," $cassandra.contactPoints | quote }}
+GRANTD_CASSANDRA_LOCAL_DATACENTER: {{ $cassandra.localDatacenter | quote }}
+GRANTD_CASSANDRA_KEYSPACE: {{ $cassandra.keyspace | quote }}
+GRANTD_CASSANDRA_SERIAL_LEVEL: {{ $cassandra.serialLevel | quote }}
+{{- if $cassandra.tls.enabled }}
+GRANTD_CASSANDRA_TLS_CA_FILE: /etc/grantd/cassandra-tls/ca.crt
+{{- if $cassandra.tls.clientCertificate }}
+GRANTD_CASSANDRA_TLS_CERT_FILE: /etc/grantd/cassandra-tls/tls.crt
+GRANTD_CASSANDRA_TLS_KEY_FILE: /etc/grantd/cassandra-tls/tls.key
+{{- end }}
+{{- end }}
+GRANTD_SLOTS: {{ if $cassandra.slots }}{{ int64 $cassandra.slots | quote }}{{ else }}""{{ end }}
+{{- end }}
+
+{{- define "grantd.settings.credentials" -}}
+{{- if . }}
+GRANTD_CASSANDRA_USERNAME_FILE: /etc/grantd/cassandra-credentials/username
+GRANTD_CASSANDRA_PASSWORD_FILE: /etc/grantd/cassandra-credentials/password
+{{- end }}
+{{- end }}
+
+{{- define "grantd.settings.shard" -}}
+{{ include "grantd.settings.store" . }}
+{{- include "grantd.settings.credentials" (include "grantd.cassandraSecret" .) }}
+{{- include "grantd.settings.tls" . }}
+{{- include "grantd.settings.plans" . }}
+{{- if include "grantd.usesTls" . }}
+GRANTD_RPC_TLS_CONSOLE_NAMES: {{ include "grantd.consoleNames" . | quote }}
+{{- end }}
+GRANTD_RPC_ADDRESS: {{ printf "%s:8082" (include "grantd.listen" .) | quote }}
+GRANTD_RPC_ADVERTISE: {{ ternary "[$(POD_IP)]:8082" "$(POD_IP):8082" (eq .Values.ipFamily "IPv6") | quote }}
+GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
+GRANTD_PAGE_CACHE_BYTES: {{ .Values.shard.pageCacheBytes | quote }}
+GRANTD_LOG_RETENTION_HOURS: {{ int64 .Values.shard.logRetentionHours | quote }}
+GRANTD_DRAIN_SECONDS: {{ int64 .Values.shard.drainSeconds | quote }}
+GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.shard.shutdownSeconds | quote }}
+{{- end }}
+
+{{- define "grantd.settings.migrate" -}}
+{{ include "grantd.settings.store" . }}
+{{- include "grantd.settings.credentials" (include "grantd.migrationSecret" .) }}
+GRANTD_CASSANDRA_REPLICATION_FACTOR: {{ int64 .Values.cassandra.replicationFactor | quote }}
+{{- end }}
+
+{{/* Of the init container of the shards: it changes nothing, so the shards' own rights do. */}}
+{{- define "grantd.settings.wait" -}}
+{{ include "grantd.settings.store" . }}
+{{- include "grantd.settings.credentials" (include "grantd.cassandraSecret" .) }}
+{{- end }}
+
+{{- define "grantd.settings.standalone" -}}
+{{ include "grantd.settings.common" . }}
+{{ include "grantd.settings.urls" . }}
+{{- include "grantd.settings.plans" . }}
+{{ include "grantd.settings.operator" . }}
+GRANTD_STORE: sqlite
+GRANTD_DATA_DIR: /var/lib/grantd
+GRANTD_DEMO: "false"
+GRANTD_HTTP_ADDRESS: {{ printf "%s:8080" (include "grantd.listen" .) | quote }}
+GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
+GRANTD_CONSOLE_ADDRESS: {{ printf "%s:8090" (include "grantd.listen" .) | quote }}
+GRANTD_TRUSTED_PROXIES: {{ join "," .Values.trustedProxies | quote }}
+GRANTD_SLOTS: {{ if .Values.cassandra.slots }}{{ int64 .Values.cassandra.slots | quote }}{{ else }}""{{ end }}
+GRANTD_PAGE_CACHE_BYTES: {{ .Values.shard.pageCacheBytes | quote }}
+GRANTD_LOG_RETENTION_HOURS: {{ int64 .Values.shard.logRetentionHours | quote }}
+GRANTD_OPERATOR_URL: http://localhost:8090
+{{- end }}
+
+{{/* Of the pod of `helm test`: the operator's commands, and where the public API is. */}}
+{{- define "grantd.settings.test" -}}
+GRANTD_OPERATOR_URL: {{ include "grantd.consoleUrl" . }}
+GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token
+PUBLIC_URL: {{ include "grantd.internalUrl" . }}
+{{- end }}

@@ -1,0 +1,267 @@
+// The example environment in k8s/ and the runbooks of the alerts: what is shown there fits Kubernetes, the chart and one
+// another. Argo CD, Flux and the k6 operator cannot run here, so of their objects only the shape is looked at.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { type KubernetesObject, missingHelm, render } from '../support/chart/helm.ts';
+import { findSecurityViolations, type PodSpec, podsOf } from '../support/chart/pods.ts';
+import { findSchemaViolations } from '../support/chart/schemas.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const TOOLS_SCRIPT = join(ROOT, 'test', 'support', 'kubernetes', 'tools.sh');
+const STATUS_MISSING = 3;
+const FOLDERS = ['k8s', 'k8s/argo-cd', 'k8s/flux', 'k8s/k6'] as const;
+/** k8s/grantd-values.yaml, as it is named from the folder of the chart's own examples. */
+const VALUES = '../../../k8s/grantd';
+const RESTRICTED = 'pod-security.kubernetes.io/enforce';
+const CUSTOM_GROUPS = new Set(['argoproj.io', 'helm.toolkit.fluxcd.io', 'source.toolkit.fluxcd.io', 'k6.io']);
+
+const answers = (command: string): boolean => spawnSync(command, ['version', '--client']).status === 0;
+
+/** The machine's own kubectl, or the one that is built on first use; undefined where neither can be had. */
+function findKubectl(): string | undefined {
+  if (answers('kubectl')) return 'kubectl';
+  const { status } = spawnSync('bash', [TOOLS_SCRIPT, 'install', 'kubectl'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status === 0)
+    return join(process.env.GRANTD_TOOLS ?? join(homedir(), '.cache', 'grantd-tools'), 'bin', 'kubectl');
+  assert.equal(status, STATUS_MISSING, 'kubectl could not be installed');
+  const reason = 'The examples of k8s/ cannot be built: there is no kubectl, and Go or its modules are missing.';
+  assert.equal(process.env.CI, undefined, reason);
+  console.error(`\nNOT TESTED: the examples of k8s/. ${reason}\n`);
+  return undefined;
+}
+
+const parseObjects = (text: string): KubernetesObject[] =>
+  parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+
+const readRoot = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const isCustom = ({ apiVersion }: KubernetesObject): boolean => CUSTOM_GROUPS.has(apiVersion.split('/')[0] ?? '');
+// A Namespace has nothing but labels here, which the test of Pod Security reads.
+const isCore = (object: KubernetesObject): boolean => !isCustom(object) && object.kind !== 'Namespace';
+
+// The standard does not ask for it, and the stores' own images write where they like.
+const standardViolations = (pod: Parameters<typeof findSecurityViolations>[0]): string[] =>
+  findSecurityViolations(pod).filter((found) => !found.endsWith(': readOnlyRootFilesystem'));
+
+const kubectl = findKubectl();
+const helmMissing = missingHelm('the values of k8s/ and the runbooks');
+const built = new Map<string, KubernetesObject[]>();
+if (kubectl !== undefined) {
+  for (const folder of FOLDERS) {
+    built.set(folder, parseObjects(execFileSync(kubectl, ['kustomize', join(ROOT, folder)], { encoding: 'utf8' })));
+  }
+}
+const all = [...built.values()].flat();
+
+/** The object of that kind; `spec` as the caller knows it. */
+function find<Spec>(kind: string, name: string): KubernetesObject & { readonly spec: Spec } {
+  const found = all.find((object) => object.kind === kind && object.metadata.name === name);
+  assert.ok(found !== undefined, `${kind} ${name}`);
+  return found as KubernetesObject & { readonly spec: Spec };
+}
+
+describe('the example environment', { skip: kubectl === undefined }, () => {
+  it('passes the strict schemas of Kubernetes', () => {
+    const core = all.filter(isCore);
+    assert.ok(core.length >= 8);
+    assert.deepEqual(core.flatMap(findSchemaViolations), []);
+  });
+
+  it('would not pass them with a field that Kubernetes does not know', () => {
+    const service = find<object>('Service', 'cassandra');
+    const wrong = { ...service, spec: { ...service.spec, publishUnreadyAddresses: true } };
+    assert.match(findSchemaViolations(wrong).join(), /publishUnreadyAddresses/);
+  });
+
+  it('has namespaces that enforce the Pod Security Standard "restricted", and no object outside them', () => {
+    const namespaces = all.filter(({ kind }) => kind === 'Namespace');
+    const names = namespaces.map(({ metadata }) => metadata.name);
+    assert.deepEqual(names.sort(), ['grantd', 'grantd-load', 'grantd-stores']);
+    for (const { metadata } of namespaces) assert.equal(metadata.labels?.[RESTRICTED], 'restricted', metadata.name);
+    for (const object of all.filter(isCore)) assert.ok(names.includes(object.metadata.namespace ?? ''), object.kind);
+  });
+
+  it('has pods that pass "restricted"', () => {
+    const pods = podsOf(all);
+    assert.deepEqual(pods.map(({ object }) => object.metadata.name).sort(), ['cassandra', 'redis']);
+    assert.deepEqual(pods.flatMap(standardViolations), []);
+    const [pod] = pods;
+    assert.ok(pod !== undefined);
+    const careless = { ...pod, spec: { ...pod.spec, securityContext: { runAsNonRoot: true } } };
+    assert.match(standardViolations(careless).join(), /seccompProfile/);
+  });
+
+  it('lets through its network policies what has to come through, by ports that the pods have', () => {
+    type Policy = { podSelector: { matchLabels?: object }; ingress?: { ports: { port: string }[] }[] };
+    const policies = all.filter(({ kind }) => kind === 'NetworkPolicy') as (KubernetesObject & { spec: Policy })[];
+    assert.equal(policies.length, 3);
+    for (const { metadata, spec } of policies) {
+      if (spec.ingress === undefined) continue;
+      const pod = podsOf(all).find(({ object }) => object.metadata.name === metadata.name);
+      assert.deepEqual(spec.podSelector.matchLabels, pod?.labels);
+      const containers = (pod?.spec.containers ?? []) as readonly { ports?: { name: string }[] }[];
+      const names = containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name));
+      for (const { ports } of spec.ingress) for (const { port } of ports) assert.ok(names.includes(port), port);
+    }
+  });
+
+  it('sets nodes of Cassandra to a durable commit log and paxos v2, whatever their file had', () => {
+    const { spec } = find<{ template: { spec: PodSpec } }>('StatefulSet', 'cassandra');
+    const [configure] = (spec.template.spec.initContainers ?? []) as readonly { command?: readonly string[] }[];
+    const directory = mkdtempSync(join(tmpdir(), 'grantd-k8s-'));
+    try {
+      for (const name of ['image', 'copy']) mkdirSync(join(directory, name));
+      const given = `cluster_name: 'Test Cluster'\ncommitlog_sync: periodic\ncommitlog_sync_period: 10000ms\npaxos_variant: v1\n# commitlog_sync_group_window: 1000ms\nnum_tokens: 16`;
+      writeFileSync(join(directory, 'image', 'cassandra.yaml'), given);
+      writeFileSync(join(directory, 'image', 'jvm-server.options'), '-ea\n');
+      const [shell = '', ...rest] = configure?.command ?? [];
+      const script = rest.map((text) =>
+        text
+          .replaceAll('/etc/cassandra', join(directory, 'image'))
+          .replaceAll('/config/', `${join(directory, 'copy')}/`),
+      );
+      execFileSync(shell, script);
+      assert.deepEqual(parse(readFileSync(join(directory, 'copy', 'cassandra.yaml'), 'utf8')), {
+        cluster_name: 'Test Cluster',
+        num_tokens: 16,
+        commitlog_sync: 'batch',
+        paxos_variant: 'v2',
+      });
+      assert.ok(existsSync(join(directory, 'copy', 'jvm-server.options')));
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('tells the chart where each node of Cassandra is', () => {
+    const { metadata, spec } = find<{ replicas: number; serviceName: string }>('StatefulSet', 'cassandra');
+    const domain = `${find<object>('Service', spec.serviceName).metadata.name}.${metadata.namespace}.svc.cluster.local`;
+    const nodes = Array.from({ length: spec.replicas }, (_, number) => `${metadata.name}-${number}.${domain}`);
+    assert.deepEqual(parse(readRoot('k8s/grantd-values.yaml')).cassandra.contactPoints, nodes);
+    const text = JSON.stringify(spec);
+    assert.ok(text.includes(`{"name":"CASSANDRA_SEEDS","value":"${nodes[0]}"}`));
+  });
+});
+
+describe('the custom resources of the examples', { skip: kubectl === undefined }, () => {
+  it('of Argo CD name the chart and the values (their shape only: no Argo CD runs here)', () => {
+    type Helm = { releaseName: string; valueFiles: string[] };
+    type Application = { source: { path: string; helm: Helm }; destination: { namespace: string } };
+    const { apiVersion, spec } = find<Application>('Application', 'grantd');
+    assert.equal(apiVersion, 'argoproj.io/v1alpha1');
+    assert.deepEqual(Object.keys(spec).sort(), ['destination', 'project', 'source', 'syncPolicy']);
+    const { path, helm } = spec.source;
+    assert.ok(existsSync(join(ROOT, path, 'Chart.yaml')));
+    assert.equal(join(path, helm.valueFiles[0] ?? ''), 'k8s/grantd-values.yaml');
+    assert.deepEqual([helm.releaseName, spec.destination.namespace], ['grantd', 'grantd']);
+  });
+
+  it('of Flux name the chart, the values and their source (their shape only: no Flux runs here)', () => {
+    type Reference = { kind: string; name: string };
+    type Chart = { chart: string; sourceRef: Reference; valuesFiles: string[]; reconcileStrategy: string };
+    const { apiVersion, spec } = find<{ releaseName: string; chart: { spec: Chart } }>('HelmRelease', 'grantd');
+    assert.equal(apiVersion, 'helm.toolkit.fluxcd.io/v2');
+    const known = ['chart', 'install', 'interval', 'releaseName', 'timeout', 'upgrade'];
+    assert.deepEqual(Object.keys(spec).sort(), known);
+    const { chart, sourceRef, valuesFiles } = spec.chart.spec;
+    assert.equal(find<object>(sourceRef.kind, sourceRef.name).apiVersion, 'source.toolkit.fluxcd.io/v1');
+    assert.ok(existsSync(join(ROOT, chart, 'Chart.yaml')));
+    assert.deepEqual(valuesFiles, ['./charts/grantd/values.yaml', './k8s/grantd-values.yaml']);
+    for (const file of valuesFiles) assert.ok(existsSync(join(ROOT, file)), file);
+  });
+
+  it('of the k6 operator run the script in pods that pass "restricted" (their shape only: no operator runs here)', () => {
+    type K6Pod = { securityContext: object; containerSecurityContext: object };
+    type TestRun = { parallelism: number; script: { configMap: { name: string; file: string } } };
+    type Pods = { runner: K6Pod; starter: K6Pod };
+    const object = find<TestRun & Pods>('TestRun', 'checks');
+    assert.equal(object.apiVersion, 'k6.io/v1alpha1');
+    const { spec } = object;
+    assert.deepEqual(Object.keys(spec).sort(), ['parallelism', 'runner', 'script', 'starter']);
+    const { name, file } = spec.script.configMap;
+    const scripts = find<undefined>('ConfigMap', name).data as Record<string, string>;
+    assert.equal(scripts[file], readRoot('k8s/k6/checks.js'));
+    for (const [component, { securityContext, containerSecurityContext }] of Object.entries({
+      runner: spec.runner,
+      starter: spec.starter,
+    })) {
+      const container = { name: component, securityContext: containerSecurityContext };
+      const podSpec = { serviceAccountName: '', automountServiceAccountToken: true, securityContext };
+      const pod = { component, object, labels: {}, spec: { ...podSpec, containers: [container] } };
+      assert.deepEqual(standardViolations(pod), []);
+    }
+  });
+
+  it('are all of kinds that these tests know', () => {
+    const kinds = all.filter(isCustom).map(({ kind }) => kind);
+    assert.deepEqual(kinds.sort(), ['Application', 'GitRepository', 'HelmRelease', 'TestRun']);
+  });
+});
+
+describe('the values of the examples', { skip: helmMissing !== undefined }, () => {
+  it('install a cluster whose public Service the load test asks', async () => {
+    const objects = await render({ ci: VALUES });
+    assert.deepEqual(objects.flatMap(findSchemaViolations), []);
+    const kinds = new Set(objects.map(({ kind }) => kind));
+    for (const kind of ['StatefulSet', 'Deployment', 'Service', 'NetworkPolicy', 'Job'])
+      assert.ok(kinds.has(kind), kind);
+    const service = objects.find(({ kind, metadata }) => kind === 'Service' && metadata.name === 'grantd');
+    assert.deepEqual(
+      (service?.spec as { ports?: { port: number }[] } | undefined)?.ports?.map(({ port }) => port),
+      [80],
+    );
+    assert.match(readRoot('k8s/k6/test-run.yaml'), /value: http:\/\/grantd\.grantd\.svc$/m);
+  });
+});
+
+describe('kind', () => {
+  it('makes three nodes beside the control plane (the shape only: no Docker runs here)', () => {
+    const { kind, apiVersion, nodes } = parse(readRoot('k8s/kind/cluster.yaml'));
+    assert.deepEqual([kind, apiVersion], ['Cluster', 'kind.x-k8s.io/v1alpha4']);
+    const roles = nodes.map(({ role }: { role: string }) => role);
+    assert.deepEqual(roles, ['control-plane', 'worker', 'worker', 'worker']);
+  });
+});
+
+describe('the runbooks', { skip: helmMissing !== undefined }, () => {
+  it('have a section for every alert of the chart, and for no other', async () => {
+    const set = { 'monitoring.prometheusRule.enabled': true };
+    const renderings = await Promise.all(['minimal', 'standalone'].map((ci) => render({ ci, set })));
+    type Rule = { spec: { groups: { rules: { alert?: string }[] }[] } };
+    const rules = renderings.flat().filter(({ kind }) => kind === 'PrometheusRule') as (KubernetesObject & Rule)[];
+    const alerts = rules.flatMap(({ spec }) => spec.groups.flatMap((group) => group.rules.map(({ alert }) => alert)));
+    const sections = [...readRoot('docs/operating/monitoring.md').matchAll(/^## (?<name>Grantd\w+)$/gm)];
+    assert.ok(alerts.length > 5);
+    assert.deepEqual(sections.map(({ groups }) => groups?.name).sort(), [...new Set(alerts)].sort());
+  });
+});
+
+describe('the guides', () => {
+  it('name folders and files of the examples and the chart that exist', () => {
+    const pages = [
+      'install',
+      'scaling',
+      'upgrade',
+      'backup',
+      'recovery',
+      'security',
+      'monitoring',
+      'production-checklist',
+    ];
+    const paths = ['k8s/README.md', ...pages.map((name) => `docs/operating/${name}.md`)];
+    const found = paths.flatMap((path) =>
+      [...readRoot(path).matchAll(/(?<![\w./-])(?<named>(?:k8s|charts)(?:\/[\w.-]*\w)+)/g)]
+        .map(({ groups }) => groups?.named ?? '')
+        .filter((named) => !existsSync(join(ROOT, named)))
+        .map((named) => `${path}: ${named}`),
+    );
+    assert.deepEqual(found, []);
+  });
+});

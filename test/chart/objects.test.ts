@@ -1,0 +1,166 @@
+// Whatever the chart renders is taken by the API server as it stands: every object of every example against the strict schemas
+// of the real versions. That the schemas bite is shown too.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  CI_VALUES,
+  type KubernetesObject,
+  lint,
+  missingHelm,
+  NAMESPACE,
+  render,
+  renderText,
+} from '../support/chart/helm.ts';
+import { findSecurityViolations, type Pod, podsOf } from '../support/chart/pods.ts';
+import { findSchemaViolations, KNOWN_KINDS } from '../support/chart/schemas.ts';
+
+const missing = missingHelm('the objects of the chart');
+/** What no cluster of the tests has: its controllers, or the network that would enforce it. */
+const SCHEMA_ONLY: readonly string[] = [
+  'HorizontalPodAutoscaler',
+  'NetworkPolicy',
+  'Ingress',
+  'HTTPRoute',
+  'Certificate',
+  'Issuer',
+  'PodMonitor',
+  'ServiceMonitor',
+  'PrometheusRule',
+];
+const keyOf = ({ kind, metadata }: KubernetesObject): string => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
+const all = async (): Promise<KubernetesObject[]> => (await Promise.all(CI_VALUES.map((ci) => render({ ci })))).flat();
+
+describe('the objects of the chart', { skip: missing }, () => {
+  it('are made for every kind of use', () => {
+    assert.deepEqual(CI_VALUES, [
+      'external-secrets',
+      'high-availability',
+      'minimal',
+      'no-redis',
+      'standalone',
+      'tls-everywhere',
+    ]);
+  });
+
+  for (const ci of CI_VALUES) {
+    describe(ci, () => {
+      it('pass helm lint --strict', () => lint(ci));
+
+      it('fit the strict schemas of Kubernetes 1.35', async () => {
+        const objects = await render({ ci });
+        assert.ok(objects.length > 5);
+        assert.deepEqual(objects.flatMap(findSchemaViolations), []);
+      });
+
+      it('are each there once, in the namespace of the release', async () => {
+        const objects = await render({ ci });
+        assert.equal(new Set(objects.map(keyOf)).size, objects.length);
+        for (const { kind, metadata } of objects.filter(({ kind }) => kind !== 'PriorityClass')) {
+          if (metadata.name.endsWith('-note')) continue;
+          assert.equal(metadata.namespace, NAMESPACE, `${kind}/${metadata.name}`);
+        }
+      });
+
+      it('fulfil the Pod Security Standard "restricted"', async () => {
+        const pods = podsOf(await render({ ci }));
+        assert.ok(pods.length >= 3);
+        assert.deepEqual(pods.flatMap(findSecurityViolations), []);
+      });
+
+      it('are the same at every rendering, so nothing is made up by a template', async () => {
+        assert.equal(await renderText({ ci }), await renderText({ ci }));
+      });
+    });
+  }
+
+  for (const kind of SCHEMA_ONLY) {
+    it(`${kind} is made by an example, validated against its schema only`, async () => {
+      const objects = (await all()).filter((object) => object.kind === kind);
+      assert.ok(objects.length > 0);
+      assert.deepEqual(objects.flatMap(findSchemaViolations), []);
+    });
+  }
+
+  it('are of every kind that there is a schema of', async () => {
+    const made = new Set((await all()).map(({ apiVersion, kind }) => `${apiVersion}/${kind}`));
+    assert.deepEqual([...made].sort(), [...KNOWN_KINDS].sort());
+  });
+
+  it('keep their names below 63 characters, however long the release is called', async () => {
+    const release = 'a'.repeat(53);
+    for (const { kind, metadata } of await render({ ci: 'high-availability', release })) {
+      assert.ok(metadata.name.length <= 63, `${kind}/${metadata.name}`);
+    }
+  });
+});
+
+describe('the schemas', { skip: missing }, () => {
+  type Change = readonly [what: string, kind: string, change: (object: Record<string, never>) => void, found: RegExp];
+  const set = (object: object, path: string, value: unknown): void => {
+    const keys = path.split('.');
+    const last = keys.pop() ?? '';
+    const parent = keys.reduce<Record<string, never>>((each, key) => each[key] ?? {}, object as never);
+    Object.assign(parent, { [last]: value });
+  };
+  const MUTATIONS: readonly Change[] = [
+    [
+      'a field that is misspelt',
+      'Deployment',
+      (each) => set(each, 'spec.template.spec.containers.0.imagePullPolcy', 'x'),
+      /imagePullPolcy/,
+    ],
+    [
+      'a field in the wrong place',
+      'StatefulSet',
+      (each) => set(each, 'spec.terminationGracePeriodSeconds', 1),
+      /terminationGracePeriodSeconds/,
+    ],
+    [
+      'a number where a text belongs',
+      'Deployment',
+      (each) => set(each, 'spec.template.spec.containers.0.env.0.value', 1),
+      /must be string/,
+    ],
+    ['a text where a number belongs', 'Service', (each) => set(each, 'spec.ports.0.port', 'eighty'), /must be integer/],
+    ['a list where a map belongs', 'NetworkPolicy', (each) => set(each, 'spec.podSelector', []), /must be object/],
+    [
+      'a field that is missing',
+      'HorizontalPodAutoscaler',
+      (each) => set(each, 'spec.maxReplicas', undefined),
+      /maxReplicas/,
+    ],
+    ['a misspelt field of a custom resource', 'HTTPRoute', (each) => set(each, 'spec.hostname', ['x']), /hostname/],
+    [
+      'a wrong choice of a custom resource',
+      'Certificate',
+      (each) => set(each, 'spec.privateKey.algorithm', 'X'),
+      /allowed values/,
+    ],
+    [
+      'a misspelt field of a monitor',
+      'PodMonitor',
+      (each) => set(each, 'spec.podMetricsEndpoints.0.intervall', '1s'),
+      /intervall/,
+    ],
+    ['a misspelt field of a name', 'ConfigMap', (each) => set(each, 'metadata.label', {}), /label/],
+    ['a kind that nobody knows', 'Secret', (each) => set(each, 'apiVersion', 'v2'), /no schema of v2\/Secret/],
+  ];
+  for (const [what, kind, change, found] of MUTATIONS) {
+    it(`refuse ${what}`, async () => {
+      const object = structuredClone((await all()).find((each) => each.kind === kind));
+      assert.ok(object !== undefined);
+      change(object as never);
+      // As it would be read from YAML: what is undefined is not there.
+      assert.match(findSchemaViolations(JSON.parse(JSON.stringify(object))).join('\n'), found);
+    });
+  }
+
+  it('of security find a pod that may do more', async () => {
+    const [pod] = podsOf(await render({ ci: 'minimal', set: { 'pod.containerSecurityContext': null } }));
+    assert.ok(pod !== undefined);
+    assert.match(findSecurityViolations(pod).join('\n'), /allowPrivilegeEscalation/);
+    const rootly: Pod = { ...pod, spec: { ...pod.spec, securityContext: { runAsUser: 0 } } };
+    assert.match(findSecurityViolations(rootly).join('\n'), /runAsNonRoot[\s\S]*runAsUser[\s\S]*seccompProfile/);
+  });
+});

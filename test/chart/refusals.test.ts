@@ -1,0 +1,95 @@
+// Values that cannot be meant are refused before anything is installed, with a message that says what is wrong.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { missingHelm, type RenderOptions, refusalOf } from '../support/chart/helm.ts';
+
+const missing = missingHelm('the values that the chart refuses');
+
+type Case = readonly [what: string, ci: string, set: NonNullable<RenderOptions['set']>, message: RegExp];
+
+const CASES: readonly Case[] = [
+  ['a misspelt value', 'minimal', { 'front.replica': 3 }, /'\/front': additional properties 'replica' not allowed/],
+  [
+    'a part that is not there',
+    'minimal',
+    { 'redis.url': 'redis://cache' },
+    /additional properties 'redis' not allowed/,
+  ],
+  ['a misspelt value of a pod', 'minimal', { 'shard.pod.nodeSelectors': {} }, /'nodeSelectors' not allowed/],
+  ['a text for a number', 'minimal', { 'shard.replicas': 'three' }, /'\/shard\/replicas': got string, want integer/],
+  ['a number for a text', 'minimal', { 'image.tag': 1.5 }, /'\/image\/tag': got number, want string/],
+  ['a text for a switch', 'minimal', { 'tls.enabled': 'no' }, /'\/tls\/enabled': got string, want boolean/],
+  ['a choice that there is not', 'minimal', { 'tls.source': 'vault' }, /'\/tls\/source': value must be one of/],
+  [
+    'a number out of bounds',
+    'minimal',
+    { 'cassandra.slots': 5000 },
+    /'\/cassandra\/slots': maximum: got 5,?000, want 4,?096/,
+  ],
+  [
+    'a token that is too short',
+    'minimal',
+    { 'operator.token': 'short' },
+    /'\/operator\/token'.*does not match pattern/,
+  ],
+  [
+    'an unknown field of a plan',
+    'minimal',
+    { plans: { gold: { requests: 1, window_seconds: 1, burst: 2 } } },
+    /'burst' not allowed/,
+  ],
+  ['no Cassandra', 'minimal', { 'cassandra.contactPoints': [] }, /cassandra\.contactPoints must name nodes/],
+  ['no datacentre', 'minimal', { 'cassandra.localDatacenter': '' }, /cassandra\.localDatacenter must name/],
+  [
+    'a role without a password',
+    'minimal',
+    { 'cassandra.credentials.username': 'x' },
+    /cassandra\.credentials\.username and .*password go together/,
+  ],
+  [
+    'TLS to Cassandra without authorities',
+    'minimal',
+    { 'cassandra.tls.enabled': true },
+    /cassandra\.tls\.existingSecret must name/,
+  ],
+  [
+    'certificates of others that are not named',
+    'minimal',
+    { 'tls.source': 'existing' },
+    /tls\.existingSecrets\.shard must name/,
+  ],
+  ['a drain that outlasts the stop', 'minimal', { 'front.drainSeconds': 30 }, /front\.shutdownSeconds must be longer/],
+  [
+    'a maximum below the minimum',
+    'high-availability',
+    { 'shard.autoscaling.replicasMax': 1 },
+    /shard\.autoscaling\.replicasMax/,
+  ],
+  ['an Ingress for no host', 'minimal', { 'ingress.enabled': true }, /ingress\.hosts must name/],
+  ['a route of no Gateway', 'minimal', { 'httpRoute.enabled': true }, /httpRoute\.parentRefs must name/],
+  [
+    'plans from two places',
+    'external-secrets',
+    { plans: { gold: { requests: 1, window_seconds: 1 } } },
+    /exclude each other/,
+  ],
+];
+
+describe('the chart refuses', { skip: missing }, () => {
+  for (const [what, ci, set, message] of CASES) {
+    it(what, async () => {
+      assert.match((await refusalOf({ ci, set })) ?? 'it was taken', message);
+    });
+  }
+
+  it('all that is wrong at once', async () => {
+    const set = { 'cassandra.contactPoints': [], 'cassandra.localDatacenter': '', 'ingress.enabled': true };
+    const refusal = (await refusalOf({ ci: 'minimal', set })) ?? '';
+    assert.match(refusal, /contactPoints[\s\S]*localDatacenter[\s\S]*ingress\.hosts/);
+  });
+
+  it('nothing of what stands in its examples', async () => {
+    assert.equal(await refusalOf({ ci: 'minimal' }), undefined);
+  });
+});

@@ -1,0 +1,212 @@
+// `grantd secrets`, the Job of the chart: certificates that TLS and OpenSSL take, made once whatever happens in between.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { connect, createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { createAuthority, issueCertificate } from '../../src/cli/certificates.ts';
+import {
+  ensureSecrets,
+  type MadeSecretsOptions,
+  type SecretData,
+  type SecretStore,
+} from '../../src/cli/made-secrets.ts';
+import { isConsoleCertificate } from '../../src/rpc/peer-certificate.ts';
+
+const SHARDS = 'grantd-shards.authorization.svc';
+const CONSOLE = 'grantd-console.authorization.svc';
+const OPTIONS: MadeSecretsOptions = {
+  name: 'grantd',
+  operatorToken: true,
+  certificates: { shard: [SHARDS, `*.${SHARDS}`], front: ['grantd.authorization.svc'], console: [CONSOLE] },
+};
+const OPENSSL = 'openssl';
+const NOW_MS = Date.now();
+const dependencies = { nowMs: NOW_MS, randomBytes };
+
+class MemorySecrets implements SecretStore {
+  readonly secrets = new Map<string, SecretData>();
+  /** Called before a Secret is made. */
+  beforeCreate: (name: string) => void = () => {};
+
+  async read(name: string): Promise<SecretData | undefined> {
+    return this.secrets.get(name);
+  }
+
+  async create(name: string, { data }: { readonly data: SecretData }): Promise<boolean> {
+    this.beforeCreate(name);
+    if (this.secrets.has(name)) return false;
+    this.secrets.set(name, data);
+    return true;
+  }
+
+  text(name: string, key: string): string {
+    return this.secrets.get(name)?.[key] ?? assert.fail(`${name} has no ${key}`);
+  }
+}
+
+async function makeIn(store: SecretStore, options: MadeSecretsOptions = OPTIONS): Promise<string> {
+  const lines: string[] = [];
+  await ensureSecrets({ ...dependencies, store, print: (line) => lines.push(line) }, options);
+  return lines.join('\n');
+}
+
+describe('the certificates that are made', () => {
+  const authority = createAuthority(dependencies, { name: 'grantd', days: 3650 });
+  const shard = issueCertificate(
+    dependencies,
+    { name: 'grantd', key: authority.key },
+    {
+      name: 'grantd-shard',
+      dnsNames: [SHARDS, `*.${SHARDS}`],
+      uses: ['server', 'client'],
+      days: 3650,
+    },
+  );
+
+  it('say whom they are for, and who signed them', () => {
+    const ca = new X509Certificate(authority.certificate);
+    const own = new X509Certificate(shard.certificate);
+    assert.equal(ca.ca, true);
+    assert.equal(own.ca, false);
+    assert.ok(own.checkIssued(ca) && own.verify(ca.publicKey) && ca.verify(ca.publicKey));
+    assert.equal(own.subject, 'CN=grantd-shard');
+    assert.equal(own.subjectAltName, `DNS:${SHARDS}, DNS:*.${SHARDS}`);
+    assert.equal(own.checkHost(SHARDS), SHARDS);
+    assert.equal(own.checkHost('grantd.authorization.svc'), undefined);
+    assert.ok(Date.parse(own.validFrom) < NOW_MS && Date.parse(own.validTo) > NOW_MS + 3_649 * 86_400_000);
+  });
+
+  it('are written with four digits for years from 2050 on', () => {
+    const late = createAuthority({ ...dependencies, nowMs: Date.UTC(2049, 0) }, { name: 'x', days: 3650 });
+    const { validFrom, validTo } = new X509Certificate(late.certificate);
+    assert.match(validFrom, / 2048 GMT$/);
+    assert.match(validTo, / 2058 GMT$/);
+  });
+
+  it('have another serial number each, never a negative one', () => {
+    for (const first of [0x00, 0x7f, 0x80, 0xff]) {
+      const bytes = Buffer.alloc(16, 1).fill(first, 0, 1);
+      const { certificate } = createAuthority({ nowMs: NOW_MS, randomBytes: () => bytes }, { name: 'x', days: 1 });
+      assert.equal(BigInt(`0x${new X509Certificate(certificate).serialNumber}`), BigInt(`0x${bytes.toString('hex')}`));
+    }
+  });
+
+  it('pass the strict rules of OpenSSL', (context) => {
+    const directory = mkdtempSync(join(tmpdir(), 'grantd-certificates-'));
+    after(() => rmSync(directory, { recursive: true }));
+    writeFileSync(join(directory, 'ca.crt'), authority.certificate);
+    writeFileSync(join(directory, 'tls.crt'), shard.certificate);
+    for (const purpose of ['sslserver', 'sslclient']) {
+      const args = ['verify', '-x509_strict', '-purpose', purpose, '-CAfile', 'ca.crt', 'tls.crt'];
+      const { error, status, stdout, stderr } = spawnSync(OPENSSL, args, { cwd: directory, encoding: 'utf8' });
+      if (error !== undefined && process.env.CI === undefined) {
+        console.error(`\nNOT TESTED: certificates against OpenSSL, which is not on this machine.\n`);
+        context.skip('OpenSSL is not on this machine');
+        return;
+      }
+      assert.equal(status, 0, `${stdout}${stderr}`);
+    }
+  });
+});
+
+describe('the Secrets that are made', () => {
+  it('let a front and a console prove themselves to a shard, and tell one from the other', async () => {
+    const store = new MemorySecrets();
+    await makeIn(store);
+    const materialOf = (process: string) => ({
+      cert: store.text(`grantd-tls-${process}`, 'tls.crt'),
+      key: store.text(`grantd-tls-${process}`, 'tls.key'),
+      ca: store.text(`grantd-tls-${process}`, 'ca.crt'),
+    });
+    const server = createTlsServer({ ...materialOf('shard'), requestCert: true, rejectUnauthorized: true });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      for (const [process, isConsole] of [
+        ['front', false],
+        ['console', true],
+        ['shard', false],
+      ] as const) {
+        const accepted = once(server, 'secureConnection');
+        const client = connect({ port, host: '127.0.0.1', servername: SHARDS, ...materialOf(process) });
+        const [socket] = (await accepted) as [TLSSocket];
+        assert.equal(socket.authorized, true, process);
+        assert.equal(isConsoleCertificate(socket.getPeerCertificate(), [CONSOLE]), isConsole, process);
+        client.destroy();
+        socket.destroy();
+      }
+    } finally {
+      server.close();
+    }
+  });
+
+  it('hold a token long enough for the console, another one each time', async () => {
+    const [first, second] = [new MemorySecrets(), new MemorySecrets()];
+    await makeIn(first);
+    await makeIn(second);
+    assert.match(first.text('grantd-operator', 'token'), /^[\w-]{43}$/);
+    assert.notEqual(first.text('grantd-operator', 'token'), second.text('grantd-operator', 'token'));
+  });
+
+  it('stay as they are, and nothing secret is printed', async () => {
+    const store = new MemorySecrets();
+    const printed = await makeIn(store);
+    const before = structuredClone(store.secrets);
+    assert.match(printed, /^grantd-operator was made\.$/m);
+    assert.match(await makeIn(store), /^grantd-tls-console is there; it stays as it is\.$/m);
+    assert.deepEqual(store.secrets, before);
+    for (const data of before.values()) for (const text of Object.values(data)) assert.ok(!printed.includes(text));
+  });
+
+  it('are completed by the same authority after a run that broke off', async () => {
+    const whole = [
+      'grantd-operator',
+      'grantd-tls-authority',
+      'grantd-tls-shard',
+      'grantd-tls-front',
+      'grantd-tls-console',
+    ];
+    for (const broken of whole) {
+      const store = new MemorySecrets();
+      store.beforeCreate = (name) => {
+        if (name === broken) throw new Error('the process was killed');
+      };
+      await assert.rejects(makeIn(store), /killed/);
+      store.beforeCreate = () => {};
+      await makeIn(store);
+      assert.deepEqual([...store.secrets.keys()].sort(), [...whole].sort());
+      const authority = store.text('grantd-tls-authority', 'tls.crt');
+      for (const process of ['shard', 'front', 'console']) {
+        assert.equal(store.text(`grantd-tls-${process}`, 'ca.crt'), authority);
+        const own = new X509Certificate(store.text(`grantd-tls-${process}`, 'tls.crt'));
+        assert.ok(own.verify(new X509Certificate(authority).publicKey));
+      }
+    }
+  });
+
+  it('are of one authority when two run at once', async () => {
+    const store = new MemorySecrets();
+    const other = new MemorySecrets();
+    await makeIn(other);
+    store.beforeCreate = (name) => {
+      // The other one is a moment faster with the authority.
+      if (name === 'grantd-tls-authority') store.secrets.set(name, other.secrets.get(name) ?? {});
+    };
+    assert.match(await makeIn(store), /^grantd-tls-authority was made by another run\.$/m);
+    assert.equal(store.text('grantd-tls-shard', 'ca.crt'), other.text('grantd-tls-authority', 'tls.crt'));
+  });
+
+  it('are not made from a Secret of that name that is something else', async () => {
+    const store = new MemorySecrets();
+    store.secrets.set('grantd-tls-authority', { password: 'x' });
+    await assert.rejects(makeIn(store), /The Secret grantd-tls-authority has no tls\.crt/);
+  });
+});

@@ -1,0 +1,268 @@
+// How the parts of the chart behave together: what a change rolls and what not, how pods stop, what they may do, and which
+// of them make what.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { SETTINGS } from '../../src/config/settings.ts';
+import {
+  CI_VALUES,
+  type KubernetesObject,
+  missingHelm,
+  type RenderOptions,
+  render,
+  renderNotes,
+} from '../support/chart/helm.ts';
+import { containersOf, type Pod, podsOf } from '../support/chart/pods.ts';
+
+const missing = missingHelm('the workloads of the chart');
+const minimal = (set: NonNullable<RenderOptions['set']> = {}): RenderOptions => ({ ci: 'minimal', set });
+
+const namesOf = (objects: readonly KubernetesObject[], kind: string): string[] =>
+  objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
+
+async function podOf(options: RenderOptions, component: string): Promise<Pod> {
+  const pod = podsOf(await render(options)).find((each) => each.component === component);
+  return pod ?? assert.fail(`There is no pod of ${component}.`);
+}
+
+async function objectOf<Shape = KubernetesObject>(options: RenderOptions, kind: string, name: string): Promise<Shape> {
+  const object = (await render(options)).find((each) => each.kind === kind && each.metadata.name === name);
+  // What a test looks at is asserted there.
+  return (object ?? assert.fail(`There is no ${kind} ${name}.`)) as Shape;
+}
+
+const jobOf = async (options: RenderOptions, component: string): Promise<string> =>
+  namesOf(await render(options), 'Job').find((name) => name.includes(`-${component}-`)) ?? 'none';
+
+describe('the Jobs of the chart', { skip: missing }, () => {
+  it('have another name whenever they would run something else', async () => {
+    const before = await jobOf(minimal(), 'migrate');
+    assert.match(before, /^grantd-migrate-[0-9a-f]{10}$/);
+    for (const set of [
+      { 'image.tag': '9.9.9' },
+      { 'cassandra.keyspace': 'other' },
+      { 'migration.credentials.existingSecret': 'x' },
+      { 'pod.nodeSelector': { a: 'b' } },
+      { 'migration.backoffLimit': 7 },
+    ]) {
+      assert.notEqual(await jobOf(minimal(set), 'migrate'), before, JSON.stringify(set));
+    }
+  });
+
+  it('keep their name when something else changes', async () => {
+    const set = { 'front.replicas': 9, 'shard.pageCacheBytes': '1GiB', 'migration.annotations': { a: 'b' } };
+    for (const component of ['migrate', 'secrets']) {
+      assert.equal(await jobOf(minimal(set), component), await jobOf(minimal(), component));
+    }
+  });
+
+  it('need no hook, and shards wait for the schema', async () => {
+    const objects = await render(minimal());
+    const hooked = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined);
+    assert.deepEqual(
+      hooked.map(({ metadata }) => metadata.name),
+      ['grantd-test'],
+    );
+    const { spec } = await podOf(minimal(), 'shard');
+    assert.deepEqual(
+      spec.initContainers?.map(({ args }) => args),
+      [['migrate', '--wait']],
+    );
+  });
+
+  it('make certificates and a token only where nobody gave them', async () => {
+    const argsOf = async (options: RenderOptions): Promise<string> =>
+      (await podOf(options, 'secrets')).spec.containers[0]?.args?.join(' ') ?? '';
+    assert.match(await argsOf(minimal()), /--operator-token --shard-names=grantd-shards\.authorization\.svc,/);
+    assert.doesNotMatch(await argsOf(minimal({ 'tls.enabled': false })), /shard-names/);
+    assert.doesNotMatch(await argsOf(minimal({ 'operator.existingSecret': 'x' })), /--operator-token/);
+    assert.doesNotMatch(await argsOf({ ci: 'standalone' }), /shard-names/);
+    assert.equal(await jobOf({ ci: 'external-secrets' }, 'secrets'), 'none');
+    assert.deepEqual(namesOf(await render({ ci: 'external-secrets' }), 'Secret'), []);
+  });
+});
+
+describe('the pods of the chart', { skip: missing }, () => {
+  it('have more time to stop than the process takes at most', async () => {
+    for (const component of ['front', 'shard', 'console']) {
+      for (const set of [{}, { [`${component}.drainSeconds`]: 40, [`${component}.shutdownSeconds`]: 60 }]) {
+        const { spec } = await podOf(minimal(set), component);
+        const env = new Map(spec.containers[0]?.env?.map(({ name, value }) => [name, Number(value)]));
+        const drainSeconds = env.get('GRANTD_DRAIN_SECONDS') ?? 0;
+        const shutdownSeconds = env.get('GRANTD_SHUTDOWN_SECONDS') ?? 0;
+        assert.ok(drainSeconds > 0 && shutdownSeconds > drainSeconds);
+        assert.ok((spec.terminationGracePeriodSeconds ?? 0) > drainSeconds + shutdownSeconds, component);
+      }
+    }
+  });
+
+  it('stop as the program does unless told otherwise', async () => {
+    for (const component of ['front', 'shard', 'console'] as const) {
+      const { spec } = await podOf(minimal(), component);
+      const drain = spec.containers[0]?.env?.find(({ name }) => name === 'GRANTD_DRAIN_SECONDS')?.value;
+      assert.equal(drain, SETTINGS.drainSeconds.defaults[component]);
+    }
+  });
+
+  it('are asked by HTTP on the ops port, and none that only waits is restarted', async () => {
+    for (const component of ['front', 'shard', 'console']) {
+      const { spec } = await podOf(minimal(), component);
+      const container = spec.containers[0] as unknown as Record<string, { httpGet: { path: string; port: string } }>;
+      assert.deepEqual(container.startupProbe?.httpGet, { path: '/livez', port: 'ops' });
+      assert.deepEqual(container.livenessProbe?.httpGet, { path: '/livez', port: 'ops' });
+      assert.deepEqual(container.readinessProbe?.httpGet, { path: '/readyz', port: 'ops' });
+    }
+  });
+
+  it('ask for memory, and have a bound of it', async () => {
+    for (const ci of CI_VALUES) {
+      for (const pod of podsOf(await render({ ci }))) {
+        for (const { name, resources } of containersOf(pod)) {
+          assert.ok('memory' in (resources?.requests ?? {}) && 'memory' in (resources?.limits ?? {}), `${ci}: ${name}`);
+        }
+      }
+    }
+  });
+
+  it('have a token of the API server only where they need one', async () => {
+    for (const ci of CI_VALUES) {
+      const pods = podsOf(await render({ ci }));
+      const withToken = pods.filter(({ spec }) => spec.automountServiceAccountToken !== false);
+      const allowed = ['front', 'console', 'secrets'];
+      assert.deepEqual(
+        withToken.map(({ component }) => component).filter((each) => !allowed.includes(each)),
+        [],
+        ci,
+      );
+      for (const { spec } of pods) assert.equal(spec.enableServiceLinks, false);
+    }
+  });
+
+  it('roll when a setting, the plans or a password of the chart changes, and only where it is read', async () => {
+    const templates = async (set: NonNullable<RenderOptions['set']>): Promise<Map<string, string>> =>
+      new Map(
+        podsOf(await render({ ci: 'high-availability', set })).map((pod) => [
+          pod.component,
+          JSON.stringify(pod.object.spec),
+        ]),
+      );
+    const before = await templates({});
+    const rolledBy = async (set: NonNullable<RenderOptions['set']>): Promise<string[]> => {
+      const after = await templates(set);
+      return ['front', 'shard', 'console'].filter((component) => after.get(component) !== before.get(component));
+    };
+    assert.deepEqual(await rolledBy({ 'image.tag': '9.9.9' }), ['front', 'shard', 'console']);
+    assert.deepEqual(await rolledBy({ plans: { gold: { requests: 1, window_seconds: 1 } } }), [
+      'front',
+      'shard',
+      'console',
+    ]);
+    assert.deepEqual(await rolledBy({ 'cassandra.credentials.password': 'another' }), ['shard']);
+    assert.deepEqual(await rolledBy({ trustedProxies: ['loopback'] }), ['front']);
+    assert.deepEqual(await rolledBy({ 'service.port': 8080, 'monitoring.podMonitor.enabled': false }), []);
+  });
+
+  it('take what is laid over them, each component for itself', async () => {
+    const set = { 'pod.labels': { team: 'a', tier: 'b' }, 'shard.pod.labels': { team: 'c' } };
+    const front = await podOf(minimal(set), 'front');
+    const shard = await podOf(minimal(set), 'shard');
+    assert.deepEqual([front.labels.team, front.labels.tier], ['a', 'b']);
+    assert.deepEqual([shard.labels.team, shard.labels.tier], ['c', 'b']);
+  });
+
+  it('advertise an address that IPv6 can dial too', async () => {
+    const advertised = async (ipFamily: string): Promise<string | undefined> =>
+      (await podOf(minimal({ ipFamily }), 'shard')).spec.containers[0]?.env?.find(
+        ({ name }) => name === 'GRANTD_RPC_ADVERTISE',
+      )?.value;
+    assert.equal(await advertised('IPv4'), '$(POD_IP):8082');
+    assert.equal(await advertised('IPv6'), '[$(POD_IP)]:8082');
+  });
+});
+
+describe('the rest of the chart', { skip: missing }, () => {
+  interface Role {
+    readonly rules: readonly {
+      readonly resources: string[];
+      readonly verbs: string[];
+      readonly resourceNames?: string[];
+    }[];
+  }
+
+  it('gives no right but to read EndpointSlices, and to make the Secrets that nobody gave', async () => {
+    for (const ci of CI_VALUES) {
+      const roles = (await render({ ci })).filter(({ kind }) => kind.endsWith('Role'));
+      for (const { kind, metadata } of roles) {
+        assert.equal(kind, 'Role');
+        const { rules } = await objectOf<Role>({ ci }, 'Role', metadata.name);
+        for (const { resources, verbs, resourceNames = [] } of rules) {
+          if (resources.join() === 'endpointslices') assert.deepEqual(verbs, ['get', 'list', 'watch']);
+          else if (verbs.join() === 'create') assert.deepEqual(resources, ['secrets']);
+          else {
+            assert.deepEqual([resources, verbs], [['secrets'], ['get']]);
+            assert.ok(resourceNames.length > 0);
+          }
+        }
+      }
+    }
+  });
+
+  it('leaves the number of pods to the autoscaler where there is one', async () => {
+    type Scaled = { readonly spec: { readonly replicas?: number } };
+    const scaled = await objectOf<Scaled>({ ci: 'high-availability' }, 'Deployment', 'grantd-front');
+    const fixed = await objectOf<Scaled>(minimal(), 'Deployment', 'grantd-front');
+    assert.equal(scaled.spec.replicas, undefined);
+    assert.equal(fixed.spec.replicas, 2);
+  });
+
+  it('lets fronts find shards that are not ready', async () => {
+    type Service = {
+      readonly spec: {
+        readonly clusterIP: string;
+        readonly publishNotReadyAddresses: boolean;
+        readonly ports: { name: string }[];
+      };
+    };
+    const { spec } = await objectOf<Service>(minimal(), 'Service', 'grantd-shards');
+    assert.deepEqual([spec.clusterIP, spec.publishNotReadyAddresses, spec.ports[0]?.name], ['None', true, 'rpc']);
+    const { spec: front } = await podOf(minimal(), 'front');
+    const discovery = front.containers[0]?.env?.find(({ name }) => name === 'GRANTD_DISCOVERY')?.value;
+    assert.equal(discovery, 'kubernetes:authorization/grantd-shards:rpc');
+  });
+
+  it('knows the console by a name that no front has, and that of no other release', async () => {
+    type Certificate = { readonly spec: { readonly dnsNames: readonly string[] } };
+    const options = { ci: 'tls-everywhere' };
+    const dnsNames = async (component: string): Promise<readonly string[]> =>
+      (await objectOf<Certificate>(options, 'Certificate', `grantd-tls-${component}`)).spec.dnsNames;
+    const { spec } = await podOf(options, 'shard');
+    const [shard] = spec.containers;
+    const console = shard?.env?.find(({ name }) => name === 'GRANTD_RPC_TLS_CONSOLE_NAMES')?.value;
+    assert.deepEqual(await dnsNames('console'), [console]);
+    assert.equal(console, 'grantd-console.authorization.svc');
+    for (const name of await dnsNames('front')) assert.ok(name !== console && !name.startsWith(`${console}.`));
+    const { spec: front } = await podOf(options, 'front');
+    const server = front.containers[0]?.env?.find(({ name }) => name === 'GRANTD_RPC_TLS_SERVER_NAME')?.value;
+    assert.ok((await dnsNames('shard')).includes(server ?? ''));
+  });
+
+  it('tells the next three commands after an installation, and warns where TLS is off', async () => {
+    const notes = await renderNotes(minimal());
+    for (const command of [
+      'kubectl --namespace authorization rollout status deployment/grantd-front',
+      'helm test grantd --namespace authorization --logs',
+      'kubectl --namespace authorization exec deployment/grantd-console -- grantd tenants create example',
+    ]) {
+      assert.ok(notes.includes(command), notes);
+    }
+    assert.doesNotMatch(notes, /tls\.enabled/);
+    assert.match(
+      await renderNotes(minimal({ 'tls.enabled': false })),
+      /tls\.enabled is false: whoever reaches the shards/,
+    );
+    assert.match(
+      await renderNotes({ ci: 'standalone' }),
+      /exec statefulset\/grantd-standalone -- grantd tenants create/,
+    );
+  });
+});

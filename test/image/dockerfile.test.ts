@@ -1,0 +1,82 @@
+// The Dockerfile and .dockerignore against the code: everything that the program loads is in the image, and nothing else of
+// the checkout gets near it.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ADDRESS_SETTINGS } from '../../src/config/address-settings.ts';
+import { splitAddress } from '../../src/core/addresses.ts';
+import { readCode, readText } from '../tidy/support/source-tree.ts';
+import { findMissing, listBuildSources, parseStages } from './support/dockerfile.ts';
+
+const text = readText('Dockerfile');
+const stages = parseStages(text);
+const packageFile = JSON.parse(readText('package.json'));
+const dependencies = Object.keys(packageFile.dependencies);
+const code = readCode(['src']);
+
+const textOf = (word: string): string | undefined =>
+  stages.at(-1)?.instructions.findLast((instruction) => instruction.word === word)?.text;
+
+describe('the Dockerfile', () => {
+  it('puts into the image everything that the program loads', () => {
+    assert.ok(code.size > 100);
+    assert.deepEqual(findMissing(stages, code, dependencies), []);
+  });
+
+  const LOADERS: readonly (readonly [string, string])[] = [
+    ['a file beside src/', "import { x } from '../../scripts/markdown-table.ts';"],
+    ['a test', "import { x } from '../../test/support/virtual-clock.ts';"],
+    ['a file by its address', "const path = new URL('../../docs/reference/openapi.json', import.meta.url);"],
+    ['a development dependency', "import fc from 'fast-check';"],
+    ['a package at need', "const { x } = await import('left-pad');"],
+  ];
+  for (const [what, line] of LOADERS) {
+    it(`would not do if the program loaded ${what}`, () => {
+      assert.equal(findMissing(stages, new Map([['src/core/x.ts', line]]), dependencies).length, 1);
+    });
+  }
+
+  for (const folder of ['proto', 'src', 'node_modules', 'package.json']) {
+    it(`would not do without ${folder}`, () => {
+      const without = text.replace(new RegExp(`^(COPY --from=.*)/build/${folder}\\b`, 'm'), '$1/build/other');
+      assert.notEqual(without, text);
+      assert.notDeepEqual(findMissing(parseStages(without), code, dependencies), []);
+    });
+  }
+
+  it('is given what it copies and nothing else of the checkout', () => {
+    const [first, ...others] = readText('.dockerignore')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
+    assert.equal(first, '*');
+    const sources = listBuildSources(stages);
+    assert.deepEqual(others.toSorted(), sources.map((source) => `!${source}`).toSorted());
+    for (const each of ['.git', 'test', 'docs', '.grantd', 'node_modules', '.', '*']) {
+      assert.ok(!sources.includes(each), each);
+    }
+  });
+
+  it('starts every stage from the Node that the tests run on', () => {
+    const [version = ''] = Object.values<string>(packageFile.optionalDependencies);
+    assert.deepEqual(
+      stages.map(({ base }) => base),
+      stages.map(() => `node:${version.split('.')[0]}-slim`),
+    );
+  });
+
+  it('names the ports that the roles listen on', () => {
+    const defaults = [
+      ADDRESS_SETTINGS.httpAddress.defaults.front,
+      ADDRESS_SETTINGS.opsAddress.defaults.shard,
+      ADDRESS_SETTINGS.rpcAddress.defaults.shard,
+      ADDRESS_SETTINGS.consoleAddress.defaults.console,
+    ];
+    assert.equal(textOf('EXPOSE'), defaults.map((address) => splitAddress(address).port).join(' '));
+  });
+
+  it('runs the program as process 1, as a user that is not root by its number', () => {
+    assert.equal(textOf('ENTRYPOINT'), '["node", "/opt/grantd/src/main.ts"]');
+    assert.equal(textOf('WORKDIR'), '/opt/grantd');
+    assert.match(textOf('USER') ?? '', /^[1-9]\d*:[1-9]\d*$/);
+  });
+});

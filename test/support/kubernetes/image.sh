@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# The container image, built and taken apart on a machine without Docker and without a registry, for tests: by buildah, on
+# a stand-in for docker.io/library/node:26-slim made of Debian's packages and the pinned Node's npm package.
+#
+#   image.sh install                 provides buildah, debootstrap and runc, which it installs itself on Debian as root.
+#                                    Ends with status 3 where they, or the parts of the stand-in, cannot be had.
+#   image.sh base                    makes the stand-in, unless it is there (two minutes, once)
+#   image.sh build <reference> <folder> [option of `buildah build`]…
+#                                    builds <folder>/Dockerfile; what it starts from is the stand-in, nothing is pulled
+#   image.sh save <reference> <file> writes the image as an archive, for `docker load` or `ctr images import`
+#   image.sh unpack <reference> <folder>
+#                                    writes <folder>/rootfs, the files of the image as they lie in a container, and
+#                                    <folder>/image.json, its configuration
+#
+# Standard error says what it is doing. Environment:
+#   GRANTD_TOOLS   where images and their layers are kept; ~/.cache/grantd-tools unless given
+set -euo pipefail
+
+TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
+STORE=$TOOLS/image
+BASE=docker.io/library/node:26-slim
+PROJECT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+NPM_CACHE=/var/cache/npm
+CERTIFICATES=/etc/ssl/certs/ca-certificates.crt
+MISSING=3
+
+say() { echo "image: $*" >&2; }
+die() { say "$*"; exit 1; }
+missing() { say "$*"; exit $MISSING; }
+
+# Isolation by chroot asks nothing of the machine; settings and policy are our own, so that those of the machine do not matter.
+buildah() {
+  CONTAINERS_REGISTRIES_CONF=$STORE/registries.conf BUILDAH_ISOLATION=chroot \
+    command buildah --root "$STORE/layers" --runroot "$STORE/run" --storage-driver overlay "$@"
+}
+present() { buildah inspect --type image "$1" > /dev/null 2>&1; }
+
+# Two at once would write into each other's files: the second waits.
+lock() {
+  mkdir -p "$STORE"
+  exec {LOCK}> "$STORE/lock"
+  flock -n "$LOCK" || { say "waiting for another build"; flock "$LOCK"; }
+}
+
+# ---- install -----------------------------------------------------------------------------------------------------
+
+install() {
+  local each absent=()
+  for each in buildah debootstrap runc; do command -v "$each" > /dev/null || absent+=("$each"); done
+  if ((${#absent[@]} > 0)); then
+    command -v apt-get > /dev/null && [ "$(id -u)" = 0 ] || missing "${absent[*]}: not on this machine"
+    say "installing ${absent[*]} with apt-get"
+    {
+      apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${absent[@]}"
+    } > /dev/null 2> "$STORE/apt.log" || { tail -5 "$STORE/apt.log" >&2; missing "${absent[*]}: cannot be installed"; }
+  fi
+  [ "$(id -u)" = 0 ] || missing "layers and containers need root here"
+  echo 'unqualified-search-registries = ["docker.io"]' > "$STORE/registries.conf"
+  echo '{"default": [{"type": "insecureAcceptAnything"}]}' > "$STORE/policy.json"
+}
+
+# ---- the stand-in ------------------------------------------------------------------------------------------------
+
+# libatomic1 is what Node links with and a small Debian lacks.
+PACKAGES=ca-certificates,libatomic1
+# What the official images leave out of Debian too: pages to read, languages, and what apt can fetch again.
+UNUSED=(usr/share/doc usr/share/man usr/share/info usr/share/locale var/cache/apt var/lib/apt/lists)
+
+make_debian() {
+  local root=$1 mirror suite each
+  suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  mirror=$(apt-cache policy base-files 2> /dev/null | awk '/http/ {print $2; exit}')
+  [ -n "$suite" ] && [ -n "$mirror" ] || missing "this is no Debian with a mirror"
+  say "making a Debian $suite with debootstrap (a minute or two, once)"
+  debootstrap --variant=minbase --include="$PACKAGES" "$suite" "$root" "$mirror" > "$STORE/debootstrap.log" 2>&1 ||
+    { tail -5 "$STORE/debootstrap.log" >&2; missing "Debian's packages cannot be had"; }
+  for each in "${UNUSED[@]}"; do rm -rf "${root:?}/$each"/*; done
+  echo 'node:x:1000:' >> "$root/etc/group"
+  echo 'node:x:1000:1000::/nonexistent:/bin/bash' >> "$root/etc/passwd"
+}
+
+# Name and version of the npm package that is Node itself.
+pinned_node() {
+  local name
+  name=node-linux-$(uname -m | sed 's/x86_64/x64/;s/aarch64/arm64/')
+  sed -n "s/.*\"\($name\)\": \"\(.*\)\".*/\1@\2/p" "$PROJECT/package.json"
+}
+
+# The Node that the project pins, and an npm, as the official image has them below /usr/local.
+add_node() { # folder, package of Node
+  local root=$1 packages=$1.npm package=${2%@*} version=${2##*@}
+  say "fetching Node $version and npm"
+  npm install --silent --no-save --ignore-scripts --prefix "$packages" "$package@$version" npm@11 >&2 ||
+    missing "Node $version cannot be had from npm"
+  cp "$packages/node_modules/$package/bin/node" "$root/usr/local/bin/node"
+  mkdir -p "$root/usr/local/lib/node_modules" "$root/usr/local/etc"
+  cp -r "$packages/node_modules/npm" "$root/usr/local/lib/node_modules/npm"
+  ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
+  # npm in a build reaches what npm on this machine reaches, and keeps its downloads where a build mounts a folder.
+  cp "$CERTIFICATES" "$root$CERTIFICATES"
+  printf '%s\n' "registry=$(npm config get registry)" "cafile=$CERTIFICATES" "cache=$NPM_CACHE" \
+    > "$root/usr/local/etc/npmrc"
+}
+
+base() {
+  local directory container node
+  node=$(pinned_node)
+  # Another Node is pinned, or Debian is to have more: make it anew.
+  present "$BASE" && [ "$(cat "$STORE/base" 2> /dev/null)" = "$node $PACKAGES" ] && return
+  directory=$(mktemp -d "$STORE/base-XXXXXX")
+  trap "rm -rf '$directory'" EXIT
+  make_debian "$directory/root"
+  add_node "$directory/root" "$node"
+  container=$(buildah from scratch)
+  buildah copy -q "$container" "$directory/root" / > /dev/null
+  buildah config --cmd node --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
+  buildah commit -q --rm --signature-policy "$STORE/policy.json" "$container" "$BASE" > /dev/null
+  echo "$node $PACKAGES" > "$STORE/base"
+  say "$BASE has a stand-in"
+}
+
+# ---- commands ----------------------------------------------------------------------------------------------------
+
+# Without layers kept for the next build: this buildah takes a LABEL of one for that of another where only the arguments
+# differ. npm's downloads are kept instead.
+build() { # reference, folder, options…
+  local reference=$1 folder=$2
+  shift 2
+  base
+  mkdir -p "$STORE/npm"
+  say "building $reference"
+  buildah build -q --signature-policy "$STORE/policy.json" --pull-never --network host --layers=false \
+    --volume "$STORE/npm:$NPM_CACHE" -t "$reference" "$@" "$folder" > "$STORE/build.log" 2>&1 ||
+    { tail -30 "$STORE/build.log" >&2; die "$reference was not built"; }
+  # What had the name before, and what builds that were interrupted have left.
+  buildah rm --all > /dev/null
+  buildah rmi --prune > /dev/null
+}
+
+save() { # reference, file
+  rm -f "$2"
+  buildah push -q --signature-policy "$STORE/policy.json" "$1" "docker-archive:$2:$1" > /dev/null
+}
+
+unpack() { # reference, folder
+  local container
+  mkdir -p "$2/rootfs"
+  buildah inspect --type image "$1" > "$2/image.json"
+  container=$(buildah from --pull-never --signature-policy "$STORE/policy.json" "$1")
+  cp -a "$(buildah mount "$container")/." "$2/rootfs"
+  buildah rm "$container" > /dev/null
+}
+
+usage() { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 2; }
+
+command=${1:-}
+[ $# = 0 ] || shift
+case $command:$# in
+  install:0 | base:0 | build:[2-9] | build:[1-9][0-9] | save:2 | unpack:2) ;;
+  *) usage ;;
+esac
+lock
+install
+case $command in
+  install) ;;
+  *) "$command" "$@" ;;
+esac

@@ -1,0 +1,237 @@
+#!/usr/bin/env bash
+# What tests need of Kubernetes: its own programs and those around it, built from their sources by the Go toolchain once,
+# each in one fixed version. A program that is there in that version is kept, one in another version is built anew.
+#
+#   tools.sh install              everything that a cluster of real nodes needs: half an hour the first time, then a second
+#   tools.sh install <tool>…      only these, out of:
+#       helm kubeconform          charts; some minutes
+#       kubectl kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy
+#       etcd coredns pause        what stands beside them; pause is what keeps a pod's network alive
+#       node-packages             containerd, runc and so on, from Debian; needs to be root
+#   tools.sh path                 prints where they are
+#
+# Ends with status 3 where something cannot be had: no Go, no sources, not Debian, not root. Standard error says what it is doing
+# and how long it took. Environment:
+#   GRANTD_TOOLS   where programs and sources are kept; ~/.cache/grantd-tools unless given
+set -euo pipefail
+
+KUBERNETES=v1.35.4
+HELM=v3.22.0
+KUBECONFORM=v0.8.0
+COREDNS=v1.15.0
+ETCD=v3.6.16
+OF_KUBERNETES=(kubectl kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy)
+ALL=(helm kubeconform etcd coredns pause "${OF_KUBERNETES[@]}" node-packages)
+PACKAGES=(containerd runc containernetworking-plugins iptables conntrack iproute2 openssl)
+TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
+BIN=$TOOLS/bin
+PATH=$PATH:/usr/sbin:/sbin
+MISSING=3
+
+say() { echo "kubernetes tools: $*" >&2; }
+missing() { say "$*"; exit $MISSING; }
+
+# ---- what is there -----------------------------------------------------------------------------------------------
+
+# What a program says of itself; nothing where it is not there.
+version_of() {
+  [ "$1" = node-packages ] || [ -x "$BIN/$1" ] || return 0
+  case $1 in
+    helm) "$BIN/helm" version --template '{{.Version}}' ;;
+    kubeconform) "$BIN/kubeconform" -v ;;
+    kubectl) "$BIN/kubectl" version --client ;;
+    kube*) "$BIN/$1" --version ;;
+    etcd) "$BIN/etcd" --version ;;
+    coredns) "$BIN/coredns" -version ;;
+    pause) echo pause ;;
+    node-packages)
+      [ -x /usr/lib/cni/bridge ] && [ -x /usr/lib/cni/host-local ] && [ -x /usr/lib/cni/loopback ] &&
+        command -v containerd runc iptables conntrack ip openssl ctr
+      ;;
+  esac 2> /dev/null
+}
+
+is_present() {
+  local version
+  version=$(version_of "$1") || return 1
+  case $1 in
+    helm) [[ $version == *"$HELM"* ]] ;;
+    kubeconform) [[ $version == *"$KUBECONFORM"* ]] ;;
+    kube*) [[ $version == *"$KUBERNETES"* ]] ;;
+    etcd) [[ $version == *"${ETCD#v}"* ]] ;;
+    coredns) [[ $version == *"${COREDNS#v}"* ]] ;;
+    *) [ -n "$version" ] ;;
+  esac
+}
+
+# ---- builds ------------------------------------------------------------------------------------------------------
+
+provide_go() { command -v go > /dev/null || missing "Go is missing: $1 is built by it"; }
+
+# Builds go beside other work: they take every processor there is, but only where nobody else wants it.
+go_install() { # package@version, linker flags
+  GOFLAGS=-buildvcs=false nice -n 10 go install -trimpath -ldflags "-s -w ${2:-}" "$1" >&2
+}
+
+# Without these flags `helm template` claims to speak to an old Kubernetes.
+helm_flags() {
+  local module=helm.sh/helm/v3 minor=${KUBERNETES#v1.} each
+  echo "-X $module/internal/version.version=$HELM"
+  for each in lint/rules chartutil; do
+    echo "-X $module/pkg/$each.k8sVersionMajor=1 -X $module/pkg/$each.k8sVersionMinor=${minor%.*}"
+  done
+}
+
+# Its module may not be installed by name (it has replace directives), so a main of our own calls it.
+build_etcd() { # output directory
+  (
+    cd "$1"
+    cat > main.go << 'GO'
+package main
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+)
+
+func main() { etcdmain.Main(os.Args) }
+GO
+    printf 'module local/etcd\n\ngo 1.26\n\nrequire go.etcd.io/etcd/server/v3 %s\n' "$ETCD" > go.mod
+    export GOFLAGS="-mod=mod -buildvcs=false"
+    go mod tidy >&2 && nice -n 10 go build -trimpath -ldflags "-s -w" -o etcd . >&2
+  )
+}
+
+# The first process of every pod: it holds the pod's network and reaps what is left behind.
+build_pause() { # output directory
+  (
+    cd "$1"
+    cat > main.go << 'GO'
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGCHLD)
+	for received := range signals {
+		if received != syscall.SIGCHLD {
+			return
+		}
+		for pid := 1; pid > 0; pid, _ = syscall.Wait4(-1, nil, syscall.WNOHANG, nil) {
+		}
+	}
+}
+GO
+    printf 'module local/pause\n\ngo 1.26\n' > go.mod
+    GOFLAGS=-buildvcs=false go build -trimpath -ldflags "-s -w" -o pause . >&2
+  )
+}
+
+# The published module has neither its vendor folder nor the modules nested in it; those are published by themselves.
+kubernetes_sources() {
+  local sources=$TOOLS/src/kubernetes-$KUBERNETES module
+  if [ ! -e "$sources/.complete" ]; then
+    say "fetching the sources of Kubernetes $KUBERNETES"
+    module=$(cd / && go mod download -json "k8s.io/kubernetes@$KUBERNETES" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+    rm -rf "$sources"
+    mkdir -p "$TOOLS/src"
+    cp -r "$module" "$sources"
+    chmod -R u+w "$sources"
+    rm -rf "$sources/vendor" "$sources"/go.work*
+    sed -i -E "s#=> \./staging/src/(k8s.io/[a-z-]+)#=> \1 v0.${KUBERNETES#v1.}#" "$sources/go.mod"
+    touch "$sources/.complete"
+  fi
+  echo "$sources"
+}
+
+build_kubernetes() { # program, output directory
+  local each minor=${KUBERNETES#v1.} flags="-s -w" sources
+  sources=$(locked kubernetes-sources kubernetes_sources)
+  for each in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    flags+=" -X $each.gitVersion=$KUBERNETES -X $each.gitMajor=1 -X $each.gitMinor=${minor%.*} -X $each.gitTreeState=clean"
+  done
+  (
+    cd "$sources"
+    GOWORK=off GOFLAGS="-mod=mod -buildvcs=false" nice -n 10 go build -trimpath -ldflags "$flags" -o "$2/$1" "./cmd/$1" >&2
+  )
+}
+
+install_packages() {
+  if ! command -v apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
+    missing "missing, and only root on Debian can install them: ${PACKAGES[*]}"
+  fi
+  local log=$TOOLS/apt.log
+  {
+    apt-get update -qq &&
+      DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qq -y --no-install-recommends "${PACKAGES[@]}"
+  } > "$log" 2>&1 || { tail -5 "$log" >&2; missing "cannot be installed: ${PACKAGES[*]}"; }
+}
+
+build() { # tool, output directory
+  case $1 in
+    helm) GOBIN=$2 go_install helm.sh/helm/v3/cmd/helm@$HELM "$(helm_flags | tr '\n' ' ')" ;;
+    kubeconform) GOBIN=$2 go_install github.com/yannh/kubeconform/cmd/kubeconform@$KUBECONFORM "-X main.version=$KUBECONFORM" ;;
+    coredns) GOBIN=$2 go_install github.com/coredns/coredns@$COREDNS ;;
+    etcd) build_etcd "$2" ;;
+    pause) build_pause "$2" ;;
+    kube*) build_kubernetes "$1" "$2" ;;
+  esac
+}
+
+# ---- install -----------------------------------------------------------------------------------------------------
+
+# Two at once would write the same file: the second waits, and finds it done. Each tool has a lock of its own, so that
+# nobody who wants a quick one waits for a slow one.
+locked() { # name, command…
+  local name=$1
+  shift
+  (
+    exec 9> "$TOOLS/locks/$name"
+    flock -n 9 || { say "waiting for another installation of $name"; flock 9; }
+    "$@"
+  )
+}
+
+install_tool() {
+  local start=$SECONDS directory
+  is_present "$1" && return
+  if [ "$1" = node-packages ]; then
+    say "installing with apt-get: ${PACKAGES[*]}"
+    install_packages
+  else
+    provide_go "$1"
+    say "building $1 (minutes, once)"
+    directory=$(mktemp -d "$TOOLS/build-XXXXXX")
+    BUILT=$directory
+    trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
+    build "$1" "$directory" || missing "$1 cannot be built"
+    mv "$directory/$1" "$BIN/$1"
+  fi
+  is_present "$1" || missing "$1 is not what was asked for: $(version_of "$1" | head -1)"
+  say "$1 is there, after $((SECONDS - start)) s"
+}
+
+install() {
+  local each
+  [ $# -gt 0 ] || set -- "${ALL[@]}"
+  mkdir -p "$BIN" "$TOOLS/locks"
+  export GOTOOLCHAIN=local CGO_ENABLED=0
+  for each in "$@"; do
+    [[ " ${ALL[*]} " == *" $each "* ]] || { say "unknown tool $each"; exit 2; }
+  done
+  for each in "$@"; do
+    is_present "$each" || locked "$each" install_tool "$each"
+  done
+}
+
+case ${1:-} in
+  install) shift; install "$@" ;;
+  path) echo "$BIN" ;;
+  *) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
+esac
