@@ -7,7 +7,7 @@ import { registerCliCommands } from './cli/commands.ts';
 import { readConfig } from './config/read-config.ts';
 import { renderSettingsHelp } from './config/render-settings.ts';
 import type { Role } from './config/setting.ts';
-import { describeFailure, runRole, runTask } from './roles/life-cycle.ts';
+import { describeFailure, endOnSignals, runRole, runTask } from './roles/life-cycle.ts';
 import { resolveOperatorTarget } from './roles/operator-target.ts';
 import { systemClock, systemRandom } from './roles/system.ts';
 import type { Log } from './telemetry/log.ts';
@@ -33,7 +33,8 @@ function parseTimeout(text: string): number {
   return seconds;
 }
 
-const { env, argv, stdin, stdout, stderr } = process;
+const { env, argv, stdin, stdout, stderr, pid } = process;
+if (pid === 1) endOnSignals();
 const ports = { clock: systemClock, random: systemRandom };
 const program = new Command('grantd')
   .description('Multi-tenant authorization: does this subject hold this relation on this object?')

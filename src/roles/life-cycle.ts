@@ -17,6 +17,14 @@ const KEEP_ALIVE_MS = 60_000;
 
 /** 128 + the number of the signal, as shells have it. */
 const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+const endAtOnce = (signal: (typeof SIGNALS)[number]): never => process.exit(SIGNAL_EXIT_CODES[signal]);
+
+/** Signals end the process until a role or a task takes them over. Process 1 of a container has to ask for that. */
+export function endOnSignals(): void {
+  for (const signal of SIGNALS) process.on(signal, endAtOnce);
+}
 
 /** What to tell the person at the terminal of an error that ended a command. */
 export function describeFailure(error: unknown): string {
@@ -36,9 +44,10 @@ interface Supervision {
 function superviseProcess(log: Log): Supervision {
   const stopping = new AbortController();
   let exitCode = 1;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of SIGNALS) {
+    process.off(signal, endAtOnce);
     process.on(signal, () => {
-      if (stopping.signal.aborted) process.exit(SIGNAL_EXIT_CODES[signal]);
+      if (stopping.signal.aborted) endAtOnce(signal);
       log.info({ signal }, 'stopping');
       exitCode = SIGNAL_EXIT_CODES[signal];
       stopping.abort();

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -210,6 +212,25 @@ describe('the image', { skip: missing ?? false }, () => {
       assert.match(ended.stderr, /"stopped"/);
       assert.ok(tookMs < STOP_MS_MAX, `${tookMs} ms`);
     });
+  });
+
+  it("ends an operator's command when told to, though it is process 1", async () => {
+    const silent = createServer();
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const address = silent.address();
+    assert.ok(address !== null && typeof address === 'object');
+    const container = new Container(image, {
+      args: ['tenants', 'list'],
+      environment: { GRANTD_OPERATOR_URL: `http://127.0.0.1:${address.port}`, GRANTD_OPERATOR_TOKEN: 't'.repeat(40) },
+    });
+    try {
+      await once(silent, 'connection');
+      const ended = await container.process.stop('SIGTERM');
+      assert.equal(ended.code, 143, ended.stderr);
+    } finally {
+      await container.remove();
+      silent.close();
+    }
   });
 
   it('writes nowhere but to the data directory, even where it could', async () => {
