@@ -44,6 +44,12 @@ the pods, which both kinds of monitor leave as they are.
   "expr" (printf "sum by (pod) (grantd_front_shard_connections{%s,state=\"ready\"}) == 0 or sum by (pod) (grantd_front_shard_connections{%s,state=\"ready\"}) == 0" $front $console)
   "summary" "{{ $labels.pod }} reaches no shard"
   "description" "Look at its log: discovery (the right to list EndpointSlices), certificates, a NetworkPolicy.") }}
+{{- if not $standalone }}
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdDiscoveryStale" "for" "5m" "severity" "warning"
+  "expr" (printf "time() - grantd_discovery_synced_timestamp_seconds{%s} > 900 or time() - grantd_discovery_synced_timestamp_seconds{%s} > 900" $front $console)
+  "summary" "{{ $labels.pod }} has not learnt for a quarter of an hour where shards are"
+  "description" "It goes on with the addresses it knows. The API server is away, or the service account may not list and watch EndpointSlices: see grantd_discovery_failures_total.") }}
+{{- end }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdRequestsFail" "for" "5m" "severity" "critical"
   "expr" (printf "sum(rate(grantd_http_request_seconds_count{%s,status=~\"5..\"}[5m])) > 0.01 * sum(rate(grantd_http_request_seconds_count{%s}[5m]))" $front $front)
   "summary" "More than 1 % of the requests fail"
