@@ -5,7 +5,17 @@ import { describe, it } from 'node:test';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 
 /** The sets behind these are fixed by the code: operations, HTTP statuses, outcomes. */
-const BOUNDED_LABELS = new Set(['operation', 'status', 'outcome', 'bucket', 'reason', 'state', 'result', 'kind']);
+const BOUNDED_LABELS = new Set([
+  'source',
+  'operation',
+  'status',
+  'outcome',
+  'bucket',
+  'reason',
+  'state',
+  'result',
+  'kind',
+]);
 
 describe('the metrics', () => {
   it('are named grantd_<noun>_<unit or total>, with a help text of sentences', async () => {
