@@ -5,12 +5,14 @@ import { type Clock, delay } from '../../core/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { integerAt, textAt } from './rows.ts';
-import type { Session } from './session.ts';
+import type { Row, Session, Value } from './session.ts';
 
 /** Longer than any change of the schema takes: the lock of a holder that died stands in the way no longer than this. */
 const LOCK_SECONDS = 60;
 const CALL_MS = 10_000;
 const RETRY_MS = 500;
+/** With the last call of it well within the life of the lock. */
+const REPEAT_MS_MAX = 20_000;
 const ACQUIRE_MS_MAX = 600_000;
 
 export const LOCK_TABLE = 'schema_migrations';
@@ -77,9 +79,22 @@ export async function acquireMigrationLock(
     await delay(clock, RETRY_MS);
   }
 
+  /** What may be done twice is done again while its outcome is not known: a cluster whose schema changes is slow to answer. */
+  const repeat = async (query: string, params: readonly Value[]): Promise<Row | undefined> => {
+    const untilMs = clock.monotonicMs() + REPEAT_MS_MAX;
+    for (;;) {
+      try {
+        return await session.conditional(query, params, deadline());
+      } catch (error) {
+        if (!GrantdError.from(error).retryable || clock.monotonicMs() > untilMs) throw error;
+      }
+      await delay(clock, RETRY_MS);
+    }
+  };
+
   return {
     async renew() {
-      const answer = await session.conditional(update, [holder, holder], deadline());
+      const answer = await repeat(update, [holder, holder]);
       if (answer?.['[applied]'] !== true) {
         throw new GrantdError('unavailable', 'Another migration has taken over.');
       }
@@ -93,7 +108,7 @@ export async function acquireMigrationLock(
     },
 
     async recordStep({ version, name }) {
-      await session.conditional(insertStep, [`step-${version}`, version, name, BigInt(clock.wallMs())], deadline());
+      await repeat(insertStep, [`step-${version}`, version, name, BigInt(clock.wallMs())]);
     },
 
     async release() {

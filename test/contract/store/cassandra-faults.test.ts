@@ -138,11 +138,14 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
           ),
         },
       });
-      const tables = await client.execute(
-        "SELECT table_name, id FROM system_schema.tables WHERE keyspace_name = 'grantd'",
-      );
-      seen.add(tables.rows.map((row) => `${row.table_name} ${row.id}`).join('\n'));
-      await client.shutdown();
+      try {
+        const tables = await client.execute(
+          "SELECT table_name, id FROM system_schema.tables WHERE keyspace_name = 'grantd'",
+        );
+        seen.add(tables.rows.map((row) => `${row.table_name} ${row.id}`).join('\n'));
+      } finally {
+        await client.shutdown();
+      }
     }
     assert.equal(seen.size, 1);
     assert.deepEqual(await migrate(cluster), first);
