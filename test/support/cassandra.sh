@@ -281,6 +281,8 @@ launch() { # node, extra JVM options…
 
 pid() { cat "$DIR/n$1/pid" 2> /dev/null || true; }
 alive() { local p; p=$(pid "$1"); [ -n "$p" ] && grep -qs CassandraDaemon "/proc/$p/cmdline"; }
+# An exec that is under way has no command line for a moment; the dead have none for good.
+died() { local p; p=$(pid "$1"); [ -z "$p" ] || [ ! -d "/proc/$p" ] || grep -qs '^State:[[:space:]]*[ZX]' "/proc/$p/status"; }
 paused() { grep -qs '^State:.*stopped' "/proc/$(pid "$1")/status"; }
 listening() { (exec 3<> "/dev/tcp/127.0.$N.$1/$PORT") 2> /dev/null; }
 
@@ -289,7 +291,7 @@ await() { # node, what, command…
   local i=$1 what=$2 end=$((SECONDS + START_SECONDS_MAX))
   shift 2
   until "$@"; do
-    alive "$i" || { tail -30 "$DIR/n$i/log" >&2; die "node $i died"; }
+    ! died "$i" || { tail -30 "$DIR/n$i/log" >&2; die "node $i died"; }
     kill -0 "$PPID" 2> /dev/null || die "nobody waits for node $i"
     if ((SECONDS >= end)); then
       tail -30 "$DIR/n$i/log" >&2

@@ -115,10 +115,12 @@ async function readLog(store: Store, slot: number): Promise<LogRecord[]> {
 describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
   let cluster: CassandraCluster;
   const stores: Store[] = [];
+  const loops: Loop[] = [];
   before(async () => {
     cluster = await startCassandra({ nodes: 3 });
   });
   after(async () => {
+    await Promise.all(loops.map((loop) => loop.stop()));
     await Promise.all(stores.map((store) => store.close()));
     await cluster.stop();
   });
@@ -167,7 +169,7 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
       assert.ok((await store.listMembers(now() + CALL_MS)).length >= beats.length);
       await store.listSlots(now() + CALL_MS);
     }, 200);
-    const loops = [...beats, ...logs.map(({ loop }) => loop), checks, scans];
+    loops.push(...beats, ...logs.map(({ loop }) => loop), checks, scans);
     const measure = (what: string): void => {
       const [beat, append, check, scan] = [
         Math.max(...beats.map((loop) => loop.takeLongestMs())),
