@@ -69,6 +69,13 @@ export function createAnswers(
     response.write(body);
   };
 
+  /**
+   * Whether its connection is to end for its age. A further request that waits for its answer keeps it, and so does a refusal,
+   * which may be written before a further request that has come with it is read.
+   */
+  const isOld = ({ startedAtMs, connection, response }: Exchange, status: number): boolean =>
+    startedAtMs > connection.oldAtMs && connection.lastResponse === response && status < 300;
+
   const send = (exchange: Exchange, status: number, headers: string[], body: string): void => {
     const { request, response, rate, connection } = exchange;
     if (exchange.answered || response.headersSent) return;
@@ -85,7 +92,8 @@ export function createAnswers(
     }
     const broken = connection.failure !== undefined && !request.complete;
     const longRest = !broken && hasLongRest(exchange);
-    if (longRest || broken || connection.surplus || closing()) headers.push('Connection', 'close');
+    if (longRest || broken || connection.surplus || closing() || isOld(exchange, status))
+      headers.push('Connection', 'close');
     response.writeHead(status, headers);
     if (longRest) endAfterDiscarding(exchange, body);
     else response.end(body);

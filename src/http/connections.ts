@@ -1,16 +1,19 @@
-// The connections of the public interface: how many there are, and what a client is told when its bytes are not a
+// The connections of the public interface: how many there are, how old they grow, and what a client is told when its bytes are not a
 // request at all. Every such answer is a problem document too, is written only when no other answer is on its way to
 // that client, and ends the connection.
 
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Clock, Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 
 export interface Connection {
   readonly socket: Socket;
   /** Beyond the number that is served: its first request is refused and the connection closed. */
   readonly surplus: boolean;
+  /** On the monotonic clock: the answer to a request that comes later ends it. */
+  readonly oldAtMs: number;
   /** The answer to the newest request on it. */
   lastResponse: ServerResponse | undefined;
   /** Set while a body is being read: answers that request with the error, in its turn; false where the body is whole. */
@@ -48,17 +51,23 @@ export class Connections {
   constructor(
     server: Server,
     options: {
+      readonly clock: Clock;
+      readonly random: Random;
+      readonly ageMaxMs: number;
       readonly connectionsMax: number;
       readonly refusedConnectionsMax: number;
       readonly rawProblem: RawProblem;
     },
   ) {
+    const { clock, random, ageMaxMs } = options;
     this.#rawProblem = options.rawProblem;
     server.maxConnections = options.connectionsMax + options.refusedConnectionsMax;
     server.on('connection', (socket: Socket) => {
+      const [byte = 0] = random.bytes(1);
       this.#connections.set(socket, {
         socket,
         surplus: this.#connections.size >= options.connectionsMax,
+        oldAtMs: clock.monotonicMs() + ageMaxMs * (0.5 + byte / 510),
         lastResponse: undefined,
         failBody: undefined,
         failure: undefined,

@@ -28,6 +28,11 @@ export interface HttpBounds {
   readonly timeoutCheckIntervalMs: number;
   /** Longer than the 60 s for which common load balancers keep idle connections, so that they close first. */
   readonly keepAliveTimeoutMs: number;
+  /**
+   * A connection ends with the answer to a request that came when it was older than an age of its own, drawn from the upper
+   * half of this: so that clients spread over new fronts soon, and not all at once.
+   */
+  readonly connectionAgeMaxMs: number;
   /** A peer that neither sends nor takes anything for so long during a request is dropped. */
   readonly stallTimeoutMs: number;
   /** Connections that are served. */
@@ -48,6 +53,7 @@ export const HTTP_BOUNDS: HttpBounds = Object.freeze({
   requestTimeoutMs: 30_000,
   timeoutCheckIntervalMs: 1_000,
   keepAliveTimeoutMs: 75_000,
+  connectionAgeMaxMs: 10_000,
   stallTimeoutMs: 60_000,
   connectionsMax: 10_000,
   refusedConnectionsMax: 1_000,

@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http';
 import { httpUrlOf, splitAddress } from '../core/addresses.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Random } from '../core/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import type { Front } from '../front/front.ts';
@@ -26,6 +26,7 @@ export interface HttpDependencies {
   readonly failureLimiter: FailureLimiter;
   readonly ids: IdFactory;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
 }
@@ -55,7 +56,7 @@ const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /** Rejects where the address cannot be bound. */
 export async function listenHttp(dependencies: HttpDependencies, options: HttpOptions): Promise<HttpServer> {
-  const { front, rateLimiter, failureLimiter, ids, clock, log } = dependencies;
+  const { front, rateLimiter, failureLimiter, ids, clock, random, log } = dependencies;
   const bounds: HttpBounds = { ...HTTP_BOUNDS, ...options };
   const server = createServer({
     maxHeaderSize: bounds.headerBytesMax,
@@ -90,6 +91,9 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   const operations = createOperations({ clock, outcomes: metrics.outcomes, readOpenapiText: () => openapiText });
   openapiText = JSON.stringify(createOpenapiDocument(operations, { serverUrl: baseUrl, errorsBase }));
   const connections = new Connections(server, {
+    clock,
+    random,
+    ageMaxMs: bounds.connectionAgeMaxMs,
     connectionsMax: bounds.connectionsMax,
     refusedConnectionsMax: bounds.refusedConnectionsMax,
     rawProblem: (error) => rawProblem(error, { errorsBase, requestId: ids.create('req') }),

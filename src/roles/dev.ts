@@ -181,7 +181,7 @@ export async function startDev(
   await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front did not reach every shard');
   frontReady = () => front.ready() && consoleFront.ready();
 
-  const http = await openPublicApi({ front, ids, clock, log, metrics }, config, {
+  const http = await openPublicApi({ front, ids, clock, random, log, metrics }, config, {
     plans,
     deadlineMs: meta.deadlineMs,
   });

@@ -43,7 +43,7 @@ export async function startFront(
   const front = openFront({ clock, random, log, metrics }, config, { name: hostname(), peer: 'front', version }, parts);
   const reach = watchReach(clock, { complete: () => front.ready(), reachesShards: () => front.reachesShards() });
   parts.defer(() => reach.close());
-  const http = await openPublicApi({ front, ids: new IdFactory(clock, random), clock, log, metrics }, config, {
+  const http = await openPublicApi({ front, ids: new IdFactory(clock, random), clock, random, log, metrics }, config, {
     plans: config.plans ?? BUILT_IN_PLANS,
     deadlineMs: DEADLINE_MS,
   });

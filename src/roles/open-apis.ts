@@ -3,7 +3,7 @@
 
 import type { ConsoleConfig, FrontConfig } from '../config/settings.ts';
 import { type ConsoleServer, listenConsole } from '../console/server.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Random } from '../core/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import { createFailureLimiter } from '../front/failure-limiter.ts';
@@ -24,7 +24,7 @@ interface ApiDependencies {
 
 /** `baseUrl`: undefined where the bound address is the public one. */
 export function openPublicApi(
-  dependencies: ApiDependencies & { readonly front: Front },
+  dependencies: ApiDependencies & { readonly front: Front; readonly random: Random },
   config: Pick<FrontConfig, 'httpAddress' | 'errorsBase' | 'trustedProxies'> & { readonly baseUrl: string | undefined },
   options: { readonly plans: Plans; readonly deadlineMs: number },
 ): Promise<HttpServer> {

@@ -65,6 +65,7 @@ export async function startHttp(options: Partial<HttpOptions> = {}): Promise<Htt
       failureLimiter,
       ids: new IdFactory(systemClock, systemRandom),
       clock: systemClock,
+      random: systemRandom,
       log: createLog({ level: 'silent', pretty: false }),
       metrics,
     },

@@ -170,6 +170,29 @@ describe('the transport', { timeout: 60_000 }, () => {
     connection.destroy();
   });
 
+  it('keeps a young connection, and ends an old one with the answer to the last request on it', async () => {
+    const young = await RawConnection.open(http.url);
+    young.send(check());
+    const [kept] = await young.readResponses(1);
+    assert.equal(kept?.headers.connection, 'keep-alive');
+    young.destroy();
+
+    const aging = await startHttp({ connectionAgeMaxMs: 0 });
+    try {
+      const { key } = await aging.front.createTenant('unlimited');
+      const request = `GET /v1/namespaces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+      const old = await RawConnection.open(aging.url);
+      old.send(request.repeat(3));
+      const responses = parseResponses(await old.readToEnd());
+      assert.deepEqual(
+        responses.map(({ headers }) => headers.connection),
+        ['keep-alive', 'keep-alive', 'close'],
+      );
+    } finally {
+      await aging.close();
+    }
+  });
+
   it('lets an answer under way go first when garbage follows the request', async () => {
     let open = (): void => {};
     http.front.gate = new Promise((resolve) => {
