@@ -13,7 +13,14 @@ export interface Discovery {
  * Why a source did not tell: it may not (forbidden), would not (refused), could not be reached (unreachable), broke off
  * (interrupted), or was not understood (invalid).
  */
-export type DiscoveryFailure = 'forbidden' | 'refused' | 'unreachable' | 'interrupted' | 'invalid';
+export const DISCOVERY_FAILURES = Object.freeze([
+  'forbidden',
+  'refused',
+  'unreachable',
+  'interrupted',
+  'invalid',
+] as const);
+export type DiscoveryFailure = (typeof DISCOVERY_FAILURES)[number];
 
 /** What is counted of a source. */
 export interface DiscoveryObserver {

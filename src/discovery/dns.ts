@@ -3,6 +3,7 @@
 // service whose pods are all being replaced, says nothing about shards that still answer.
 
 import { lookup } from 'node:dns/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Random, Timer } from '../core/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Discovery, DiscoveryObserver } from './discovery.ts';
@@ -32,9 +33,6 @@ const resolveBySystem: Resolve = async (name) => {
 };
 
 const withPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
-
-const sameSet = (left: readonly string[], right: readonly string[]): boolean =>
-  left.length === right.length && left.every((address, index) => address === right[index]);
 
 class DnsWatch {
   readonly #dependencies: DnsDiscoveryDependencies;
@@ -93,7 +91,7 @@ class DnsWatch {
     if (this.#failure !== '') log.info({ name }, 'shards are found in DNS again');
     this.#failure = '';
     const addresses = [...new Set(hosts)].map((host) => withPort(host, port)).sort();
-    if (sameSet(addresses, this.#known)) return;
+    if (isDeepStrictEqual(addresses, this.#known)) return;
     this.#known = Object.freeze(addresses);
     observer?.knows(addresses.length);
     log.info({ name, addresses }, 'addresses of shards, by DNS');

@@ -3,7 +3,7 @@
 import type { DiscoverySource } from '../config/cluster-parsers.ts';
 import { assertNever } from '../core/assert.ts';
 import type { Clock, Random } from '../core/clock.ts';
-import type { Discovery, DiscoveryFailure, DiscoveryObserver } from '../discovery/discovery.ts';
+import { DISCOVERY_FAILURES, type Discovery, type DiscoveryObserver } from '../discovery/discovery.ts';
 import { createDnsDiscovery } from '../discovery/dns.ts';
 import { createKubernetesDiscovery } from '../discovery/kubernetes/kubernetes-discovery.ts';
 import { createStaticDiscovery } from '../discovery/static.ts';
@@ -17,11 +17,9 @@ export interface OpenDiscoveryDependencies {
   readonly metrics: Metrics;
 }
 
-const FAILURES: readonly DiscoveryFailure[] = ['forbidden', 'refused', 'unreachable', 'interrupted', 'invalid'];
-
 function observe({ clock, metrics }: OpenDiscoveryDependencies, source: 'dns' | 'kubernetes'): DiscoveryObserver {
   // Served as 0 from the start, so that a rate sees the first one.
-  for (const reason of FAILURES) metrics.discoveryFailures.inc({ source, reason }, 0);
+  for (const reason of DISCOVERY_FAILURES) metrics.discoveryFailures.inc({ source, reason }, 0);
   return {
     synced: () => metrics.discoverySynced.set({ source }, clock.wallMs() / 1000),
     failed: (reason) => metrics.discoveryFailures.inc({ source, reason }),

@@ -4,8 +4,6 @@
 
 import type { Clock } from '../core/clock.ts';
 
-/** The wait is at most this share of the append before it. */
-const SHARE_OF_APPEND = 1;
 /** Shorter waits are not worth a timer, longer ones not an answer. */
 const WAIT_MS_MIN = 1;
 const WAIT_MS_MAX = 25;
@@ -23,9 +21,12 @@ export class Cohort {
     this.#clock = clock;
   }
 
-  /** Resolves once as many operations have come as were answered, or a moment later. `waiting` tells how many wait. */
+  /**
+   * Resolves once as many operations have come as were answered, or after the length of the append before. `waiting` tells
+   * how many wait.
+   */
   async gather(answered: number, appendMs: number, waiting: () => number): Promise<void> {
-    const waitMs = Math.min(appendMs * SHARE_OF_APPEND, WAIT_MS_MAX);
+    const waitMs = Math.min(appendMs, WAIT_MS_MAX);
     if (answered === 0 || waitMs < WAIT_MS_MIN) return;
     if (this.#skipped < this.#toSkip) {
       this.#skipped += 1;

@@ -4,17 +4,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { type KubernetesObject, missingHelm, render } from '../support/chart/helm.ts';
 import { findSecurityViolations, type PodSpec, podsOf } from '../support/chart/pods.ts';
 import { findSchemaViolations } from '../support/chart/schemas.ts';
+import { missingFor } from '../support/engine-script.ts';
+import { programPath } from '../support/tools-directory.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const TOOLS_SCRIPT = join(ROOT, 'test', 'support', 'kubernetes', 'tools.sh');
-const STATUS_MISSING = 3;
 const FOLDERS = ['k8s', 'k8s/argo-cd', 'k8s/flux', 'k8s/k6'] as const;
 /** k8s/grantd-values.yaml, as it is named from the folder of the chart's own examples. */
 const VALUES = '../../../k8s/grantd';
@@ -24,18 +25,11 @@ const CUSTOM_GROUPS = new Set(['argoproj.io', 'helm.toolkit.fluxcd.io', 'source.
 const answers = (command: string): boolean => spawnSync(command, ['version', '--client']).status === 0;
 
 /** The machine's own kubectl, or the one that is built on first use; undefined where neither can be had. */
-function findKubectl(): string | undefined {
+async function findKubectl(): Promise<string | undefined> {
   if (answers('kubectl')) return 'kubectl';
-  const { status } = spawnSync('bash', [TOOLS_SCRIPT, 'install', 'kubectl'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  if (status === 0)
-    return join(process.env.GRANTD_TOOLS ?? join(homedir(), '.cache', 'grantd-tools'), 'bin', 'kubectl');
-  assert.equal(status, STATUS_MISSING, 'kubectl could not be installed');
-  const reason = 'The examples of k8s/ cannot be built: there is no kubectl, and Go or its modules are missing.';
-  assert.equal(process.env.CI, undefined, reason);
-  console.error(`\nNOT TESTED: the examples of k8s/. ${reason}\n`);
-  return undefined;
+  const reason = 'There is no kubectl, and Go or its modules are missing.';
+  const missing = await missingFor('the examples of k8s/', reason, TOOLS_SCRIPT, ['install', 'kubectl']);
+  return missing === undefined ? programPath('kubectl') : undefined;
 }
 
 const parseObjects = (text: string): KubernetesObject[] =>
@@ -50,8 +44,8 @@ const isCore = (object: KubernetesObject): boolean => !isCustom(object) && objec
 const standardViolations = (pod: Parameters<typeof findSecurityViolations>[0]): string[] =>
   findSecurityViolations(pod).filter((found) => !found.endsWith(': readOnlyRootFilesystem'));
 
-const kubectl = findKubectl();
-const helmMissing = missingHelm('the values of k8s/ and the runbooks');
+const kubectl = await findKubectl();
+const helmMissing = await missingHelm('the values of k8s/ and the runbooks');
 const built = new Map<string, KubernetesObject[]>();
 if (kubectl !== undefined) {
   for (const folder of FOLDERS) {

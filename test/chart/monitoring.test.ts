@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { CHART, missingHelm, render } from '../support/chart/helm.ts';
 
-const missing = missingHelm('the alerts of the chart');
+const missing = await missingHelm('the alerts of the chart');
 
 interface Rule {
   readonly alert: string;

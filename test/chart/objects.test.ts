@@ -15,7 +15,7 @@ import {
 import { findSecurityViolations, type Pod, podsOf } from '../support/chart/pods.ts';
 import { findSchemaViolations, KNOWN_KINDS } from '../support/chart/schemas.ts';
 
-const missing = missingHelm('the objects of the chart');
+const missing = await missingHelm('the objects of the chart');
 /** What no cluster of the tests has: its controllers, or the network that would enforce it. */
 const SCHEMA_ONLY: readonly string[] = [
   'HorizontalPodAutoscaler',

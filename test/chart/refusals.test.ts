@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { missingHelm, type RenderOptions, refusalOf } from '../support/chart/helm.ts';
 
-const missing = missingHelm('the values that the chart refuses');
+const missing = await missingHelm('the values that the chart refuses');
 
 type Case = readonly [what: string, ci: string, set: NonNullable<RenderOptions['set']>, message: RegExp];
 

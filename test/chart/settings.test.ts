@@ -12,7 +12,7 @@ import { SETTINGS } from '../../src/config/settings.ts';
 import { CI_VALUES, missingHelm, type RenderOptions, render } from '../support/chart/helm.ts';
 import { type Container, containersOf, podsOf } from '../support/chart/pods.ts';
 
-const missing = missingHelm('the settings in the chart');
+const missing = await missingHelm('the settings in the chart');
 const ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];
 /** Of a standalone pod, what its one process has no need to be told; `pod.extraEnv` can. */
 const LEFT_TO_EXTRA_ENV: Partial<Record<Role, readonly string[]>> = {

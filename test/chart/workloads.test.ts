@@ -14,7 +14,7 @@ import {
 } from '../support/chart/helm.ts';
 import { containersOf, type Pod, podsOf } from '../support/chart/pods.ts';
 
-const missing = missingHelm('the workloads of the chart');
+const missing = await missingHelm('the workloads of the chart');
 const minimal = (set: NonNullable<RenderOptions['set']> = {}): RenderOptions => ({ ci: 'minimal', set });
 
 const namesOf = (objects: readonly KubernetesObject[], kind: string): string[] =>

@@ -4,9 +4,9 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { TOOLS_DIRECTORY } from './tools-directory.ts';
 
 const run = promisify(execFile);
 const PYTHON = 'python3';
@@ -17,8 +17,6 @@ export interface PythonTool {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
 }
-
-const toolsDirectory = (): string => process.env.GRANTD_TOOLS ?? join(homedir(), '.cache', 'grantd-tools');
 
 type Attempt = (directory: string, requirements: string) => Promise<PythonTool>;
 
@@ -53,7 +51,7 @@ export async function installPythonTool(
   say: (message: string) => void,
 ): Promise<PythonTool> {
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
-  const directory = join(toolsDirectory(), `${name}-${digest}`);
+  const directory = join(TOOLS_DIRECTORY, `${name}-${digest}`);
   const marker = join(directory, 'installed.json');
   if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8'));
   const failures: string[] = [];

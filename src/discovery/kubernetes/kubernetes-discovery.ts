@@ -7,6 +7,7 @@
 //    ▲         │                        (5 min)
 //    └─ rest ──┘ anything that fails: refused, broken off, silent, version expired
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay, type Random } from '../../core/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Discovery, DiscoveryFailure, DiscoveryObserver } from '../discovery.ts';
@@ -58,9 +59,6 @@ export interface KubernetesDiscoveryDependencies {
   /** Without it: KUBECONFIG, else the service account of the pod. Called for every request. */
   readonly loadKubeConfig?: LoadKubeConfig;
 }
-
-const sameSet = (left: readonly string[], right: readonly string[]): boolean =>
-  left.length === right.length && left.every((address, index) => address === right[index]);
 
 class KubernetesWatch {
   readonly #dependencies: KubernetesDiscoveryDependencies;
@@ -209,7 +207,7 @@ class KubernetesWatch {
     const found = addressesOf(this.#slices.values(), port);
     const addresses = found.slice(0, ADDRESSES_MAX);
     this.#tellLack(found.length);
-    if (addresses.length === 0 || sameSet(addresses, this.#known)) return;
+    if (addresses.length === 0 || isDeepStrictEqual(addresses, this.#known)) return;
     this.#known = Object.freeze(addresses);
     observer.knows(addresses.length);
     log.info({ namespace, service, addresses }, 'addresses of shards, by Kubernetes');

@@ -1,16 +1,15 @@
 // Helm as tests run it: the pinned version, built on first use, on the chart of this project.
 
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
+import { missingFor } from '../engine-script.ts';
+import { programPath } from '../tools-directory.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const TOOLS_SCRIPT = join(ROOT, 'test', 'support', 'kubernetes', 'tools.sh');
-/** The status with which the script ends where Go or the sources cannot be had. */
-const STATUS_MISSING = 3;
 const run = promisify(execFile);
 
 export const CHART = join(ROOT, 'charts', 'grantd');
@@ -18,24 +17,12 @@ export const CHART = join(ROOT, 'charts', 'grantd');
 export const RELEASE = 'grantd';
 export const NAMESPACE = 'authorization';
 
-const helmPath = (): string =>
-  join(process.env.GRANTD_TOOLS ?? join(homedir(), '.cache', 'grantd-tools'), 'bin', 'helm');
+const HELM = programPath('helm');
 
-/** Where it says why, Helm cannot be had on this machine. */
-class HelmMissing extends Error {}
-
-/**
- * Undefined where Helm can be run; else why not, which is then said loudly and is a failure where CI is set. The first call
- * on a machine takes some minutes. For the head of a test file: its suites are skipped for that reason.
- */
-export function missingHelm(what: string): string | undefined {
-  const { status } = spawnSync('bash', [TOOLS_SCRIPT, 'install', 'helm'], { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (status === 0) return undefined;
-  if (status !== STATUS_MISSING) throw new Error(`Helm could not be installed (status ${status}).`);
+/** Undefined where Helm can be run; else why not. The first call on a machine takes some minutes. */
+export function missingHelm(what: string): Promise<string | undefined> {
   const reason = 'Helm cannot be had on this machine: Go or its modules are missing.';
-  if (process.env.CI !== undefined) throw new HelmMissing(reason);
-  console.error(`\nNOT TESTED: ${what}. ${reason}\n`);
-  return reason;
+  return missingFor(what, reason, TOOLS_SCRIPT, ['install', 'helm']);
 }
 
 /** An object of Kubernetes, as it is rendered. */
@@ -80,7 +67,7 @@ const valuesArguments = ({ ci, set = {} }: RenderOptions): string[] => [
 export async function renderText(options: RenderOptions): Promise<string> {
   const { release = RELEASE, chart = CHART } = options;
   const { stdout } = await run(
-    helmPath(),
+    HELM,
     ['template', release, chart, '--namespace', NAMESPACE, ...valuesArguments(options)],
     { maxBuffer: 64 * 1024 * 1024 },
   );
@@ -116,7 +103,7 @@ export async function renderNotes(options: RenderOptions): Promise<string> {
 
 /** Rejects with what Helm says where it finds anything. */
 export async function lint(ci: string): Promise<void> {
-  await run(helmPath(), ['lint', '--strict', CHART, '--values', ciFile(ci)]);
+  await run(HELM, ['lint', '--strict', CHART, '--values', ciFile(ci)]);
 }
 
 /** What Helm says of values that it refuses; undefined where it takes them. */

@@ -29,6 +29,9 @@ export interface LoadOptions {
   readonly requestsPerSecond?: number;
 }
 
+/** What a load asks, and where its results go. */
+export type LoadTarget = Pick<Cluster, 'operator' | 'frontUrls' | 'directory'>;
+
 /** The machine's monotonic clock since the load began. */
 type Moment = number;
 
@@ -75,7 +78,7 @@ export class Load {
   readonly #originMs: number;
   readonly #processes: readonly LoadProcess[];
 
-  static async start(cluster: Cluster, name: string, options: LoadOptions = {}): Promise<Load> {
+  static async start(cluster: LoadTarget, name: string, options: LoadOptions = {}): Promise<Load> {
     const { tenants: count = TENANTS, requestsPerSecond = REQUESTS_PER_SECOND } = options;
     const tenants: TenantWithKey[] = [];
     while (tenants.length < count) {
@@ -87,7 +90,7 @@ export class Load {
     return load;
   }
 
-  private constructor(cluster: Cluster, name: string, tenants: readonly TenantWithKey[], requestsPerSecond: number) {
+  private constructor(cluster: LoadTarget, name: string, tenants: readonly TenantWithKey[], requestsPerSecond: number) {
     this.tenants = tenants;
     this.#originMs = monotonicMs();
     this.#processes = Array.from(

@@ -2,14 +2,13 @@
 // to speak to it. It is in the hands of a shell (cluster.sh) that ends all of it when this process ends, however it ends.
 
 import { execFile } from 'node:child_process';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { missingFor, ObedientScript } from './obedient-script.ts';
+import { missingFor, ObedientScript } from '../engine-script.ts';
+import { programPath } from '../tools-directory.ts';
 
 const CLUSTER = join(import.meta.dirname, 'cluster.sh');
 const TOOLS = join(import.meta.dirname, 'tools.sh');
-const BIN = join(process.env.GRANTD_TOOLS ?? join(homedir(), '.cache', 'grantd-tools'), 'bin');
 const OUTPUT_BYTES_MAX = 32 * 1024 * 1024;
 const COMMAND_MS_MAX = 300_000;
 
@@ -67,7 +66,7 @@ export class KubernetesCluster {
 
   async #run(tool: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
     const home = join(this.directory, 'helm');
-    const running = execute(join(BIN, tool), args, {
+    const running = execute(programPath(tool), args, {
       timeout: options.timeoutMs ?? COMMAND_MS_MAX,
       maxBuffer: OUTPUT_BYTES_MAX,
       env: {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
 import type { CassandraCluster } from '../../cassandra.ts';
 import type { Cluster } from '../cluster.ts';
-import { Load, type LoadOptions, type LoadReport } from '../load.ts';
+import { Load, type LoadOptions, type LoadReport, type LoadTarget } from '../load.ts';
 import type { RequestRecord } from '../load-job.ts';
 import type { SlotRecord } from '../operator-client.ts';
 import { Strain } from '../strain.ts';
@@ -37,7 +37,7 @@ export interface Trial {
  * histories are in order, or this fails.
  */
 export async function underLoad(
-  bench: Bench,
+  bench: Pick<Bench, 'beforeMs' | 'afterMs' | 'say'> & { readonly cluster: LoadTarget },
   name: string,
   meanwhile: (load: Load) => Promise<void>,
   options: LoadOptions = {},

@@ -3,9 +3,8 @@
 
 import assert from 'node:assert/strict';
 import type { CassandraCluster } from '../../cassandra.ts';
-import type { Cluster } from '../../cluster/cluster.ts';
-import { type Load, percentile, type Window } from '../../cluster/load.ts';
-import { assertNoFailures, type Bench, type Outcome, underLoad } from '../../cluster/trials/trial.ts';
+import { type Load, type LoadTarget, percentile, type Window } from '../../cluster/load.ts';
+import { assertNoFailures, type Outcome, underLoad } from '../../cluster/trials/trial.ts';
 import type { KubernetesCluster } from '../cluster.ts';
 import type { Release } from '../release.ts';
 
@@ -27,18 +26,16 @@ export interface Event {
 
 /** Runs a load on the Service of the fronts meanwhile. Their histories are in order, or this fails. */
 export function loaded(
-  { kubernetes, cassandra, release, say }: EventBench,
+  { kubernetes, release, say }: EventBench,
   name: string,
   meanwhile: (load: Load) => Promise<void>,
 ): Promise<Outcome> {
-  // All that a load wants of a cluster.
-  const target: Pick<Cluster, 'operator' | 'frontUrls' | 'directory'> = {
+  const cluster: LoadTarget = {
     operator: release.operator,
     frontUrls: [{ url: release.frontUrl, opsUrl: release.frontUrl }],
     directory: kubernetes.directory,
   };
-  const bench: Bench = { cluster: target as Cluster, cassandra, beforeMs: BEFORE_MS, afterMs: AFTER_MS, say };
-  return underLoad(bench, name, meanwhile);
+  return underLoad({ cluster, beforeMs: BEFORE_MS, afterMs: AFTER_MS, say }, name, meanwhile);
 }
 
 /** The part of a load in which something was done. */

@@ -1,5 +1,6 @@
-// A shell script that lives as long as its standard input: it says "ready …" once, and then obeys one line at a time, each
-// answered with "done" or a line that says otherwise. It ends when this process ends, however it ends.
+// Shell scripts that fetch, build or start what a test needs and npm does not have. One that lives as long as its standard
+// input is an ObedientScript: it says "ready …" once, and then obeys one line at a time, each answered with "done" or a line
+// that says otherwise. It ends when this process ends, however it ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -8,12 +9,21 @@ import type { Readable } from 'node:stream';
 /** The status with which a script ends where what it needs cannot be had. */
 const STATUS_MISSING = 3;
 
-/** Where what a script needs cannot be had, and `CI` is set. */
+export interface ScriptOptions {
+  /** Laid over that of this process. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Where what a test needs cannot be had, and `CI` is set. */
 class EngineMissing extends Error {}
 
-function run(script: string, args: readonly string[]): ChildProcess {
+function start(script: string, args: readonly string[], { environment }: ScriptOptions = {}): ChildProcess {
   // In a session of its own: an interrupt at the terminal is for the test, which then ends the script.
-  return spawn('bash', [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+  return spawn('bash', [script, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  });
 }
 
 const ended = (child: ChildProcess): Promise<number | null> =>
@@ -22,9 +32,29 @@ const ended = (child: ChildProcess): Promise<number | null> =>
     child.once('exit', resolve);
   });
 
+function statusOf(script: string, args: readonly string[]): Promise<number | null> {
+  const child = start(script, args);
+  child.stdin?.end();
+  child.stdout?.resume();
+  return ended(child);
+}
+
+/** Rejects where it does not end well. */
+export async function runScript(script: string, args: readonly string[]): Promise<void> {
+  const status = await statusOf(script, args);
+  if (status !== 0) throw new Error(`${script} ${args.join(' ')} ended with status ${status}.`);
+}
+
+/** Says loudly that something is not tested, and why; throws where `CI` is set. Returns the reason. */
+export function reportMissing(what: string, reason: string): string {
+  if (process.env.CI !== undefined) throw new EngineMissing(reason);
+  console.error(`\nNOT TESTED: ${what}. ${reason}\n`);
+  return reason;
+}
+
 /**
  * Undefined where the script went well; the reason where what it needs cannot be had, which is then said loudly and is a
- * failure where CI is set.
+ * failure where CI is set. For the head of a test file: its suites are skipped for that reason.
  */
 export async function missingFor(
   what: string,
@@ -32,15 +62,10 @@ export async function missingFor(
   script: string,
   args: readonly string[],
 ): Promise<string | undefined> {
-  const child = run(script, args);
-  child.stdin?.end();
-  child.stdout?.resume();
-  const status = await ended(child);
+  const status = await statusOf(script, args);
   if (status === 0) return undefined;
   if (status !== STATUS_MISSING) throw new Error(`${script} ${args.join(' ')} ended with status ${status}.`);
-  if (process.env.CI !== undefined) throw new EngineMissing(reason);
-  console.error(`\nNOT TESTED: ${what}. ${reason}\n`);
-  return reason;
+  return reportMissing(what, reason);
 }
 
 /** The lines of a stream, each taken once, in their order. */
@@ -57,8 +82,13 @@ export class ObedientScript {
   /** The words after "ready". */
   readonly facts: readonly string[];
 
-  static async start(name: string, script: string, args: readonly string[]): Promise<ObedientScript> {
-    const child = run(script, args);
+  static async start(
+    name: string,
+    script: string,
+    args: readonly string[],
+    options?: ScriptOptions,
+  ): Promise<ObedientScript> {
+    const child = start(script, args, options);
     if (child.stdout === null) throw new Error('The script has pipes.');
     const lines = linesOf(child.stdout);
     const exit = ended(child);
