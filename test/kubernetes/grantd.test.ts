@@ -11,6 +11,7 @@ import { OUTAGES } from '../support/kubernetes/events/outages.ts';
 import { FIRST_TAG, REFUSALS } from '../support/kubernetes/events/refusals.ts';
 import { RESCALING } from '../support/kubernetes/events/rescaling.ts';
 import { NEXT_TAG, ROLLOUTS } from '../support/kubernetes/events/rollouts.ts';
+import { STANDALONE } from '../support/kubernetes/events/standalone.ts';
 import { answerFirstCheck } from '../support/kubernetes/first-check.ts';
 import { buildImage } from '../support/kubernetes/image.ts';
 import { Release } from '../support/kubernetes/release.ts';
@@ -72,7 +73,7 @@ describe(NAME, { skip: missing ?? false }, () => {
     assert.ok(tookMs < FIRST_CHECK_MS_MAX, `${tookMs} ms`);
   });
 
-  const events: readonly Event[] = [...RESCALING, ...ROLLOUTS, ...LOSSES, ...OUTAGES, ...REFUSALS];
+  const events: readonly Event[] = [...RESCALING, ...ROLLOUTS, ...LOSSES, ...OUTAGES, ...REFUSALS, ...STANDALONE];
   for (const event of events) {
     test(event.name, async (it) => {
       // As at first, whatever the event before left behind.

@@ -7,26 +7,33 @@ import type { Release } from './release.ts';
 const FIRST_MS_MAX = 180_000;
 const TUPLE = JSON.stringify({ subject: 'user:first', relation: 'viewer', object: 'doc:first' });
 
-/** Resolves once a tenant was made, given a grant, and a check of it was answered with yes. */
-export async function answerFirstCheck(release: Release): Promise<void> {
+async function call(release: Release, path: string, key: string): Promise<ReturnType<typeof JSON.parse>> {
+  const response = await fetch(`${release.frontUrl}${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: TUPLE,
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response.json();
+}
+
+/** Whether the grant of the first check is there. Rejects where it cannot be told. */
+export async function check(release: Release, key: string): Promise<boolean> {
+  return (await call(release, '/v1/check', key)).authorized;
+}
+
+/** Resolves with its key once a tenant was made, given a grant, and a check of it was answered with yes. */
+export async function answerFirstCheck(release: Release): Promise<string> {
   let last: unknown;
-  const call = async (path: string, key: string): Promise<ReturnType<typeof JSON.parse>> => {
-    const response = await fetch(`${release.frontUrl}${path}`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: TUPLE,
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status}`);
-    return response.json();
-  };
+  let answered = '';
   await waitFor(
     'the first check',
     async () => {
       try {
         const { key } = await release.operator.createTenant('first');
-        await call('/v1/grants', key);
-        const { authorized } = await call('/v1/check', key);
-        assert.equal(authorized, true);
+        await call(release, '/v1/grants', key);
+        assert.equal(await check(release, key), true);
+        answered = key;
         return true;
       } catch (error) {
         // Not yet: no pod is ready. A wrong answer is none that passes.
@@ -38,4 +45,5 @@ export async function answerFirstCheck(release: Release): Promise<void> {
     FIRST_MS_MAX,
     () => String(last),
   );
+  return answered;
 }

@@ -54,6 +54,8 @@ export interface Pod {
 /** Values as YAML or JSON have them. */
 export type Values = Readonly<Record<string, unknown>>;
 
+const imageValues = (tag: string): Values => ({ registry: '', repository: REPOSITORY, tag, pullPolicy: 'Never' });
+
 export class Release {
   readonly #options: ReleaseOptions;
   readonly #store: ServiceProcess;
@@ -93,7 +95,7 @@ export class Release {
     // Requests that leave room for twice the pods on two small nodes; no limits, which would throttle them.
     const resources = { requests: { cpu: '20m', memory: '96Mi' } };
     return {
-      image: { registry: '', repository: REPOSITORY, tag: imageTag, pullPolicy: 'Never' },
+      image: imageValues(imageTag),
       cassandra: {
         contactPoints: [kubernetes.hostAddress(storeAddress)],
         localDatacenter: cassandra.localDatacenter,
@@ -142,6 +144,19 @@ metadata:
     await this.helm(['install', NAME, CHART, ...this.#valuesFiles(values), ...args]);
   }
 
+  /** As an evaluation begins: one pod with the embedded store, and nothing is given but the image. Resolves once it is ready. */
+  async installStandalone(): Promise<void> {
+    const image = JSON.stringify(imageValues(this.#options.imageTag));
+    const args = ['--set', 'standalone.enabled=true', '--set-json', `image=${image}`];
+    await this.helm(['install', NAME, CHART, ...args, '--wait', `--timeout=${ROLLOUT_MS_MAX}ms`]);
+  }
+
+  /** What the chart's Job made up where no token was given. */
+  async readOperatorToken(): Promise<string> {
+    const secret = await this.kubectl(['get', 'secret', `${NAME}-operator`, '-o', 'jsonpath={.data.token}']);
+    return Buffer.from(secret, 'base64').toString('utf8');
+  }
+
   /** `helm upgrade` to these values laid over those of the tests, resolved once every pod is of the new revision. */
   async upgrade(values: Values): Promise<void> {
     await this.helm(['upgrade', NAME, CHART, ...this.#valuesFiles(values)]);
@@ -171,13 +186,13 @@ metadata:
   }
 
   /** From now on the addresses of the Services are known. */
-  async connect(): Promise<void> {
+  async connect(token = TOKEN): Promise<void> {
     const { kubernetes } = this.#options;
     const addressOf = (service: string): Promise<string> =>
       this.kubectl(['get', 'service', service, '-o', 'jsonpath={.spec.clusterIP}']);
     const host = await addressOf(NAME);
     this.#gateway = await openClientGateway({ network: kubernetes.network, host, port: HTTP_PORT });
-    this.#operator = new OperatorClient(`http://${await addressOf(`${NAME}-console`)}:${CONSOLE_PORT}`, TOKEN);
+    this.#operator = new OperatorClient(`http://${await addressOf(`${NAME}-console`)}:${CONSOLE_PORT}`, token);
   }
 
   async waitUntilRolledOut(components: readonly Component[] = ['shard', 'front', 'console']): Promise<void> {
