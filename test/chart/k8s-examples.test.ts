@@ -12,7 +12,7 @@ import { type KubernetesObject, missingHelm, render } from '../support/chart/hel
 import { findSecurityViolations, type PodSpec, podsOf } from '../support/chart/pods.ts';
 import { findSchemaViolations } from '../support/chart/schemas.ts';
 import { missingFor } from '../support/engine-script.ts';
-import { programPath } from '../support/tools-directory.ts';
+import { PROGRAMS_DIRECTORY } from '../support/tools-directory.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const TOOLS_SCRIPT = join(ROOT, 'test', 'support', 'kubernetes', 'tools.sh');
@@ -29,7 +29,7 @@ async function findKubectl(): Promise<string | undefined> {
   if (answers('kubectl')) return 'kubectl';
   const reason = 'There is no kubectl, and Go or its modules are missing.';
   const missing = await missingFor('the examples of k8s/', reason, TOOLS_SCRIPT, ['install', 'kubectl']);
-  return missing === undefined ? programPath('kubectl') : undefined;
+  return missing === undefined ? join(PROGRAMS_DIRECTORY, 'kubectl') : undefined;
 }
 
 const parseObjects = (text: string): KubernetesObject[] =>

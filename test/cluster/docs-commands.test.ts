@@ -3,20 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { shellBlocks } from '../support/shell-blocks.ts';
 import { type DevProcess, readDevFacts, startDev, testEnvironment } from './support/dev-process.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
-
-function shellBlocks(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8');
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
-}
 
 describe('the commands of the README', () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));

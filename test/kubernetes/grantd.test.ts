@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../support/cassandra.ts';
 import { KubernetesCluster, missingKubernetes } from '../support/kubernetes/cluster.ts';
 import type { Event, EventBench } from '../support/kubernetes/events/event.ts';
+import { GUIDED } from '../support/kubernetes/events/guides.ts';
 import { LOSSES } from '../support/kubernetes/events/losses.ts';
 import { OUTAGES } from '../support/kubernetes/events/outages.ts';
 import { FIRST_TAG, REFUSALS } from '../support/kubernetes/events/refusals.ts';
@@ -73,7 +74,15 @@ describe(NAME, { skip: missing ?? false }, () => {
     assert.ok(tookMs < FIRST_CHECK_MS_MAX, `${tookMs} ms`);
   });
 
-  const events: readonly Event[] = [...RESCALING, ...ROLLOUTS, ...LOSSES, ...OUTAGES, ...REFUSALS, ...STANDALONE];
+  const events: readonly Event[] = [
+    ...RESCALING,
+    ...ROLLOUTS,
+    ...LOSSES,
+    ...OUTAGES,
+    ...GUIDED,
+    ...REFUSALS,
+    ...STANDALONE,
+  ];
   for (const event of events) {
     test(event.name, async (it) => {
       // As at first, whatever the event before left behind.

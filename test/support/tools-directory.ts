@@ -5,5 +5,5 @@ import { join } from 'node:path';
 
 export const TOOLS_DIRECTORY = process.env.GRANTD_TOOLS ?? join(homedir(), '.cache', 'grantd-tools');
 
-/** Of a program that test/support/kubernetes/tools.sh builds. */
-export const programPath = (name: string): string => join(TOOLS_DIRECTORY, 'bin', name);
+/** Of the programs that test/support/kubernetes/tools.sh builds. */
+export const PROGRAMS_DIRECTORY = join(TOOLS_DIRECTORY, 'bin');

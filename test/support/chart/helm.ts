@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { missingFor } from '../engine-script.ts';
-import { programPath } from '../tools-directory.ts';
+import { PROGRAMS_DIRECTORY } from '../tools-directory.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const TOOLS_SCRIPT = join(ROOT, 'test', 'support', 'kubernetes', 'tools.sh');
@@ -17,7 +17,7 @@ export const CHART = join(ROOT, 'charts', 'grantd');
 export const RELEASE = 'grantd';
 export const NAMESPACE = 'authorization';
 
-const HELM = programPath('helm');
+const HELM = join(PROGRAMS_DIRECTORY, 'helm');
 
 /** Undefined where Helm can be run; else why not. The first call on a machine takes some minutes. */
 export function missingHelm(what: string): Promise<string | undefined> {

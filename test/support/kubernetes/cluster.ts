@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { missingFor, ObedientScript } from '../engine-script.ts';
-import { programPath } from '../tools-directory.ts';
+import { PROGRAMS_DIRECTORY } from '../tools-directory.ts';
 
 const CLUSTER = join(import.meta.dirname, 'cluster.sh');
 const TOOLS = join(import.meta.dirname, 'tools.sh');
@@ -18,6 +18,8 @@ export interface CommandOptions {
   /** Given to its standard input. */
   readonly input?: string;
   readonly timeoutMs?: number;
+  /** Where it runs; default: where this process does. */
+  readonly directory?: string;
 }
 
 /**
@@ -57,20 +59,26 @@ export class KubernetesCluster {
 
   /** Returns the standard output; fails with what it said on standard error. */
   kubectl(args: readonly string[], options?: CommandOptions): Promise<string> {
-    return this.#run('kubectl', args, options);
+    return this.#run(join(PROGRAMS_DIRECTORY, 'kubectl'), args, options);
   }
 
   helm(args: readonly string[], options?: CommandOptions): Promise<string> {
-    return this.#run('helm', args, options);
+    return this.#run(join(PROGRAMS_DIRECTORY, 'helm'), args, options);
   }
 
-  async #run(tool: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
+  /** Runs it as a person would, with `kubectl` and `helm` at hand; fails with the first command that does. */
+  shell(script: string, directory: string): Promise<string> {
+    return this.#run('bash', ['-euc', script], { directory });
+  }
+
+  async #run(command: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
     const home = join(this.directory, 'helm');
-    const running = execute(programPath(tool), args, {
+    const running = execute(command, args, {
+      cwd: options.directory,
       timeout: options.timeoutMs ?? COMMAND_MS_MAX,
       maxBuffer: OUTPUT_BYTES_MAX,
       env: {
-        PATH: process.env.PATH ?? '',
+        PATH: `${PROGRAMS_DIRECTORY}:${process.env.PATH ?? ''}`,
         HOME: home,
         KUBECONFIG: this.kubeconfig,
         HELM_CACHE_HOME: home,

@@ -89,7 +89,6 @@ export class Release {
     return this.#gateway.url;
   }
 
-  /** What the chart is given unless a test says otherwise. */
   #values(): Values {
     const { kubernetes, cassandra, imageTag, storeAddress } = this.#options;
     // Requests that leave room for twice the pods on two small nodes; no limits, which would throttle them.
@@ -175,6 +174,11 @@ metadata:
 
   kubectl([command = '', ...args]: readonly string[]): Promise<string> {
     return this.#options.kubernetes.kubectl([command, '--namespace', this.#options.namespace, ...args]);
+  }
+
+  /** What the chart is given unless a test says otherwise. */
+  writeValues(path: string): void {
+    writeFileSync(path, JSON.stringify(this.#values()));
   }
 
   #valuesFiles(values: Values): string[] {
