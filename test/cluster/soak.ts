@@ -5,8 +5,8 @@
 import { parseArgs } from 'node:util';
 import { missingCassandra, startCassandra } from '../support/cassandra.ts';
 import { Cluster } from '../support/cluster/cluster.ts';
-import { OTHER_FAULTS } from '../support/cluster/trials/other-faults.ts';
-import { SHARD_FAULTS } from '../support/cluster/trials/shard-faults.ts';
+import { OTHER_FAULTS, SLOW_OTHER_FAULTS } from '../support/cluster/trials/other-faults.ts';
+import { SHARD_FAULTS, SLOW_SHARD_FAULTS } from '../support/cluster/trials/shard-faults.ts';
 
 const BEFORE_MS = 10_000;
 const AFTER_MS = 10_000;
@@ -32,7 +32,8 @@ function random(below: number): number {
   return Math.floor((state / 2 ** 32) * below);
 }
 
-const trials = [...SHARD_FAULTS, ...OTHER_FAULTS].filter(({ name }) => name.includes(values.only));
+const faults = [...SHARD_FAULTS, ...OTHER_FAULTS, ...SLOW_SHARD_FAULTS, ...SLOW_OTHER_FAULTS];
+const trials = faults.filter(({ name }) => name.includes(values.only));
 if (trials.length === 0) throw new Error(`No fault has ${values.only} in its name.`);
 const durationMs = Number(values.minutes) * 60_000;
 if (!(durationMs > 0)) throw new Error('--minutes takes a number.');

@@ -30,7 +30,7 @@ describe('the npm scripts', () => {
     for (const name of ['start', 'grantd']) assert.match(scripts[name] ?? '', /^exec node /);
   });
 
-  it('leave no test file out of the test command, but for what needs a Kubernetes cluster', () => {
+  it('leave no test file out of the test command, but for what needs a Kubernetes cluster or takes too long', () => {
     const filesOf = (steps: readonly string[]): Set<string> => {
       const commands = steps.map((step) => scripts[step.replace('npm run ', '')] ?? '');
       const patterns = commands.flatMap((command) =>
@@ -41,12 +41,13 @@ describe('the npm scripts', () => {
     const all = globSync('test/**/*.test.ts', { cwd: ROOT });
     assert.ok(all.length > 100);
     const covered = filesOf((scripts.test ?? '').split(' && '));
-    const onKubernetes = filesOf(['test:kubernetes']);
+    const elsewhere = filesOf(['test:kubernetes', 'test:faults:slow']);
     assert.deepEqual(
       all.filter((path) => !covered.has(path)),
-      all.filter((path) => onKubernetes.has(path)),
+      all.filter((path) => elsewhere.has(path)),
     );
-    for (const path of onKubernetes) assert.match(path, /^test\/(kubernetes\/|image\/image\.test\.ts)/);
+    for (const path of elsewhere)
+      assert.match(path, /^test\/(kubernetes\/|image\/image\.test\.ts|cluster\/faults-slow\.test\.ts)/);
   });
 
   it('refuse an older Node in words', () => {

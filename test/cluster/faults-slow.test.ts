@@ -1,0 +1,7 @@
+// Faults of a cluster that take longer than a run of all tests can spare: `npm run test:faults:slow`.
+
+import { SLOW_OTHER_FAULTS } from '../support/cluster/trials/other-faults.ts';
+import { describeTrials } from '../support/cluster/trials/run-trials.ts';
+import { SLOW_SHARD_FAULTS } from '../support/cluster/trials/shard-faults.ts';
+
+await describeTrials('a cluster under load, at length', [...SLOW_SHARD_FAULTS, ...SLOW_OTHER_FAULTS]);
