@@ -5,6 +5,7 @@ import { waitFor } from '../cluster/wait-for.ts';
 import type { Release } from './release.ts';
 
 const FIRST_MS_MAX = 180_000;
+const CALL_MS_MAX = 5000;
 const TUPLE = JSON.stringify({ subject: 'user:first', relation: 'viewer', object: 'doc:first' });
 
 async function call(release: Release, path: string, key: string): Promise<ReturnType<typeof JSON.parse>> {
@@ -12,6 +13,8 @@ async function call(release: Release, path: string, key: string): Promise<Return
     method: 'POST',
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
     body: TUPLE,
+    // A connection to a pod that is gone hears nothing.
+    signal: AbortSignal.timeout(CALL_MS_MAX),
   });
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return response.json();

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { answerFirstCheck, check } from '../first-check.ts';
 import { Release } from '../release.ts';
@@ -31,6 +32,23 @@ spec:
 `);
 }
 
+/** Where the Service leads is known a moment later than that the pod is ready. */
+async function checkAgain(release: Release, key: string): Promise<boolean> {
+  let last: unknown;
+  let authorized = false;
+  const answered = async (): Promise<boolean> => {
+    try {
+      authorized = await check(release, key);
+      return true;
+    } catch (error) {
+      last = error;
+      return false;
+    }
+  };
+  await waitFor('a check after the restart', answered, READY_MS_MAX, () => inspect(last));
+  return authorized;
+}
+
 const standalone: Event = {
   name: 'standalone: installed with one value, and what it stores outlives its pod',
   async run(bench) {
@@ -51,18 +69,10 @@ const standalone: Event = {
       await release.helm(['test', 'grantd', '--logs']);
       await release.kubectl(['delete', 'pod', 'grantd-standalone-0']);
       await release.kubectl(['rollout', 'status', 'statefulset/grantd-standalone', `--timeout=${READY_MS_MAX}ms`]);
-      let authorized: boolean | undefined;
-      // Where the Service leads is known a moment later than that the pod is ready.
-      const answered = (): Promise<boolean> =>
-        check(release, key).then(
-          (answer) => {
-            authorized = answer;
-            return true;
-          },
-          () => false,
-        );
-      await waitFor('a check after the restart', answered);
-      assert.equal(authorized, true);
+      assert.equal(await checkAgain(release, key), true);
+    } catch (error) {
+      bench.say(await release.describe());
+      throw error;
     } finally {
       await release.close();
       await kubernetes.kubectl(['delete', 'namespace', NAMESPACE]);
