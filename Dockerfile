@@ -6,12 +6,15 @@ WORKDIR /build
 COPY .npmrc package.json package-lock.json ./
 # The optional ones are Node itself, which the base brings. The list of what is inside is made of what was installed, once
 # package.json asks for no more: with --omit, npm leaves out of it what a development dependency uses as well.
-# Types, source maps and machine code for another runtime are half of it all; Node loads none of them from a package.
+# Types, source maps, sources of styles, machine code for another runtime and what is built for bundlers are more than half of
+# it all; the program loads none of them from a package.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts \
   && npm pkg delete devDependencies optionalDependencies \
   && npm sbom --sbom-format=spdx > sbom.spdx.json \
   && find node_modules -type f \
-    \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.bare' \) -delete
+    \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.bare' -o -name '*.scss' \) -delete \
+  && find node_modules/@opentelemetry -type d \( -path '*/build/esm' -o -path '*/build/esnext' \) -prune -exec rm -rf {} + \
+  && find node_modules/@picocss/pico/css -type f ! -name pico.min.css -delete
 COPY LICENSE ./
 COPY proto proto
 COPY src src

@@ -13,12 +13,20 @@ import type { BenchContext, LargeDirectory, Scenario } from './scenario.ts';
 import { bulkScenario } from './scenarios/bulk.ts';
 import { checkScenario } from './scenarios/check.ts';
 import { grantsScenario } from './scenarios/grants.ts';
+import { limitsScenario } from './scenarios/limits.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { restartScenario } from './scenarios/restart.ts';
 import { delay, GrantdProcess, removeDirectory } from './server/grantd-process.ts';
 import { createTenant, importGrants } from './server/operator.ts';
 
-const SCENARIOS: readonly Scenario[] = [checkScenario, bulkScenario, grantsScenario, memoryScenario, restartScenario];
+const SCENARIOS: readonly Scenario[] = [
+  checkScenario,
+  bulkScenario,
+  grantsScenario,
+  limitsScenario,
+  memoryScenario,
+  restartScenario,
+];
 const LARGE_GRANTS = 1_000_000;
 const LARGE_GRANTS_QUICK = 100_000;
 const ROUNDS_DEFAULT = 5;

@@ -14,7 +14,7 @@ export interface LoadedService {
 
 export async function startLoadedService(
   context: BenchContext,
-  options: { readonly under?: readonly string[] } = {},
+  options: { readonly under?: readonly string[]; readonly settings?: Readonly<Record<string, string>> } = {},
 ): Promise<LoadedService> {
   const service = await GrantdProcess.start({
     directory: context.createDirectory(),

@@ -26,7 +26,7 @@ export interface Addresses {
   readonly operator_token: string;
 }
 
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
   const address = server.address();

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { CliContext } from './cli-context.ts';
 import { CliFailure, EXIT } from './failures.ts';
+import { OBJECT_ARGUMENT, RELATION_ARGUMENT, SUBJECT_ARGUMENT } from './grants-commands.ts';
 import { path } from './operator-client.ts';
 import { renderJson } from './render.ts';
 
@@ -10,9 +11,9 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
   program
     .command('check')
     .description('ask whether a subject holds a relation on an object')
-    .argument('<subject>', 'namespace:external_id')
-    .argument('<relation>', 'owner, admin, manager, editor, commenter, viewer, member, guest or parent')
-    .argument('<object>', 'namespace:external_id')
+    .argument(...SUBJECT_ARGUMENT)
+    .argument(...RELATION_ARGUMENT)
+    .argument(...OBJECT_ARGUMENT)
     .requiredOption('--tenant <id>', 'the tenant, ten_…')
     .option('--json', 'print JSON')
     .addHelpText(

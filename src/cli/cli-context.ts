@@ -2,6 +2,7 @@
 // exit code; a reader that went away (`grantd … | head`) is no failure.
 
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { CliFailure } from './failures.ts';
 import { OperatorClient, type OperatorTarget } from './operator-client.ts';
 
@@ -18,6 +19,8 @@ export interface CliDependencies {
   readonly exit?: (code: number) => never;
   /** Calls back at an interruption (SIGINT) until the returned function is called. Without it: of this process. */
   readonly onInterrupt?: (listener: () => void) => () => void;
+  /** Resolves after the time to true, or to false once the signal is aborted. Without it: by this process's clock. */
+  readonly pause?: (delayMs: number, signal: AbortSignal) => Promise<boolean>;
 }
 
 export interface CliContext {
@@ -30,6 +33,7 @@ export interface CliContext {
   note(text: string): void;
   connect(): Promise<OperatorClient>;
   onInterrupt(listener: () => void): () => void;
+  pause(delayMs: number, signal: AbortSignal): Promise<boolean>;
   /**
    * The action of a command. `run` resolves to its exit code (undefined: 0) or throws a CliFailure; what else it throws
    * is a defect and goes on to whoever parses the command line.
@@ -44,6 +48,15 @@ function listenForInterrupt(listener: () => void): () => void {
   return () => {
     process.removeListener('SIGINT', listener);
   };
+}
+
+async function pauseHere(delayMs: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await setTimeout(delayMs, undefined, { signal });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function createCliContext(dependencies: CliDependencies): CliContext {
@@ -72,6 +85,7 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
       return new OperatorClient(target, dependencies.fetch === undefined ? {} : { fetch: dependencies.fetch });
     },
     onInterrupt: dependencies.onInterrupt ?? listenForInterrupt,
+    pause: dependencies.pause ?? pauseHere,
     action(run) {
       return async (...parameters) => {
         if (!stdout.listeners('error').includes(ignoreClosedPipe)) stdout.on('error', ignoreClosedPipe);

@@ -1,4 +1,4 @@
-// `grantd plans`, `grantd slots`, `grantd members`: the cluster at a glance.
+// `grantd plans`, `grantd slots`, `grantd members`, `grantd loads`: the cluster at a glance.
 
 import type { Command } from 'commander';
 import type { CliContext } from './cli-context.ts';
@@ -8,6 +8,8 @@ import { type Column, formatCount, renderJson, renderTable } from './render.ts';
 
 interface ClusterListing {
   readonly name: string;
+  /** Of the array in the answer, where it is not that of the command. */
+  readonly field?: string;
   readonly description: string;
   readonly columns: readonly Column[];
   /** A line below the table. */
@@ -18,6 +20,13 @@ const msCell =
   (field: string) =>
   (record: JsonRecord): string =>
     typeof record[field] === 'number' ? `${record[field]} ms` : '-';
+
+const rateCell =
+  (field: string) =>
+  (record: JsonRecord): string => {
+    const value = record[field];
+    return typeof value === 'number' ? value.toLocaleString('en', { maximumFractionDigits: 1 }) : '-';
+  };
 
 const plural = (count: number, noun: string): string => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -40,6 +49,11 @@ function summarizeMembers(members: readonly JsonRecord[]): string {
     left < right ? -1 : 1,
   );
   return `${plural(members.length, 'member')}: ${states.map(([state, of]) => `${formatCount(of.length)} ${state}`).join(', ')}`;
+}
+
+function summarizeLoads(loads: readonly JsonRecord[]): string {
+  const checks = loads.reduce((sum, { checks_per_second: each }) => sum + (typeof each === 'number' ? each : 0), 0);
+  return `${plural(loads.length, 'shard')}: ${formatCount(checks)} checks/s`;
 }
 
 const LISTINGS: readonly ClusterListing[] = [
@@ -87,10 +101,22 @@ const LISTINGS: readonly ClusterListing[] = [
     ],
     summary: summarizeMembers,
   },
+  {
+    name: 'loads',
+    field: 'shards',
+    description: 'list what fronts asked of each shard over the last ten seconds, and how it answered',
+    columns: [
+      ['shard', 'shard'],
+      ['checks/s', rateCell('checks_per_second')],
+      ['failures/s', rateCell('failures_per_second')],
+      ['p99', msCell('p99_ms')],
+    ],
+    summary: summarizeLoads,
+  },
 ];
 
 export function registerClusterCommands(program: Command, context: CliContext): void {
-  for (const { name, description, columns, summary } of LISTINGS) {
+  for (const { name, field = name, description, columns, summary } of LISTINGS) {
     program
       .command(name)
       .description(description)
@@ -99,7 +125,7 @@ export function registerClusterCommands(program: Command, context: CliContext): 
       .action(
         context.action(async (options: { json?: boolean }) => {
           const client = await context.connect();
-          const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), name);
+          const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), field);
           context.print(options.json ? renderJson(records) : renderTable(records, columns));
           if (!options.json && summary !== undefined) context.print(`\n${summary(records)}`);
           return EXIT.ok;

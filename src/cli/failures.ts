@@ -14,6 +14,21 @@ export const EXIT = Object.freeze({
   interrupted: 130,
 });
 
+/** What to do next, per error code, where the command line can tell. */
+const HINTS: Readonly<Record<string, string>> = Object.freeze({
+  unauthorized: 'Is GRANTD_OPERATOR_TOKEN (or dev.json of GRANTD_DATA_DIR) that of this service?',
+  'tenant-not-found': '"grantd tenants list" shows the tenants that are there.',
+  'key-not-found': '"grantd keys list" shows the keys that are there.',
+  'grant-not-found': '"grantd grants list" shows what a subject holds.',
+  'invalid-cursor': 'A cursor is good for the same command with the same arguments. Begin without --cursor.',
+  'key-limit-reached': '"grantd keys revoke" makes room, "grantd tenants set-plan" gives more.',
+  'namespace-limit-reached': '"grantd tenants set-plan" gives more; "grantd plans" shows how many.',
+  unavailable: 'Try again. Only "tenants create" and "keys create" could make another one.',
+  overloaded: 'Nothing was done. Try again in a moment.',
+});
+
+export const UNREACHABLE_HINT = 'Does the service run there? GRANTD_OPERATOR_URL or dev.json says where it is.';
+
 export class CliFailure extends Error {
   readonly exitCode: number;
 
@@ -43,7 +58,8 @@ export class ProblemFailure extends CliFailure {
     retryAfterMs: number | undefined,
   ) {
     const request = problem.requestId === '' ? '' : `\n  request ${problem.requestId}`;
-    super(`${problem.title}: ${problem.detail}\n  status ${problem.status}, ${problem.code}${request}`);
+    const hint = Object.hasOwn(HINTS, problem.code) ? `\n  ${HINTS[problem.code]}` : '';
+    super(`${problem.title}: ${problem.detail}\n  status ${problem.status}, ${problem.code}${request}${hint}`);
     this.status = problem.status;
     this.code = problem.code;
     this.retryAfterMs = retryAfterMs;

@@ -21,10 +21,19 @@ export function asRecord(value: unknown): JsonRecord {
   return Object.fromEntries(Object.entries(value));
 }
 
-export function recordsOf(record: JsonRecord, name: string): readonly JsonRecord[] {
+function arrayOf(record: JsonRecord, name: string): readonly unknown[] {
   const value = record[name];
   if (!Array.isArray(value)) throw unexpected(`no array "${name}"`);
-  return value.map(asRecord);
+  return value;
+}
+
+export function recordsOf(record: JsonRecord, name: string): readonly JsonRecord[] {
+  return arrayOf(record, name).map(asRecord);
+}
+
+/** Objects, or texts as they are. */
+export function itemsOf(record: JsonRecord, name: string): readonly (JsonRecord | string)[] {
+  return arrayOf(record, name).map((item) => (typeof item === 'string' ? item : asRecord(item)));
 }
 
 export function textOf(record: JsonRecord, name: string): string {

@@ -1,12 +1,12 @@
 // Listings: pages of the operator's API put together, up to the number of rows that the caller asked for.
 
 import { InvalidArgumentError } from 'commander';
-import { type JsonRecord, optionalTextOf, recordsOf } from './json-view.ts';
+import { itemsOf, type JsonRecord, optionalTextOf } from './json-view.ts';
 import type { OperatorClient } from './operator-client.ts';
 
 export const ROWS_DEFAULT = 1000;
 const ROWS_MAX = 100_000;
-const PAGE_LENGTH = 1000;
+export const PAGE_LENGTH = 1000;
 
 /** The value of `--limit`. */
 export function parseRows(text: string): number {
@@ -16,22 +16,32 @@ export function parseRows(text: string): number {
 }
 
 export interface Listing {
-  readonly records: readonly JsonRecord[];
+  readonly items: readonly (JsonRecord | string)[];
   /** Where to go on; undefined where that was all. */
   readonly nextCursor: string | undefined;
 }
 
 export async function readListing(
   client: OperatorClient,
-  query: { readonly path: string; readonly name: string; readonly rows: number; readonly cursor?: string | undefined },
+  listing: {
+    readonly path: string;
+    readonly name: string;
+    readonly rows: number;
+    readonly cursor?: string | undefined;
+    readonly query?: Readonly<Record<string, string | undefined>> | undefined;
+  },
 ): Promise<Listing> {
-  const records: JsonRecord[] = [];
-  let cursor = query.cursor;
+  const items: (JsonRecord | string)[] = [];
+  let cursor = listing.cursor;
   do {
-    const limit = String(Math.min(query.rows - records.length, PAGE_LENGTH));
-    const page = await client.readJson({ method: 'GET', path: query.path, query: { limit, cursor } });
-    records.push(...recordsOf(page, query.name));
+    const limit = String(Math.min(listing.rows - items.length, PAGE_LENGTH));
+    const page = await client.readJson({
+      method: 'GET',
+      path: listing.path,
+      query: { ...listing.query, limit, cursor },
+    });
+    items.push(...itemsOf(page, listing.name));
     cursor = optionalTextOf(page, 'next_cursor');
-  } while (cursor !== undefined && records.length < query.rows);
-  return { records, nextCursor: cursor };
+  } while (cursor !== undefined && items.length < listing.rows);
+  return { items, nextCursor: cursor };
 }

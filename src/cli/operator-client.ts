@@ -1,7 +1,7 @@
 // The operator's API as the commands call it: one request, one answer, every failure a CliFailure. It never repeats a
 // call by itself; who knows that a repeat is safe does.
 
-import { ConnectionFailure, ProblemFailure, reasonOf } from './failures.ts';
+import { ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';
 import { asRecord, type JsonRecord, parseJson, textOf } from './json-view.ts';
 
 export interface OperatorTarget {
@@ -9,7 +9,7 @@ export interface OperatorTarget {
   readonly token: string;
 }
 
-interface OperatorRequest {
+export interface OperatorRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below /operator/v1, its parts encoded by `path`. */
   readonly path: string;
@@ -84,14 +84,19 @@ export class OperatorClient {
   }
 
   #unreachable(cause: unknown): ConnectionFailure {
-    return new ConnectionFailure(`No answer from the operator's API at ${this.#url}: ${reasonOf(cause)}.`, undefined, {
-      cause,
-    });
+    return new ConnectionFailure(
+      `No answer from the operator's API at ${this.#url}: ${reasonOf(cause)}.\n  ${UNREACHABLE_HINT}`,
+      undefined,
+      {
+        cause,
+      },
+    );
   }
 
   /** The whole text of an answer. */
-  async readText(request: OperatorRequest): Promise<string> {
-    const response = await this.open(request, AbortSignal.timeout(TIMEOUT_MS));
+  async readText(request: OperatorRequest, signal?: AbortSignal): Promise<string> {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await this.open(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     try {
       return await response.text();
     } catch (error) {
@@ -100,8 +105,8 @@ export class OperatorClient {
   }
 
   /** The JSON object of an answer; an empty one for 204. */
-  async readJson(request: OperatorRequest): Promise<JsonRecord> {
-    const text = await this.readText(request);
+  async readJson(request: OperatorRequest, signal?: AbortSignal): Promise<JsonRecord> {
+    const text = await this.readText(request, signal);
     return text === '' ? {} : asRecord(parseJson(text));
   }
 }

@@ -48,12 +48,20 @@ export function renderTable(records: readonly JsonRecord[], columns: readonly Co
   return trimEnds(table.toString());
 }
 
+/** Fields of fields have both names: `bounds.keys_max`. */
+function flatFields(record: JsonRecord): readonly (readonly [string, unknown])[] {
+  return Object.entries(record).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.entries(value).map(([inner, part]) => [`${name}.${inner}`, part] as const)
+      : [[name, value] as const],
+  );
+}
+
 /** One record, a field per line. */
 export function renderRecord(record: JsonRecord): string {
-  const width = Math.max(...Object.keys(record).map((name) => name.length));
-  return Object.entries(record)
-    .map(([name, value]) => `${name.padEnd(width)}  ${cellOf(value)}`)
-    .join('\n');
+  const fields = flatFields(record);
+  const width = Math.max(...fields.map(([name]) => name.length));
+  return fields.map(([name, value]) => `${name.padEnd(width)}  ${cellOf(value)}`).join('\n');
 }
 
 export function renderJson(value: unknown): string {

@@ -1,5 +1,6 @@
 // What must hold between settings: each right by itself, and still wrong together.
 
+import type { RedisUrl } from './redis-settings.ts';
 import type { Role } from './setting.ts';
 import type { Settings } from './settings.ts';
 
@@ -32,6 +33,12 @@ const oneOf = (roles: readonly Role[], settings: readonly (keyof Settings)[], pr
   problem,
 });
 
+/** Of the address of Redis, whatever its form: a part of it. */
+const redisPart = ({ redisUrl }: Values, part: keyof RedisUrl): unknown =>
+  typeof redisUrl === 'object' && redisUrl !== null
+    ? new Map<string, unknown>(Object.entries(redisUrl)).get(part)
+    : undefined;
+
 export const RULES: readonly Rule[] = Object.freeze([
   together(
     ['front', 'shard', 'console'],
@@ -53,6 +60,30 @@ export const RULES: readonly Rule[] = Object.freeze([
     settings: ['cassandraTlsCa', 'cassandraTlsCert'],
     holds: (values) => values.cassandraTlsCert === undefined || values.cassandraTlsCa !== undefined,
     problem: 'GRANTD_CASSANDRA_TLS_CERT needs GRANTD_CASSANDRA_TLS_CA, which turns TLS on',
+  },
+  {
+    roles: ['dev', 'front'],
+    settings: ['redisUrl', 'redisPassword'],
+    holds: (values) => values.redisPassword === undefined || values.redisUrl !== undefined,
+    problem: 'GRANTD_REDIS_PASSWORD needs GRANTD_REDIS_URL',
+  },
+  {
+    roles: ['dev', 'front'],
+    settings: ['redisUrl', 'redisPassword'],
+    holds: (values) => values.redisPassword === undefined || redisPart(values, 'password') === undefined,
+    problem: 'GRANTD_REDIS_PASSWORD is set, and GRANTD_REDIS_URL holds a password too; set one of them',
+  },
+  {
+    roles: ['dev', 'front'],
+    settings: ['redisUrl', 'redisSentinelPassword'],
+    holds: (values) => values.redisSentinelPassword === undefined || redisPart(values, 'kind') === 'sentinel',
+    problem: 'GRANTD_REDIS_SENTINEL_PASSWORD needs a GRANTD_REDIS_URL that names sentinels, redis+sentinel://…',
+  },
+  {
+    roles: ['dev', 'front'],
+    settings: ['redisUrl', 'redisTlsCa'],
+    holds: (values) => values.redisTlsCa === undefined || redisPart(values, 'tls') === true,
+    problem: 'GRANTD_REDIS_TLS_CA needs a GRANTD_REDIS_URL with TLS, rediss://…',
   },
   oneOf(
     ['console'],

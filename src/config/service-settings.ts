@@ -93,12 +93,12 @@ export const SERVICE_SETTINGS = Object.freeze({
   trustedProxies: optional({
     ...plain,
     name: 'GRANTD_TRUSTED_PROXIES',
-    roles: ['dev', 'front'],
+    roles: ['dev', 'front', 'console'],
     form: 'comma-separated addresses or ranges',
     parse: parseTrustedProxies,
     unset: 'none',
     description:
-      'Proxies whose `X-Forwarded-For` is believed when failed authentications are counted by client address. `loopback`, `linklocal` and `uniquelocal` name ranges.',
+      'Proxies whose `X-Forwarded-For` is believed when failed authentications are counted by client address, and in `console` also `X-Forwarded-Proto`: behind TLS, the cookie of a session goes over TLS only. `loopback`, `linklocal` and `uniquelocal` name ranges.',
   }),
   logLevel: row({
     ...plain,

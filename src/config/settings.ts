@@ -2,11 +2,19 @@
 // else reads the environment. `--help` and docs/reference/settings.md are made from this table.
 
 import { ADDRESS_SETTINGS } from './address-settings.ts';
+import { REDIS_SETTINGS } from './redis-settings.ts';
 import { SERVICE_SETTINGS } from './service-settings.ts';
 import type { Role, Setting } from './setting.ts';
 import { STORE_SETTINGS } from './store-settings.ts';
+import { TELEMETRY_SETTINGS } from './telemetry-settings.ts';
 
-export const SETTINGS = Object.freeze({ ...ADDRESS_SETTINGS, ...STORE_SETTINGS, ...SERVICE_SETTINGS });
+export const SETTINGS = Object.freeze({
+  ...ADDRESS_SETTINGS,
+  ...STORE_SETTINGS,
+  ...REDIS_SETTINGS,
+  ...SERVICE_SETTINGS,
+  ...TELEMETRY_SETTINGS,
+});
 
 export type Settings = typeof SETTINGS;
 type ValueOf<Row> = Row extends Setting<infer Value> ? Value : never;

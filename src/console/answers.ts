@@ -62,6 +62,7 @@ export async function sendAnswer(response: ServerResponse, answer: Answer, bodyl
       sendText(response, answer.status, 'application/json', JSON.stringify(answer.body));
       return;
     case 'text':
+      for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
       sendText(response, 200, answer.contentType, answer.text);
       return;
     case 'empty':

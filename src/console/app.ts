@@ -1,9 +1,10 @@
-// The console's express app. A request goes: request id → 401 → 404/405 → operation → answer. Everything below
-// /operator/v1/ needs an operator token; every error leaves as a problem document through one mapping.
+// The console's express app. A request of the operator's API goes: request id → 401 → 404/405 → operation → answer.
+// Everything below /operator/v1/ needs an operator token; every error leaves as a problem document through one mapping.
+// The pages have a router of their own: a session opens no operation, and a token in a header no page.
 
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { assert } from '../core/assert.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
@@ -12,9 +13,13 @@ import type { OperatorApi } from '../front/front.ts';
 import type { FailureLimiter } from '../front/rate-limiter.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { beginRequestSpan, endRequestSpan } from '../telemetry/request-spans.ts';
+import type { TraceSpan, Tracing } from '../telemetry/spans.ts';
 import { sendAnswer, sendProblem } from './answers.ts';
 import { authenticate } from './authentication.ts';
 import { browseOperations } from './browse.ts';
+import { changeOperations } from './changes.ts';
+import { createRequestOrigin } from './client-address.ts';
 import { clusterOperations } from './cluster.ts';
 import { exportOperations } from './export.ts';
 import { grantOperations } from './grants.ts';
@@ -23,7 +28,10 @@ import { keyOperations } from './keys.ts';
 import { namespaceOperations } from './namespaces.ts';
 import type { Operation } from './operation.ts';
 import type { OperatorTokens } from './operator-tokens.ts';
+import { PAGES_PREFIX } from './pages/page.ts';
+import { createPages } from './pages/pages.ts';
 import { tenantOperations } from './tenants.ts';
+import { usageOperations } from './usage.ts';
 
 const OPERATOR_API_PREFIX = '/operator/v1';
 const DEADLINE_MS_DEFAULT = 10_000;
@@ -33,10 +41,13 @@ export interface ConsoleDependencies {
   readonly tokens: OperatorTokens;
   readonly ids: IdFactory;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Without it, failed authentications are counted but not limited. */
   readonly failureLimiter?: FailureLimiter;
+  /** Without it nothing is traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface ConsoleOptions {
@@ -44,6 +55,8 @@ export interface ConsoleOptions {
   readonly plans: Plans;
   /** Of one step of a request at the shards. */
   readonly deadlineMs?: number;
+  /** Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  readonly trustedProxies?: readonly string[];
 }
 
 /** Of one request; kept in `response.locals`. */
@@ -53,6 +66,8 @@ interface Locals {
   operation: string;
   /** Undefined outside the operator's API. */
   operator: string | undefined;
+  /** Of an operation that is traced. */
+  span: TraceSpan | undefined;
 }
 
 type ConsoleResponse = Response<unknown, Locals & Record<string, unknown>>;
@@ -64,10 +79,12 @@ function consoleOperations(
   const { operator, clock } = dependencies;
   return [
     ...tenantOperations(operator, options.plans),
+    ...usageOperations(operator, options.plans),
     ...keyOperations(operator, clock),
     ...grantOperations(operator),
     ...namespaceOperations(operator),
     ...browseOperations(operator),
+    ...changeOperations(operator),
     ...importOperations(operator, options.errorsBase),
     ...exportOperations(operator),
     ...clusterOperations(operator, options.plans),
@@ -89,9 +106,12 @@ function requireDecodablePath(path: string): void {
   }
 }
 
+const isPage = (path: string): boolean => path === PAGES_PREFIX || path.startsWith(`${PAGES_PREFIX}/`);
+
 export function createConsoleApp(dependencies: ConsoleDependencies, options: ConsoleOptions): Express {
-  const { ids, clock, log, metrics } = dependencies;
+  const { ids, clock, log, metrics, tracing } = dependencies;
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS_DEFAULT;
+  const origin = createRequestOrigin(options.trustedProxies ?? []);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -108,28 +128,43 @@ export function createConsoleApp(dependencies: ConsoleDependencies, options: Con
       const elapsedMs = clock.monotonicMs() - locals.startedMs;
       const status = String(response.statusCode);
       metrics.httpRequestSeconds.observe({ operation: locals.operation, status }, elapsedMs / 1000);
+      if (locals.span !== undefined) endRequestSpan(locals.span, response.statusCode);
       if (log.isLevelEnabled('debug')) {
         const { requestId, operation, operator } = locals;
         log.debug({ requestId, operation, operator, status: response.statusCode, elapsedMs }, 'operator request');
       }
     });
     if (request.path === OPERATOR_API_PREFIX || request.path.startsWith(`${OPERATOR_API_PREFIX}/`)) {
-      locals.operator = authenticate(request, dependencies);
+      locals.operator = authenticate(request, origin.addressOf(request), dependencies);
     }
-    requireDecodablePath(request.path);
+    if (!isPage(request.path)) requireDecodablePath(request.path);
     next();
   });
+
+  app.get('/', (_request: Request, response: ConsoleResponse) => {
+    response.writeHead(303, { Location: `${PAGES_PREFIX}/`, 'Content-Length': 0 });
+    response.end();
+  });
+  app.use(PAGES_PREFIX, createPages({ ...dependencies, origin }, { ...options, deadlineMs }));
 
   const run = async (operation: Operation, request: Request, response: ConsoleResponse): Promise<void> => {
     const { locals } = response;
     locals.operation = operation.name;
+    if (tracing !== undefined) {
+      const route = `${OPERATOR_API_PREFIX}${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`;
+      locals.span = beginRequestSpan(tracing, { request, response }, route, locals.requestId);
+    }
     assert(locals.operator !== undefined, 'an operation runs for an operator who was authenticated');
     const answer = await operation.run({
       request,
       search: searchOf(request.url),
       parameters: request.params as Record<string, string>,
       operator: locals.operator,
-      context: () => ({ requestId: locals.requestId, deadlineMs: clock.monotonicMs() + deadlineMs }),
+      context: () => ({
+        requestId: locals.requestId,
+        deadlineMs: clock.monotonicMs() + deadlineMs,
+        span: locals.span,
+      }),
     });
     await sendAnswer(response, answer, request.method === 'HEAD');
   };

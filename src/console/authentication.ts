@@ -10,9 +10,10 @@ import type { OperatorTokens } from './operator-tokens.ts';
 /** RFC 6750 section 2.1. */
 const BEARER = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** The name of the operator. Throws `unauthorized` or `rate-limited`. */
+/** The name of the operator who calls from `address`. Throws `unauthorized` or `rate-limited`. */
 export function authenticate(
   request: IncomingMessage,
+  address: string,
   dependencies: {
     readonly tokens: OperatorTokens;
     readonly failureLimiter?: FailureLimiter | undefined;
@@ -20,7 +21,6 @@ export function authenticate(
   },
 ): string {
   const { tokens, failureLimiter, metrics } = dependencies;
-  const address = request.socket.remoteAddress ?? '';
   const retryAfterSeconds = failureLimiter?.blockedSeconds(address);
   if (retryAfterSeconds !== undefined) {
     metrics.rateLimited.inc({ bucket: 'authentication' });

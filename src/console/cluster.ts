@@ -1,9 +1,9 @@
-// The cluster as the operator sees it: plans, slots and members.
+// The cluster as the operator sees it: plans, slots, members and the load of its shards.
 
 import type { Plans } from '../core/plans.ts';
 import type { OperatorApi } from '../front/front.ts';
 import type { Operation } from './operation.ts';
-import { memberRecord, planRecord, slotRecord } from './records.ts';
+import { loadRecord, memberRecord, planRecord, slotRecord } from './records.ts';
 import { parseQuery } from './schemas.ts';
 
 export function clusterOperations(operatorApi: OperatorApi, plans: Plans): readonly Operation[] {
@@ -25,6 +25,16 @@ export function clusterOperations(operatorApi: OperatorApi, plans: Plans): reado
         parseQuery(call.search, {});
         const slots = await operatorApi.listSlots(call.context());
         return { kind: 'json', status: 200, body: { slots: slots.map(slotRecord) } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/loads',
+      name: 'operator-list-loads',
+      async run(call) {
+        parseQuery(call.search, {});
+        const loads = await operatorApi.listLoads(call.context());
+        return { kind: 'json', status: 200, body: { shards: loads.map(loadRecord) } };
       },
     },
     {

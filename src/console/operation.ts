@@ -9,7 +9,12 @@ import type { OperatorApi, RequestContext, TenantSession } from '../front/front.
 export type Answer =
   | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: object }
   | { readonly kind: 'empty' }
-  | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
+  | {
+      readonly kind: 'text';
+      readonly contentType: string;
+      readonly text: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   /** Chunks are pulled one at a time, as fast as the client reads. A failure after the first breaks the connection. */
   | { readonly kind: 'stream'; readonly contentType: string; readonly chunks: AsyncIterable<string> };
 

@@ -7,6 +7,8 @@ import { assert } from '../core/assert.ts';
 export interface OperatorTokens {
   /** The name under which this token was given out, or undefined where it is unknown. */
   identify(token: string): string | undefined;
+  /** The same by the token's SHA-256 in lower-case hexadecimal: a session keeps no token. */
+  nameOf(sha256: string): string | undefined;
 }
 
 interface OperatorTokenEntry {
@@ -23,16 +25,15 @@ export function createOperatorTokens(entries: readonly OperatorTokenEntry[]): Op
     assert(SHA256_HEX.test(sha256), 'an operator token is given by its SHA-256 in hexadecimal');
     return { name, digest: Buffer.from(sha256, 'hex') };
   });
-  return {
-    identify(token) {
-      const digest = createHash('sha256').update(token, 'utf8').digest();
-      let found: string | undefined;
-      for (const entry of known) {
-        if (timingSafeEqual(entry.digest, digest)) found = entry.name;
-      }
-      return found;
-    },
+  const nameOf = (sha256: string): string | undefined => {
+    const digest = Buffer.from(sha256, 'hex');
+    let found: string | undefined;
+    for (const entry of known) {
+      if (timingSafeEqual(entry.digest, digest)) found = entry.name;
+    }
+    return found;
   };
+  return { identify: (token) => nameOf(hashOperatorToken(token)), nameOf };
 }
 
 /** The SHA-256 that stands for a token. */

@@ -1,22 +1,36 @@
 // What the operator's API shows of each thing: the one place where a record becomes JSON. Never a secret.
 
 import { formatTimestamp } from '../core/clock.ts';
-import type { Plan } from '../core/plans.ts';
+import { type Plan, type Plans, resolvePlan } from '../core/plans.ts';
 import { scopesOf } from '../core/scopes.ts';
-import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace } from '../core/tuples.ts';
-import type { MemberView, SlotView } from '../front/front.ts';
-import type { ListedKey } from '../shard/shard.ts';
+import type { MemberView, ShardLoad, SlotView } from '../front/front.ts';
+import type { ListedKey, TenantDeletion, TenantStatus, UsageMinute } from '../shard/shard.ts';
 import type { TrailRow } from '../store/store.ts';
 
-export function tenantRecord(tenant: Tenant): object {
+/** `deletion` only while there is one. */
+export function tenantRecord(tenant: TenantStatus, plans: Plans): object {
+  const { namespacesMax, keysMax } = resolvePlan(plans, tenant.plan);
+  const { counts, deletion } = tenant;
   return {
     tenant_id: tenant.tenantId,
     name: tenant.name,
     plan: tenant.plan,
     state: tenant.state,
     created_at: formatTimestamp(tenant.createdAtMs),
+    bounds: { namespaces_max: namespacesMax, keys_max: keysMax },
+    counts: counts === undefined ? null : { namespaces: counts.namespaces, keys: counts.keys },
+    ...(deletion === undefined ? {} : { deletion: deletionRecord(deletion) }),
   };
+}
+
+const deletionRecord = ({ partsRemoved, lastPartAtMs }: TenantDeletion): object => ({
+  parts_removed: partsRemoved,
+  last_part_at: optionalTimestamp(lastPartAtMs),
+});
+
+export function usageRecord({ atMs, requests, refused, checks }: UsageMinute): object {
+  return { at: formatTimestamp(atMs), requests, refused, checks };
 }
 
 const optionalTimestamp = (wallMs: number | undefined): string | null =>
@@ -91,6 +105,17 @@ export function slotRecord(slot: SlotView): object {
     checkpoint: checkpoint ?? null,
     checkpoint_lag: logEnd === undefined || checkpoint === undefined ? null : logEnd - checkpoint,
     tenants: slot.tenants ?? null,
+  };
+}
+
+/** Rates to a hundredth, since what is behind the last digits is noise. */
+export function loadRecord(load: ShardLoad): object {
+  const rounded = (rate: number): number => Math.round(rate * 100) / 100;
+  return {
+    shard: load.shardName,
+    checks_per_second: rounded(load.checksPerSecond),
+    failures_per_second: rounded(load.failuresPerSecond),
+    p99_ms: load.p99Ms === undefined ? null : rounded(load.p99Ms),
   };
 }
 

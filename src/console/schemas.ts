@@ -24,6 +24,14 @@ export const tenantName = z
     'must have 1 to 256 characters, none of them a control character or a lone surrogate',
   );
 
+/** A part of a tenant's name or id; empty: all of them. */
+export const tenantSearch = z
+  .string('must be a string')
+  .refine(
+    (text) => codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
+    'must have up to 256 characters, none of them a control character or a lone surrogate',
+  );
+
 export const keyName = z
   .string('must be a string')
   .refine(

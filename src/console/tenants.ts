@@ -10,7 +10,7 @@ import type { OperatorApi } from '../front/front.ts';
 import { readJson } from './body.ts';
 import { type Operation, tenantIdOf } from './operation.ts';
 import { tenantRecord } from './records.ts';
-import { pageShape, parseBody, parseQuery, planName, tenantName } from './schemas.ts';
+import { pageShape, parseBody, parseQuery, planName, tenantName, tenantSearch } from './schemas.ts';
 
 function requireKnownPlan(plans: Plans, plan: string | undefined): void {
   if (plan !== undefined && !plans.has(plan)) {
@@ -18,7 +18,7 @@ function requireKnownPlan(plans: Plans, plan: string | undefined): void {
   }
 }
 
-function requirePresent(tenant: Tenant): Tenant {
+function requirePresent<Given extends Tenant>(tenant: Given): Given {
   if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
   return tenant;
 }
@@ -37,7 +37,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
           plan: body.plan ?? DEFAULT_PLAN_NAME,
           operator: call.operator,
         });
-        return { kind: 'json', status: 201, body: tenantRecord(tenant) };
+        return { kind: 'json', status: 201, body: tenantRecord(tenant, plans) };
       },
     },
     {
@@ -45,16 +45,16 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       path: '/tenants',
       name: 'operator-list-tenants',
       async run(call) {
-        const query = parseQuery(call.search, pageShape);
+        const query = parseQuery(call.search, { ...pageShape, name: tenantSearch.optional() });
         const after = query.cursor === undefined ? undefined : parseTenantId(query.cursor);
         if (query.cursor !== undefined && after === undefined) {
           throw new GrantdError('invalid-cursor', 'The cursor is not one of this listing.');
         }
-        const page = await operatorApi.listTenants(call.context(), { after, limit: query.limit });
+        const page = await operatorApi.listTenants(call.context(), { after, limit: query.limit, name: query.name });
         return {
           kind: 'json',
           status: 200,
-          body: { tenants: page.tenants.map(tenantRecord), next_cursor: page.next ?? null },
+          body: { tenants: page.tenants.map((tenant) => tenantRecord(tenant, plans)), next_cursor: page.next ?? null },
         };
       },
     },
@@ -65,7 +65,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
       async run(call) {
         parseQuery(call.search, {});
         const tenant = requirePresent(await operatorApi.readTenant(call.context(), tenantIdOf(call)));
-        return { kind: 'json', status: 200, body: tenantRecord(tenant) };
+        return { kind: 'json', status: 200, body: tenantRecord(tenant, plans) };
       },
     },
     {
@@ -84,7 +84,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
         }
         requireKnownPlan(plans, body.plan);
         const tenant = await operatorApi.updateTenant(call.context(), { ...body, tenantId, operator: call.operator });
-        return { kind: 'json', status: 200, body: tenantRecord(requirePresent(tenant)) };
+        return { kind: 'json', status: 200, body: tenantRecord(requirePresent(tenant), plans) };
       },
     },
     {
@@ -98,7 +98,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
           state: 'deleting',
           operator: call.operator,
         });
-        return { kind: 'json', status: 202, body: tenantRecord(requirePresent(tenant)) };
+        return { kind: 'json', status: 202, body: tenantRecord(requirePresent(tenant), plans) };
       },
     },
   ];

@@ -16,6 +16,12 @@ export interface Tenant {
   readonly createdAtMs: number;
 }
 
+/** Whether the text, in any case, is a part of its name or of its id. Empty: it is. */
+export function tenantMatches({ tenantId, name }: Tenant, text: string): boolean {
+  const lowered = text.toLowerCase();
+  return tenantId.includes(lowered) || name.toLowerCase().includes(lowered);
+}
+
 /** Whether it refuses everything from now on. */
 export function isLeaving(tenant: Tenant): boolean {
   return tenant.state === 'deleting' || tenant.state === 'deleted';

@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../core/ids.ts';
-import type { Tenant, TenantState } from '../core/tenants.ts';
+import type { TenantState } from '../core/tenants.ts';
 import { type Grant, relationOf } from '../core/tuples.ts';
 import { GrantOutcome } from '../rpc/gen/grantd/v1/GrantOutcome.ts';
 import type { GrantRecord__Output } from '../rpc/gen/grantd/v1/GrantRecord.ts';
@@ -13,7 +13,8 @@ import type { Member__Output } from '../rpc/gen/grantd/v1/Member.ts';
 import type { Slot__Output } from '../rpc/gen/grantd/v1/Slot.ts';
 import type { Slots__Output } from '../rpc/gen/grantd/v1/Slots.ts';
 import type { Tenant__Output } from '../rpc/gen/grantd/v1/Tenant.ts';
-import type { GrantResult, ListedKey, Page, SlotStatus } from '../shard/shard.ts';
+import { MS_PER_MINUTE } from '../rpc/protocol.ts';
+import type { GrantResult, ListedKey, Page, SlotStatus, TenantStatus, UsageMinute } from '../shard/shard.ts';
 import type { MemberRow } from '../store/store.ts';
 import type { ShardReport } from './cluster-view.ts';
 
@@ -49,11 +50,23 @@ const TENANT_STATES: ReadonlyMap<string, TenantState> = new Map(
   (['active', 'suspended', 'deleting', 'deleted'] as const).map((state) => [state, state]),
 );
 
-export function tenantFrom(tenant: Tenant__Output): Tenant {
-  const { name, plan, createdAtMs } = tenant;
+export function tenantFrom(tenant: Tenant__Output): TenantStatus {
+  const { name, plan, createdAtMs, counts, deletion } = tenant;
   const state = TENANT_STATES.get(tenant.state);
   if (state === undefined) throw malformed(`"${tenant.state}" is not a state of a tenant.`);
-  return { tenantId: tenantIdFrom(tenant.tenantId), name, plan, state, createdAtMs };
+  return {
+    tenantId: tenantIdFrom(tenant.tenantId),
+    name,
+    plan,
+    state,
+    createdAtMs,
+    ...(counts ? { counts } : {}),
+    ...(deletion ? { deletion: { ...deletion, lastPartAtMs: zeroAsUndefined(deletion.lastPartAtMs) } } : {}),
+  };
+}
+
+export function usageFrom({ usage }: Tenant__Output): readonly UsageMinute[] {
+  return usage.map(({ minute, ...counts }) => ({ atMs: minute * MS_PER_MINUTE, ...counts }));
 }
 
 export function keyFrom(key: Key__Output): ListedKey {

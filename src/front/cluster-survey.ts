@@ -7,7 +7,7 @@ import type { MemberRow } from '../store/store.ts';
 import { answered, memberFrom, shardReportFrom } from './answers.ts';
 import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
 import type { FlightControl } from './flights.ts';
-import type { MemberView, RequestContext, SlotView } from './front.ts';
+import type { MemberView, RequestContext, ShardLoad, SlotView } from './front.ts';
 import { LinkFlight } from './operator-flights.ts';
 import type { CallBody } from './outbox.ts';
 import { pauseBetweenTries } from './retries.ts';
@@ -49,6 +49,23 @@ export class ClusterSurvey {
       }
       await pauseBetweenTries(this.#control, context, tries);
     }
+  }
+
+  /** Of those that answer in time; a shard of an earlier version says nothing of it. */
+  async loads(context: RequestContext): Promise<readonly ShardLoad[]> {
+    const question: CallBody = { listSlots: { loadOnly: true } };
+    const replies = await Promise.all(this.#readyLinks().map((link) => this.#ask(context, link, question)));
+    const loads: ShardLoad[] = [];
+    for (const reply of replies) {
+      if (reply === undefined) continue;
+      if (reply instanceof GrantdError) {
+        if (reply.retryable) continue;
+        throw reply;
+      }
+      const { shardName, load } = answered(reply.slots);
+      if (load) loads.push({ shardName, ...load, p99Ms: load.p99Ms === 0 ? undefined : load.p99Ms });
+    }
+    return loads.sort((left, right) => (left.shardName < right.shardName ? -1 : 1));
   }
 
   /** What all who answer in time say; at least one. */

@@ -18,12 +18,14 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { type FlightControl, FlightTable } from './flights.ts';
 import type { Front, OperatorApi, RequestContext, TenantSession } from './front.ts';
 import { FrontOperator } from './operator.ts';
+import { Reporter } from './reporter.ts';
 import { RetryGate } from './retry-gate.ts';
 import { RoutingTable } from './routing-table.ts';
 import { SessionCache } from './session-cache.ts';
 import { expiredError } from './session-flights.ts';
 import { ShardLink, type TryFailure } from './shard-link.ts';
 import { ShardLinks } from './shard-links.ts';
+import { UsageLedger } from './usage-ledger.ts';
 
 /** Requests under way in one front; more wait only for shards that cannot keep up. */
 const FLIGHTS_MAX_DEFAULT = 10_000;
@@ -68,6 +70,8 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const ids = new IdFactory(clock, random);
   const retries = new RetryGate({ clock, random });
   const routing = new RoutingTable(clock, retries);
+  // A front that has reached no shard yet would have no such series, and an alert on it would see nothing.
+  metrics.frontShardConnections.inc({ state: 'ready' }, 0);
   const flights = new FlightTable({ clock, metrics }, flightsMax);
 
   const hello = () => ({
@@ -127,13 +131,17 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   }
 
   const control: FlightControl = { clock, random, metrics, flights, routing, retries, redirect };
-  const sessions = new SessionCache({ control, clock, random, ids }, sessionsMax);
+  const ledger = new UsageLedger();
+  const sessions = new SessionCache({ control, clock, random, ids, ledger }, sessionsMax);
   const operator = new FrontOperator({
     control,
     ids,
-    sessions: new SessionCache({ control, clock, random, ids }, OPERATOR_SESSIONS_MAX),
+    sessions: new SessionCache({ control, clock, random, ids, ledger }, OPERATOR_SESSIONS_MAX),
     readyLinks: () => links.ready(),
   });
+  // What an operator asks is no tenant's usage, and no load to speak of.
+  const reporter =
+    options.peer === 'front' ? new Reporter({ clock, routing, ledger, readyLinks: () => links.ready() }) : undefined;
 
   function authenticate(context: RequestContext, apiKey: string): TenantSession | Promise<TenantSession> {
     const session = sessions.get(apiKey);
@@ -159,6 +167,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     ready: () => routing.complete,
     reachesShards: () => links.ready().length > 0,
     async close() {
+      reporter?.close();
       flights.close();
       links.close();
     },

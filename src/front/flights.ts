@@ -4,9 +4,13 @@
 
 import type { Clock, Random, Timer } from '../core/clock.ts';
 import { type ErrorCode, GrantdError } from '../core/errors.ts';
+import { beginCall, CHECK, endCall } from '../rpc/call-spans.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { TraceSpan } from '../telemetry/spans.ts';
 import type { RequestContext } from './front.ts';
+import type { LoadTally } from './load-tally.ts';
+import { type CallBody, requestOf } from './outbox.ts';
 import { retry, served } from './retries.ts';
 import type { RetryGate, Waiter } from './retry-gate.ts';
 import type { Route, RoutingTable } from './routing-table.ts';
@@ -44,6 +48,9 @@ export abstract class Flight implements Receiver, Waiter {
   /** Where the current try went, and as what. */
   protected link: ShardLink | undefined;
   protected id = 0;
+  /** Of the shard that was asked last, for a request whose outcome counts there. */
+  protected load: LoadTally | undefined;
+  #span: TraceSpan | undefined;
   /** A try was sent of which it is not known whether the shard did anything. */
   #unknownTry = false;
 
@@ -73,6 +80,7 @@ export abstract class Flight implements Receiver, Waiter {
 
   onFailure(failure: TryFailure): void {
     if (this.settled) return;
+    this.endTry(failure);
     const sent = this.link !== undefined;
     this.link = undefined;
     if (failure instanceof GrantdError) {
@@ -94,6 +102,8 @@ export abstract class Flight implements Receiver, Waiter {
     if (this.settled) return;
     const sent = this.#unknownTry || this.link !== undefined;
     const unknown = this.changes && sent && (error.retryable || REFUSED_AT_THE_DOOR.has(error.code));
+    this.load?.refused(this.context, unknown ? 'unavailable' : error.code);
+    this.endTry(error);
     this.land();
     this.reject(
       unknown
@@ -111,9 +121,25 @@ export abstract class Flight implements Receiver, Waiter {
     this.refuse(new GrantdError('unavailable', 'The answer could not be given in time. Repeating the call is safe.'));
   }
 
+  /** Begins the span of a try, of a check without a body. Returns what the shard is to be told of it; undefined: nothing. */
+  protected beginTry(link: ShardLink, body?: CallBody): string | undefined {
+    const { span } = this.context;
+    if (span === undefined) return undefined;
+    this.endTry();
+    this.#span = beginCall(span, body === undefined ? CHECK : requestOf(body), link.address);
+    return this.#span.traceparent;
+  }
+
+  protected endTry(failure?: TryFailure): void {
+    if (this.#span === undefined) return;
+    endCall(this.#span, failure);
+    this.#span = undefined;
+  }
+
   /** Takes the flight out of the table. To be called before its promise is resolved. */
   protected land(): void {
     this.settled = true;
+    this.endTry();
     this.control.flights.remove(this);
     if (this.link !== undefined) {
       this.link.forget(this.id);

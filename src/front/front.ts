@@ -5,14 +5,33 @@ import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, Relation, Tuple } from '../core/tuples.ts';
-import type { GrantRequest, GrantResult, ListedKey, Page, PageQuery, SlotStatus } from '../shard/shard.ts';
-import type { MemberRow, TrailRow } from '../store/store.ts';
+import type {
+  GrantRequest,
+  GrantResult,
+  ListedKey,
+  Load,
+  Page,
+  PageQuery,
+  SlotStatus,
+  TenantStatus,
+  TrailPage,
+  TrailQuery,
+  UsageMinute,
+} from '../shard/shard.ts';
+import type { MemberRow } from '../store/store.ts';
+import type { TraceSpan } from '../telemetry/spans.ts';
+
+export type { UsageMinute };
 
 /** Of one HTTP request: its id, and when to give up on the monotonic clock of this process. */
 export interface RequestContext {
   /** `req_…` */
   readonly requestId: string;
   readonly deadlineMs: number;
+  /** When it had arrived whole, on the same clock: for the load of the shards. Absent: it does not count. */
+  readonly arrivedAtMs?: number | undefined;
+  /** That it is traced in; absent: it is not. */
+  readonly span?: TraceSpan | undefined;
 }
 
 /**
@@ -27,6 +46,8 @@ export interface TenantSession {
   readonly plan: string;
   readonly suspended: boolean;
 
+  /** A request of the tenant that its plan's limit has let through or refused: for its usage. */
+  countRequest(refused: boolean): void;
   /** Resolves where the owner would serve this key now. Asked before every answer that does not come from the owner. */
   confirm(context: RequestContext): Promise<void>;
   check(context: RequestContext, tuple: Tuple): Promise<{ readonly authorized: boolean; readonly checkedAtMs: number }>;
@@ -57,7 +78,6 @@ export interface TenantSession {
   revokeKey(context: RequestContext, keyId: KeyId): Promise<void>;
   listSubjects(context: RequestContext, query: PageQuery): Promise<Page<string>>;
   listSubjectGrants(context: RequestContext, query: PageQuery & { readonly subject: string }): Promise<Page<Grant>>;
-  listTrail(context: RequestContext, query: PageQuery): Promise<Page<TrailRow>>;
   exportGrants(context: RequestContext, query: PageQuery): Promise<Page<Grant>>;
 }
 
@@ -86,6 +106,11 @@ export interface MemberView extends MemberRow {
   readonly slotsOwned: number;
 }
 
+/** What fronts asked of one shard, as they saw it. */
+export interface ShardLoad extends Load {
+  readonly shardName: string;
+}
+
 /** What only the operator may ask. `operator` is the name of the token, for the trail. */
 export interface OperatorApi {
   /** All scopes, on any tenant, suspended ones too. Throws `tenant-not-found`. */
@@ -101,15 +126,24 @@ export interface OperatorApi {
       operator: string;
     },
   ): Promise<Tenant>;
-  readTenant(context: RequestContext, tenantId: TenantId): Promise<Tenant>;
-  /** Of the whole cluster, ascending by id, after `after`. */
+  readTenant(context: RequestContext, tenantId: TenantId): Promise<TenantStatus>;
+  /**
+   * Of the whole cluster, ascending by id, after `after`. `name`: only those with this in their name or id, in any case;
+   * a page may then hold fewer than `limit`, or none, although more follow.
+   */
   listTenants(
     context: RequestContext,
-    query: { after: TenantId | undefined; limit: number },
-  ): Promise<{ readonly tenants: readonly Tenant[]; readonly next: TenantId | undefined }>;
+    query: { after: TenantId | undefined; limit: number; name?: string | undefined },
+  ): Promise<{ readonly tenants: readonly TenantStatus[]; readonly next: TenantId | undefined }>;
+  /** Every change of a tenant. Of one that was deleted, too, for as long as its trail is kept; else `tenant-not-found`. */
+  listTrail(context: RequestContext, tenantId: TenantId, query: TrailQuery): Promise<TrailPage>;
   /** Every slot of the cluster, ascending. A shard that does not answer within a second delays no other's slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
   listMembers(context: RequestContext): Promise<readonly MemberView[]>;
+  /** The last 60 minutes, ascending; minutes without a request are left out. Kept by the owner in memory: may be lost. */
+  readUsage(context: RequestContext, tenantId: TenantId): Promise<readonly UsageMinute[]>;
+  /** Of every shard that answers within a second. */
+  listLoads(context: RequestContext): Promise<readonly ShardLoad[]>;
 }
 
 export interface Front {

@@ -4,11 +4,13 @@
 
 import type { Clock, Timer } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
+import { beginCall, endCall } from '../rpc/call-spans.ts';
 import type { Handle__Output } from '../rpc/gen/grantd/v1/Handle.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import { ShardFailure } from '../shard/shard.ts';
+import type { TraceSpan } from '../telemetry/spans.ts';
 import type { Flight, FlightControl } from './flights.ts';
-import type { CallBody } from './outbox.ts';
+import { type CallBody, requestOf } from './outbox.ts';
 import { retry, served } from './retries.ts';
 import type { Waiter } from './retry-gate.ts';
 import type { Route } from './routing-table.ts';
@@ -47,6 +49,11 @@ export class HandleKeeper implements Waiter {
     this.#tenantId = tenantId;
     this.#claim = claim;
     this.#events = events;
+  }
+
+  /** Of the tenant; negative: not known yet. */
+  get slot(): number {
+    return this.#slot;
   }
 
   /** The handle, where the route it was acquired over still leads to the owner. */
@@ -93,7 +100,9 @@ export class HandleKeeper implements Waiter {
       (reply) => this.#take(route, reply),
       (failure) => this.#fail(route, failure),
     );
-    question.ask(route.link, this.#claim, clock);
+    // It is asked for all of them; one trace says so.
+    const span = this.#waiting.find(({ context }) => context.span !== undefined)?.context.span;
+    question.ask(route.link, this.#claim, clock, span);
   }
 
   #take(route: Route, reply: Reply__Output): void {
@@ -138,14 +147,16 @@ class Question implements Receiver {
   readonly #onFailure: (failure: TryFailure) => void;
   #timer: Timer | undefined;
   #answered = false;
+  #span: TraceSpan | undefined;
 
   constructor(onReply: (reply: Reply__Output) => void, onFailure: (failure: TryFailure) => void) {
     this.#onReply = onReply;
     this.#onFailure = onFailure;
   }
 
-  ask(link: ShardLink, claim: CallBody, clock: Clock): void {
-    const id = link.call(this, 0, claim);
+  ask(link: ShardLink, claim: CallBody, clock: Clock, parent: TraceSpan | undefined): void {
+    if (parent !== undefined) this.#span = beginCall(parent, requestOf(claim), link.address);
+    const id = link.call(this, 0, claim, undefined, this.#span?.traceparent);
     if (this.#answered) return;
     this.#timer = clock.setTimer(() => {
       link.forget(id);
@@ -160,12 +171,14 @@ class Question implements Receiver {
   onReply(reply: Reply__Output): void {
     this.#answered = true;
     this.#timer?.cancel();
+    if (this.#span !== undefined) endCall(this.#span);
     this.#onReply(reply);
   }
 
   onFailure(failure: TryFailure): void {
     this.#answered = true;
     this.#timer?.cancel();
+    if (this.#span !== undefined) endCall(this.#span, failure);
     this.#onFailure(failure);
   }
 }

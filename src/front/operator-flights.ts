@@ -47,7 +47,8 @@ export class TenantFlight extends Flight {
     }
     this.#route = route;
     const { link } = route;
-    const id = link.call(this, 0, this.#body, this.#write ? this.context : undefined);
+    const write = this.#write ? this.context : undefined;
+    const id = link.call(this, 0, this.#body, write, this.beginTry(link, this.#body));
     if (id === 0) return;
     this.link = link;
     this.id = id;
@@ -93,7 +94,7 @@ export class LinkFlight extends Flight {
 
   override attempt(): void {
     if (this.settled) return;
-    const id = this.#to.call(this, 0, this.#body);
+    const id = this.#to.call(this, 0, this.#body, undefined, this.beginTry(this.#to, this.#body));
     if (id === 0) return;
     this.link = this.#to;
     this.id = id;
@@ -111,6 +112,7 @@ export class LinkFlight extends Flight {
       this.refuse(failure);
       return;
     }
+    this.endTry(failure);
     this.land();
     this.#resolve(undefined);
   }

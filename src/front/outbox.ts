@@ -4,17 +4,23 @@
 import type { Call } from '../rpc/gen/grantd/v1/Call.ts';
 import type { FrontMessage } from '../rpc/gen/grantd/v1/FrontMessage.ts';
 import type { Relation } from '../rpc/gen/grantd/v1/Relation.ts';
+import type { TracedCheck } from '../rpc/gen/grantd/v1/TracedCheck.ts';
 import { BATCH_BYTES_MAX, CHECKS_PER_MESSAGE_MAX } from '../rpc/protocol.ts';
 import { estimateBytes } from '../rpc/reply-size.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** Tags, lengths and numbers of one check besides its strings. */
 const CHECK_OVERHEAD_BYTES = 24;
+/** Of a check that is traced, besides. */
+const TRACED_BYTES = 64;
 /** Some twenty of the largest writes; more only waits in memory for a shard that cannot keep up. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A call without what its link adds to it. */
-export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'request'>;
+export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'traceparent' | 'request'>;
+
+/** What a call asks for: the name of the one field that it has. */
+export const requestOf = (body: CallBody): string => Object.keys(body)[0] ?? '';
 
 export class Outbox {
   readonly #metrics: Metrics;
@@ -29,6 +35,7 @@ export class Outbox {
   #subjects: string[] = [];
   #relations: Relation[] = [];
   #objects: string[] = [];
+  #traced: TracedCheck[] = [];
   #calls: Call[] = [];
 
   constructor(metrics: Metrics) {
@@ -40,7 +47,8 @@ export class Outbox {
     return this.#waitingBytes > WAITING_BYTES_MAX;
   }
 
-  addCheck(id: number, handle: number, subject: string, relation: number, object: string): void {
+  /** `traceparent`: of a check that is traced. */
+  addCheck(id: number, handle: number, subject: string, relation: number, object: string, traceparent?: string): void {
     // A UTF-16 unit takes 3 bytes at most.
     this.#reserve(CHECK_OVERHEAD_BYTES + 3 * (subject.length + object.length));
     this.#ids.push(id);
@@ -49,6 +57,11 @@ export class Outbox {
     // A relation's number of the core is its number on the wire.
     this.#relations.push(relation as Relation);
     this.#objects.push(object);
+    if (traceparent !== undefined) {
+      this.#bytes += TRACED_BYTES;
+      this.#waitingBytes += TRACED_BYTES;
+      this.#traced.push({ index: this.#ids.length - 1, traceparent });
+    }
   }
 
   addCall(call: Call): void {
@@ -100,6 +113,10 @@ export class Outbox {
         relations: this.#relations,
         objects: this.#objects,
       };
+      if (this.#traced.length > 0) {
+        message.checks.traced = this.#traced;
+        this.#traced = [];
+      }
       this.#ids = [];
       this.#handles = [];
       this.#subjects = [];

@@ -55,13 +55,17 @@ abstract class SessionFlight extends Flight {
     const binding = session.handles.current();
     if (binding === undefined) {
       session.handles.acquireFor(this);
+      this.load = this.control.routing.route(session.handles.slot)?.link.load ?? this.load;
       return;
     }
     this.#binding = binding;
     // What this front remembers may be out of date: only the owner can say that the tenant is still suspended.
     this.#confirming = session.refused && !this.allowedWhileSuspended;
     const { link } = binding.route;
-    const id = this.#confirming ? link.call(this, binding.handle, CONFIRM) : this.send(link, binding.handle);
+    this.load = link.load;
+    const id = this.#confirming
+      ? link.call(this, binding.handle, CONFIRM, undefined, this.beginTry(link, CONFIRM))
+      : this.send(link, binding.handle);
     if (id === 0) return;
     this.link = link;
     this.id = id;
@@ -112,12 +116,13 @@ export class CheckFlight extends SessionFlight {
   }
 
   protected override send(link: ShardLink, handle: number): number {
-    return link.check(this, handle, this.#subject, this.#relation, this.#object);
+    return link.check(this, handle, this.#subject, this.#relation, this.#object, this.beginTry(link));
   }
 
   override onCheck(authorized: boolean, checkedAtMs: number): void {
     if (this.settled) return;
     served(this);
+    this.load?.answered(this.context, 1);
     // The link has let this id go already.
     this.link = undefined;
     this.land();
@@ -133,10 +138,11 @@ export class CheckFlight extends SessionFlight {
   }
 }
 
-/** Any other call under a handle. `write`: carries the request id, the same over all tries. */
+/** Any other call under a handle. `write`: carries the request id, the same over all tries. `checks`: in a bulk. */
 export class CallFlight extends SessionFlight {
   readonly #body: CallBody;
   readonly #write: boolean;
+  readonly #checks: number;
   readonly #resolve: (reply: Reply__Output) => void;
   readonly #reject: (error: GrantdError) => void;
 
@@ -144,13 +150,14 @@ export class CallFlight extends SessionFlight {
     control: FlightControl,
     context: RequestContext,
     session: FlightSession,
-    call: { readonly body: CallBody; readonly write: boolean },
+    call: { readonly body: CallBody; readonly write: boolean; readonly checks?: number },
     resolve: (reply: Reply__Output) => void,
     reject: (error: GrantdError) => void,
   ) {
     super(control, context, session);
     this.#body = call.body;
     this.#write = call.write;
+    this.#checks = call.checks ?? 0;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -164,11 +171,13 @@ export class CallFlight extends SessionFlight {
   }
 
   protected override send(link: ShardLink, handle: number): number {
-    return link.call(this, handle, this.#body, this.#write ? this.context : undefined);
+    const write = this.#write ? this.context : undefined;
+    return link.call(this, handle, this.#body, write, this.beginTry(link, this.#body));
   }
 
   protected override take(reply: Reply__Output): void {
     if (this.settled) return;
+    if (this.#checks > 0) this.load?.answered(this.context, this.#checks);
     this.land();
     this.#resolve(reply);
   }

@@ -11,21 +11,22 @@ import { type Grant, type Namespace, type Relation, relationNumber, type Tuple }
 import type { Handle__Output } from '../rpc/gen/grantd/v1/Handle.ts';
 import type { Relation__Output as WireRelation } from '../rpc/gen/grantd/v1/Relation.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
-import { BULK_CHECKS_MAX, PAGE_LIMIT_MAX, TRAIL_LIMIT_MAX, WRITES_PER_CALL_MAX } from '../rpc/protocol.ts';
+import { BULK_CHECKS_MAX, PAGE_LIMIT_MAX, WRITES_PER_CALL_MAX } from '../rpc/protocol.ts';
 import type { GrantRequest, GrantResult, ListedKey, Page, PageQuery } from '../shard/shard.ts';
-import type { TrailRow } from '../store/store.ts';
 import { answered, grantFrom, grantResultFrom, keyFrom, pageFrom } from './answers.ts';
 import type { FlightControl } from './flights.ts';
 import type { RequestContext, TenantSession } from './front.ts';
 import { HandleKeeper } from './handle-keeper.ts';
 import type { CallBody } from './outbox.ts';
 import { CallFlight, CheckFlight, CONFIRM, type FlightSession } from './session-flights.ts';
+import { createUsageTally, type UsageLedger, type UsageSource } from './usage-ledger.ts';
 
 export interface SessionDependencies {
   readonly control: FlightControl;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: IdFactory;
+  readonly ledger: UsageLedger;
 }
 
 export interface SessionIdentity {
@@ -55,10 +56,11 @@ function wirePage(query: PageQuery, limitMax = PAGE_LIMIT_MAX) {
   return { limit: Math.min(query.limit, limitMax), cursor: query.cursor ?? '' };
 }
 
-export class FrontSession implements TenantSession, FlightSession {
+export class FrontSession implements TenantSession, FlightSession, UsageSource {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly handles: HandleKeeper;
+  readonly usage = createUsageTally();
   readonly #dependencies: SessionDependencies;
   readonly #control: FlightControl;
   readonly #operator: boolean;
@@ -84,6 +86,10 @@ export class FrontSession implements TenantSession, FlightSession {
     });
   }
 
+  get slot(): number {
+    return this.handles.slot;
+  }
+
   get scopes(): ScopeMask {
     return this.#scopes;
   }
@@ -105,11 +111,19 @@ export class FrontSession implements TenantSession, FlightSession {
     return this.#suspended && !this.#operator;
   }
 
+  countRequest(refused: boolean): void {
+    const { usage } = this;
+    usage.requests += 1;
+    if (refused) usage.refused += 1;
+    if (!usage.listed) this.#dependencies.ledger.list(this);
+  }
+
   async confirm(context: RequestContext): Promise<void> {
     answered((await this.#call(context, CONFIRM)).done);
   }
 
   check(context: RequestContext, tuple: Tuple): Promise<{ authorized: boolean; checkedAtMs: number }> {
+    this.usage.checks += 1;
     const check = { subject: tuple.subject, relation: wireRelationOf(tuple.relation), object: tuple.object };
     return new Promise((resolve, reject) => {
       const flight = new CheckFlight(this.#control, context, this, check, resolve, reject);
@@ -122,10 +136,12 @@ export class FrontSession implements TenantSession, FlightSession {
     checks: readonly Tuple[],
   ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
+    this.usage.checks += checks.length;
     const subjects = checks.map(({ subject }) => subject);
     const relations = checks.map(({ relation }) => wireRelationOf(relation));
     const objects = checks.map(({ object }) => object);
-    const reply = await this.#call(context, { checkBulk: { subjects, relations, objects } });
+    const body = { checkBulk: { subjects, relations, objects } };
+    const reply = await this.#fly(context, { body, write: false, checks: checks.length });
     const { authorized, checkedAtMs } = answered(reply.bulkResults);
     this.#demandCount(authorized, checks);
     return { authorized, checkedAtMs };
@@ -201,13 +217,6 @@ export class FrontSession implements TenantSession, FlightSession {
     return pageFrom(grants.map(grantFrom), nextCursor);
   }
 
-  /** May give fewer than `limit` although more follow. */
-  async listTrail(context: RequestContext, query: PageQuery): Promise<Page<TrailRow>> {
-    const reply = await this.#call(context, { listTrail: wirePage(query, TRAIL_LIMIT_MAX) });
-    const { entries, nextCursor } = answered(reply.trail);
-    return pageFrom(entries, nextCursor);
-  }
-
   async exportGrants(context: RequestContext, query: PageQuery): Promise<Page<Grant>> {
     const { grants, nextCursor } = answered((await this.#call(context, { exportGrants: wirePage(query) })).grants);
     return pageFrom(grants.map(grantFrom), nextCursor);
@@ -237,7 +246,7 @@ export class FrontSession implements TenantSession, FlightSession {
     return this.#fly(context, { body, write: true });
   }
 
-  #fly(context: RequestContext, call: { body: CallBody; write: boolean }): Promise<Reply__Output> {
+  #fly(context: RequestContext, call: { body: CallBody; write: boolean; checks?: number }): Promise<Reply__Output> {
     return new Promise((resolve, reject) => {
       this.#control.flights.start(new CallFlight(this.#control, context, this, call, resolve, reject));
     });

@@ -10,6 +10,7 @@ import type { Attempt } from '../rpc/gen/grantd/v1/Attempt.ts';
 import type { CheckResults__Output } from '../rpc/gen/grantd/v1/CheckResults.ts';
 import type { Hello } from '../rpc/gen/grantd/v1/Hello.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
+import type { Report } from '../rpc/gen/grantd/v1/Report.ts';
 import type { Routes__Output } from '../rpc/gen/grantd/v1/Routes.ts';
 import type { ShardMessage__Output } from '../rpc/gen/grantd/v1/ShardMessage.ts';
 import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
@@ -19,6 +20,7 @@ import type { OpenStream } from '../rpc/transport.ts';
 import type { MemberAddress, ShardFailure } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { LoadTally } from './load-tally.ts';
 import { type CallBody, Outbox } from './outbox.ts';
 import { ReceiverTable } from './receiver-table.ts';
 
@@ -70,6 +72,8 @@ export interface LinkOptions {
 
 export class ShardLink {
   readonly address: string;
+  /** What was asked of this shard since the last report. */
+  readonly load = new LoadTally();
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #metrics: Metrics;
@@ -133,10 +137,20 @@ export class ShardLink {
     return this.#shardName;
   }
 
-  /** Sends a check with what else gathers in this turn. Returns its id, for `forget`; 0 where it failed at once. */
-  check(receiver: Receiver, handle: number, subject: string, relation: number, object: string): number {
+  /**
+   * Sends a check with what else gathers in this turn. Returns its id, for `forget`; 0 where it failed at once.
+   * `traceparent`: of the span that asks, where there is one.
+   */
+  check(
+    receiver: Receiver,
+    handle: number,
+    subject: string,
+    relation: number,
+    object: string,
+    traceparent?: string,
+  ): number {
     const id = this.#enlist(receiver);
-    if (id !== 0) this.#outbox.addCheck(id, handle, subject, relation, object);
+    if (id !== 0) this.#outbox.addCheck(id, handle, subject, relation, object, traceparent);
     return id;
   }
 
@@ -146,13 +160,21 @@ export class ShardLink {
     handle: number,
     body: CallBody,
     write?: { readonly requestId: string; readonly deadlineMs: number },
+    traceparent?: string,
   ): number {
     const id = this.#enlist(receiver);
     if (id === 0) return 0;
     const attempt: Attempt | null =
       write === undefined ? null : { requestId: write.requestId, expiresAtMs: write.deadlineMs + this.#clockOffsetMs };
-    this.#outbox.addCall({ ...body, id, handle, attempt });
+    this.#outbox.addCall({ ...body, id, handle, attempt, ...(traceparent === undefined ? {} : { traceparent }) });
     return id;
+  }
+
+  /** Sends a report past what waits. False: it cannot be sent now. */
+  report(report: Report): boolean {
+    if (!this.#ready || this.#blocked) return false;
+    this.#blocked = !this.#dial.send({ report });
+    return true;
   }
 
   /** The receiver hears no more of this check or call. */
@@ -222,11 +244,14 @@ export class ShardLink {
 
   #receive(message: ShardMessage__Output): void {
     this.#heardAtMs = this.#clock.monotonicMs();
+    this.load.nowMs = this.#heardAtMs;
     // The shard read its clock before this moment, so the difference can only be too small, and an attempt expire early.
     if (message.pong !== null) this.#clockOffsetMs = message.pong.shardMs - this.#heardAtMs;
     if (message.routes !== null) this.#takeRoutes(message.routes);
     if (message.pong !== null && !this.#ready && this.#welcomed) {
       this.#ready = true;
+      // What failed while the shard was away is nothing that it could have answered.
+      this.load.take(0);
       this.#metrics.frontShardConnections.dec({ state: 'connecting' });
       this.#metrics.frontShardConnections.inc({ state: 'ready' });
       this.#lossReasons.clear();

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import { endRequestSpan } from '../telemetry/request-spans.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './operation.ts';
 import { describeProblem, type ProblemText } from './problem.ts';
@@ -99,6 +100,7 @@ export function createAnswers(
     else response.end(body);
     const elapsedMs = clock.monotonicMs() - exchange.startedAtMs;
     exchange.meter.observe(status, elapsedMs / 1000);
+    if (exchange.span !== undefined) endRequestSpan(exchange.span, status);
     if (debug) {
       log.debug(
         { requestId: exchange.requestId, operation: exchange.meter.operation, status, elapsedMs },

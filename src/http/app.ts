@@ -6,6 +6,8 @@ import express, { type Request, type Response } from 'express';
 import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
+import { beginRequestSpan } from '../telemetry/request-spans.ts';
+import type { Tracing } from '../telemetry/spans.ts';
 import type { Answers } from './answers.ts';
 import type { Connections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
@@ -42,13 +44,15 @@ export function createApp(
     readonly pipeline: Pipeline;
     readonly metrics: RequestMetrics;
     readonly pages: ErrorPages;
+    /** Undefined: nothing is traced. */
+    readonly tracing: Tracing | undefined;
   },
   options: {
     readonly routes: readonly Route[];
     readonly deadlineMs: number;
   },
 ): RequestListener {
-  const { ids, clock, connections, answers, pipeline, metrics, pages } = dependencies;
+  const { ids, clock, connections, answers, pipeline, metrics, pages, tracing } = dependencies;
   const { routes, deadlineMs } = options;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
@@ -58,7 +62,7 @@ export function createApp(
   const router = express.Router({ strict: true, caseSensitive: true });
 
   /** The exchange of a request; undefined where it has been answered already, or nobody waits for an answer. */
-  const begin = (request: Request, response: Response): Exchange | undefined => {
+  const begin = (request: Request, response: Response, path: string | undefined): Exchange | undefined => {
     const connection = connections.of(request.socket);
     if (connection === undefined) {
       response.destroy();
@@ -67,6 +71,8 @@ export function createApp(
     connection.lastResponse = response;
     const nowMs = clock.monotonicMs();
     const exchange = new Exchange(ids.create('req'), nowMs, nowMs + deadlineMs, request, response, connection, other);
+    if (tracing !== undefined)
+      exchange.span = beginRequestSpan(tracing, { request, response }, path, exchange.requestId);
     if (connection.surplus) {
       answers.problem(exchange, new GrantdError('overloaded', 'Too many connections are open. Nothing was changed.'));
       return undefined;
@@ -81,13 +87,13 @@ export function createApp(
 
   for (const route of routes) {
     router.all(expressPath(route.path), (request, response) => {
-      const exchange = begin(request, response);
+      const exchange = begin(request, response, route.path);
       if (exchange !== undefined) pipeline(exchange, route);
     });
   }
 
-  const servePage = (request: Request, response: Response, html: string | undefined): void => {
-    const exchange = begin(request, response);
+  const servePage = (request: Request, response: Response, path: string, html: string | undefined): void => {
+    const exchange = begin(request, response, path);
     if (exchange === undefined) return;
     exchange.meter = errorPage;
     if (html === undefined) {
@@ -101,14 +107,14 @@ export function createApp(
       answers.page(exchange, html);
     }
   };
-  router.all('/errors', (request, response) => servePage(request, response, pages.index));
+  router.all('/errors', (request, response) => servePage(request, response, '/errors', pages.index));
   router.all('/errors/:type', (request, response) =>
-    servePage(request, response, pages.byType.get(request.params.type)),
+    servePage(request, response, '/errors/{type}', pages.byType.get(request.params.type)),
   );
 
   /** Nothing is at the path, or it could not be decoded, which names nothing either. */
   const serveNothing = (request: Request, response: Response): void => {
-    const exchange = begin(request, response);
+    const exchange = begin(request, response, undefined);
     if (exchange === undefined) return;
     if (needsKey(request.url)) pipeline(exchange, undefined);
     else answers.problem(exchange, new GrantdError('not-found', 'There is nothing at this path.'));

@@ -4,6 +4,7 @@
 import type { Request, Response } from 'express';
 import type { RequestContext, TenantSession } from '../front/front.ts';
 import type { RateDecision } from '../front/rate-limiter.ts';
+import type { TraceSpan } from '../telemetry/spans.ts';
 import type { Connection } from './connections.ts';
 import type { OperationMeter } from './request-metrics.ts';
 
@@ -11,6 +12,8 @@ export class Exchange implements RequestContext {
   readonly requestId: string;
   /** On the monotonic clock; set anew once the request has arrived whole. */
   deadlineMs: number;
+  /** On the same clock; set anew, too. */
+  arrivedAtMs: number;
   readonly startedAtMs: number;
   readonly request: Request;
   readonly response: Response;
@@ -20,6 +23,8 @@ export class Exchange implements RequestContext {
   /** Set once the limit has been asked, for a plan that has one. */
   rate: RateDecision | undefined = undefined;
   meter: OperationMeter;
+  /** Undefined: this request is not traced. */
+  span: TraceSpan | undefined = undefined;
   answered = false;
 
   constructor(
@@ -34,6 +39,7 @@ export class Exchange implements RequestContext {
     this.requestId = requestId;
     this.startedAtMs = startedAtMs;
     this.deadlineMs = deadlineMs;
+    this.arrivedAtMs = startedAtMs;
     this.request = request;
     this.response = response;
     this.connection = connection;

@@ -22,6 +22,8 @@ import type { RequestMetrics } from './request-metrics.ts';
 /** Serves one request that needs a key. `route` is undefined where nothing is at the path. */
 export type Pipeline = (exchange: Exchange, route: Route | undefined) => void;
 
+/** How old the plan of a tenant may be that sends nothing but requests above its limit. */
+const PLAN_AGE_MS = 1000;
 const BEARER = 'Bearer ';
 /** RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1). */
 const BEARER_ANY_CASE = /^bearer +([^ ]+)$/i;
@@ -48,6 +50,7 @@ export function createPipeline(
 ): Pipeline {
   const { front, rateLimiter, failureLimiter, clock, answers, metrics } = dependencies;
   const { plans, deadlineMs } = options;
+  const lastLearntMs = new WeakMap<TenantSession, number>();
   const trusted = proxyaddr.compile([...options.trustedProxies]);
   /** The socket's, or behind trusted proxies the last address that none of them vouches for. */
   const clientAddress = (request: IncomingMessage): string => proxyaddr(request, trusted);
@@ -106,7 +109,8 @@ export function createPipeline(
     try {
       const text = request.url === operation.path ? '' : queryTextOf(request.url);
       const query = parseQuery(text, operation.queryNames);
-      exchange.deadlineMs = clock.monotonicMs() + deadlineMs;
+      exchange.arrivedAtMs = clock.monotonicMs();
+      exchange.deadlineMs = exchange.arrivedAtMs + deadlineMs;
       reply = operation.answer(session, exchange, { body, query, pathParameters: request.params });
     } catch (error) {
       refuse(exchange, session, error);
@@ -177,16 +181,29 @@ export function createPipeline(
     }
   };
 
+  /** A tenant that is refused here would never hear of another plan: what its owner answers is what tells of one. */
+  const learnPlan = ({ requestId }: Exchange, session: TenantSession): void => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - (lastLearntMs.get(session) ?? Number.NEGATIVE_INFINITY) < PLAN_AGE_MS) return;
+    lastLearntMs.set(session, nowMs);
+    // Whatever keeps the owner from answering, the next request of the session meets it too.
+    session.confirm({ requestId, deadlineMs: nowMs + deadlineMs }).catch(() => {});
+  };
+
   const limit = (exchange: Exchange, session: TenantSession, route: Route | undefined): void => {
     exchange.session = session;
+    // Who is slow or fails is what traces are asked. The id is made by us, at random, and says nothing about anybody.
+    if (exchange.span !== undefined) exchange.span.set({ 'grantd.tenant_id': session.tenantId });
     const bucket = route?.bucket ?? 'plan';
     const go = (decision: RateDecision | undefined): void => {
       exchange.rate = decision;
+      if (bucket === 'plan') session.countRequest(decision?.allowed === false);
       if (decision === undefined || decision.allowed) {
         dispatch(exchange, session, route);
         return;
       }
       metrics.rateLimited(bucket);
+      learnPlan(exchange, session);
       answers.problem(
         exchange,
         new GrantdError('rate-limited', `The ${decision.limit} requests of this window are used up.`, {

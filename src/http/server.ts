@@ -9,6 +9,7 @@ import type { Front } from '../front/front.ts';
 import type { FailureLimiter, RateLimiter } from '../front/rate-limiter.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/spans.ts';
 import { createAnswers } from './answers.ts';
 import { createApp } from './app.ts';
 import { Connections } from './connections.ts';
@@ -29,6 +30,8 @@ export interface HttpDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Without it nothing is traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface HttpOptions extends Partial<HttpBounds> {
@@ -56,7 +59,7 @@ const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /** Rejects where the address cannot be bound. */
 export async function listenHttp(dependencies: HttpDependencies, options: HttpOptions): Promise<HttpServer> {
-  const { front, rateLimiter, failureLimiter, ids, clock, random, log } = dependencies;
+  const { front, rateLimiter, failureLimiter, ids, clock, random, log, tracing } = dependencies;
   const bounds: HttpBounds = { ...HTTP_BOUNDS, ...options };
   const server = createServer({
     maxHeaderSize: bounds.headerBytesMax,
@@ -112,7 +115,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
   );
   const app = createApp(
-    { ids, clock, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase) },
+    { ids, clock, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase), tracing },
     {
       routes: createRoutes(operations, metrics.meterOf),
       deadlineMs: bounds.deadlineMs,

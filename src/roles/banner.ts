@@ -43,13 +43,13 @@ export function renderBanner(facts: BannerFacts): string {
     `grantd ${facts.version} is ready`,
     '',
     `  API        ${facts.baseUrl}`,
+    `  Console    ${facts.consoleUrl}/ (log in with operator_token of ${facts.devFilePath})`,
     `  Operator   ${facts.consoleUrl}/operator/v1/`,
     `  Ops        ${facts.opsUrl}/readyz`,
   ];
   const { demo } = facts;
   if (demo === undefined) {
     lines.push(
-      `  Token      operator token in ${facts.devFilePath}`,
       '',
       'No demo tenant was made. Make a tenant and a key of it:',
       '',

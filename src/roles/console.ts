@@ -12,6 +12,7 @@ import type { RunningRole } from './life-cycle.ts';
 import { openOperatorApi } from './open-apis.ts';
 import { openFront } from './open-front.ts';
 import { openOps } from './open-ops.ts';
+import { openTracing } from './open-tracing.ts';
 import { prepareProcess } from './prepare-process.ts';
 import { NO_SHARD } from './reach.ts';
 import { Readiness } from './readiness.ts';
@@ -38,6 +39,8 @@ export async function startConsole(
   await using parts = new AsyncDisposableStack();
   const ops = await openOps({ metrics, log, notReady: () => readiness.reasons() }, config);
   parts.defer(() => ops.close());
+  const identity = { serviceName: 'grantd-console', instance: hostname(), version };
+  const tracing = await openTracing({ log, metrics }, config, identity, parts);
   const front = openFront(
     { clock, random, log, metrics },
     config,
@@ -45,7 +48,7 @@ export async function startConsole(
     parts,
   );
   const server = await openOperatorApi(
-    { operator: front.operator, ids: new IdFactory(clock, random), clock, log, metrics },
+    { operator: front.operator, ids: new IdFactory(clock, random), clock, random, log, metrics, tracing },
     config,
     {
       plans: config.plans ?? BUILT_IN_PLANS,

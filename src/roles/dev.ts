@@ -19,6 +19,7 @@ import { createMemoryBudget } from '../shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../shard/node.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Meta, Store } from '../store/store.ts';
+import { traceStore } from '../store/traced-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { renderBanner } from './banner.ts';
@@ -30,6 +31,8 @@ import type { RunningRole } from './life-cycle.ts';
 import { DEADLINE_MS, makeCursorSecret, newClusterMeta } from './new-cluster.ts';
 import { openOperatorApi, openPublicApi } from './open-apis.ts';
 import { openOps } from './open-ops.ts';
+import { openRateLimits } from './open-rate-limits.ts';
+import { openTracing } from './open-tracing.ts';
 import { listenOn, StartError } from './start-error.ts';
 
 const SCHEMA_VERSION = 1;
@@ -128,13 +131,16 @@ export async function startDev(
     config,
   );
   parts.defer(() => ops.close());
+  const identity = { serviceName: 'grantd', instance: config.shardName, version: options.version };
+  const tracing = await openTracing({ log, metrics }, config, identity, parts);
 
   const known = readDevFile(config.dataDirectory);
   const operatorToken =
     config.operatorToken ?? new Secret(known?.operator_token ?? toBase64url(random.bytes(OPERATOR_TOKEN_LENGTH)));
 
-  const store = await openStore(dependencies, config);
-  parts.defer(() => store.close());
+  const opened = await openStore(dependencies, config);
+  parts.defer(() => opened.close());
+  const store = tracing === undefined ? opened : traceStore(opened, { system: 'sqlite' });
   const meta = await openMeta(store, dependencies, config.slots);
 
   const nodes: (ShardNode | undefined)[] = [];
@@ -142,7 +148,7 @@ export async function startDev(
   for (let index = 0; index < options.shards; index += 1) {
     const address = shardAddress(config.rpcAddress, index);
     const server = await listenOn('GRANTD_RPC_ADDRESS', address, () =>
-      listenShardServer({ shard: () => nodes[index], clock, log }, { address }),
+      listenShardServer({ shard: () => nodes[index], clock, log, tracing }, { address }),
     );
     parts.defer(() => server.close());
     addresses.push(server.address);
@@ -181,7 +187,8 @@ export async function startDev(
   await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front did not reach every shard');
   frontReady = () => front.ready() && consoleFront.ready();
 
-  const http = await openPublicApi({ front, ids, clock, random, log, metrics }, config, {
+  const rateLimiter = openRateLimits({ clock, random, log, metrics }, config, parts);
+  const http = await openPublicApi({ front, rateLimiter, ids, clock, random, log, metrics, tracing }, config, {
     plans,
     deadlineMs: meta.deadlineMs,
   });
@@ -193,7 +200,7 @@ export async function startDev(
     await closeConsole();
   });
   const consoleServer = await openOperatorApi(
-    { operator: consoleFront.operator, ids, clock, log, metrics },
+    { operator: consoleFront.operator, ids, clock, random, log, metrics, tracing },
     { ...config, operatorToken },
     { plans, errorsBase: config.errorsBase ?? `${baseUrl}/errors` },
   );

@@ -14,6 +14,8 @@ import { DEADLINE_MS } from './new-cluster.ts';
 import { openPublicApi } from './open-apis.ts';
 import { openFront } from './open-front.ts';
 import { openOps } from './open-ops.ts';
+import { openRateLimits } from './open-rate-limits.ts';
+import { openTracing } from './open-tracing.ts';
 import { prepareProcess } from './prepare-process.ts';
 import { watchReach } from './reach.ts';
 import { Readiness } from './readiness.ts';
@@ -40,13 +42,20 @@ export async function startFront(
   await using parts = new AsyncDisposableStack();
   const ops = await openOps({ metrics, log, notReady: () => readiness.reasons() }, config);
   parts.defer(() => ops.close());
+  const identity = { serviceName: 'grantd-front', instance: hostname(), version };
+  const tracing = await openTracing({ log, metrics }, config, identity, parts);
   const front = openFront({ clock, random, log, metrics }, config, { name: hostname(), peer: 'front', version }, parts);
   const reach = watchReach(clock, { complete: () => front.ready(), reachesShards: () => front.reachesShards() });
   parts.defer(() => reach.close());
-  const http = await openPublicApi({ front, ids: new IdFactory(clock, random), clock, random, log, metrics }, config, {
-    plans: config.plans ?? BUILT_IN_PLANS,
-    deadlineMs: DEADLINE_MS,
-  });
+  const rateLimiter = openRateLimits({ clock, random, log, metrics }, config, parts);
+  const http = await openPublicApi(
+    { front, rateLimiter, ids: new IdFactory(clock, random), clock, random, log, metrics, tracing },
+    config,
+    {
+      plans: config.plans ?? BUILT_IN_PLANS,
+      deadlineMs: DEADLINE_MS,
+    },
+  );
   parts.defer(() => http.close());
   parts.defer(async () => {
     readiness.stop();

@@ -8,10 +8,11 @@ import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import { createFailureLimiter } from '../front/failure-limiter.ts';
 import type { Front, OperatorApi } from '../front/front.ts';
-import { createMemoryRateLimiter } from '../front/memory-rate-limiter.ts';
+import type { RateLimiter } from '../front/rate-limiter.ts';
 import { type HttpServer, listenHttp } from '../http/server.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/spans.ts';
 import { openOperatorTokens } from './open-operator-tokens.ts';
 import { listenOn } from './start-error.ts';
 
@@ -20,17 +21,18 @@ interface ApiDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing: Tracing | undefined;
 }
 
 /** `baseUrl`: undefined where the bound address is the public one. */
 export function openPublicApi(
-  dependencies: ApiDependencies & { readonly front: Front; readonly random: Random },
+  dependencies: ApiDependencies & { readonly front: Front; readonly random: Random; readonly rateLimiter: RateLimiter },
   config: Pick<FrontConfig, 'httpAddress' | 'errorsBase' | 'trustedProxies'> & { readonly baseUrl: string | undefined },
   options: { readonly plans: Plans; readonly deadlineMs: number },
 ): Promise<HttpServer> {
   return listenOn('GRANTD_HTTP_ADDRESS', config.httpAddress, () =>
     listenHttp(
-      { ...dependencies, rateLimiter: createMemoryRateLimiter(), failureLimiter: createFailureLimiter() },
+      { ...dependencies, failureLimiter: createFailureLimiter() },
       {
         address: config.httpAddress,
         baseUrl: config.baseUrl,
@@ -44,8 +46,8 @@ export function openPublicApi(
 }
 
 export async function openOperatorApi(
-  dependencies: ApiDependencies & { readonly operator: OperatorApi },
-  config: Pick<ConsoleConfig, 'consoleAddress' | 'operatorToken' | 'operatorTokens'>,
+  dependencies: ApiDependencies & { readonly operator: OperatorApi; readonly random: Random },
+  config: Pick<ConsoleConfig, 'consoleAddress' | 'operatorToken' | 'operatorTokens' | 'trustedProxies'>,
   options: { readonly plans: Plans; readonly errorsBase: string },
 ): Promise<ConsoleServer> {
   const tokens = openOperatorTokens(dependencies, config);
@@ -53,7 +55,7 @@ export async function openOperatorApi(
     const server = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
       listenConsole(
         { ...dependencies, tokens, failureLimiter: createFailureLimiter() },
-        { address: config.consoleAddress, ...options },
+        { address: config.consoleAddress, trustedProxies: config.trustedProxies ?? [], ...options },
       ),
     );
     return {

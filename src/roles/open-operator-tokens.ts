@@ -57,6 +57,7 @@ export function openOperatorTokens(
 
   return {
     identify: (token) => current.identify(token),
+    nameOf: (sha256) => current.nameOf(sha256),
     close() {
       closed = true;
       timer?.cancel();

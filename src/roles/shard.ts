@@ -12,6 +12,7 @@ import { createShardNode, type ShardNode } from '../shard/node.ts';
 import { openCassandraStore } from '../store/cassandra/cassandra-store.ts';
 import { waitForSchema } from '../store/cassandra/schema-gate.ts';
 import type { Meta, Store } from '../store/store.ts';
+import { traceStore } from '../store/traced-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { requireSameCluster } from './cluster-settings.ts';
@@ -20,6 +21,7 @@ import { loopBackAddress, loopBackTransport, openLoopBack } from './loop-back.ts
 import { cassandraOptions, toStartError, whileCassandraIsAway } from './open-cassandra.ts';
 import { openOps } from './open-ops.ts';
 import { openRpcTls } from './open-rpc-tls.ts';
+import { openTracing } from './open-tracing.ts';
 import { prepareProcess } from './prepare-process.ts';
 import { Readiness } from './readiness.ts';
 import { resolveAdvertised, resolveShardName } from './shard-identity.ts';
@@ -89,12 +91,14 @@ export async function startShard(
   await using parts = new AsyncDisposableStack();
   const ops = await openOps({ metrics, log, notReady: () => readiness.reasons() }, config);
   parts.defer(() => ops.close());
+  const identity = { serviceName: 'grantd-shard', instance: shardName, version };
+  const tracing = await openTracing({ log, metrics }, config, identity, parts);
   const tls = openRpcTls(config, dependencies);
   parts.defer(() => tls?.close());
   let node: ShardNode | undefined;
   const server = await listenOn('GRANTD_RPC_ADDRESS', config.rpcAddress, () =>
     listenShardServer(
-      { shard: () => node, clock, log },
+      { shard: () => node, clock, log, tracing },
       {
         address: config.rpcAddress,
         version,
@@ -106,8 +110,10 @@ export async function startShard(
   parts.defer(() => server.close());
   const address = resolveAdvertised(config, server.address);
 
-  const store = await openStore(dependencies, config, { signal, readiness });
-  parts.defer(() => store.close());
+  const opened = await openStore(dependencies, config, { signal, readiness });
+  parts.defer(() => opened.close());
+  const database = { system: 'cassandra', namespace: config.keyspace } as const;
+  const store = tracing === undefined ? opened : traceStore(opened, database);
   const meta = await openMeta(dependencies, store, config, { signal, readiness });
 
   readiness.wait('joining the cluster');

@@ -18,6 +18,7 @@ import {
   present,
   relationFrom,
   shortText,
+  trailQueryOf,
   writesOf,
 } from './requests.ts';
 import { demand, WireViolation } from './wire-violation.ts';
@@ -151,15 +152,21 @@ export function dispatch(
         })
         .then(replies.tenantReply);
     }
-    case 'readTenant':
-      return connection
-        .readTenant(shortText(present(call.readTenant).tenantId, 'A tenant id'))
-        .then(replies.tenantReply);
+    case 'readTenant': {
+      const { tenantId, usage } = present(call.readTenant);
+      const id = shortText(tenantId, 'A tenant id');
+      return usage
+        ? connection.readUsage(id).then(replies.usageReply)
+        : connection.readTenant(id).then(replies.tenantReply);
+    }
     case 'listTenants': {
-      const { after, limit } = present(call.listTenants);
-      return connection
-        .listTenants({ after: orUndefined(shortText(after, 'A tenant id')), limit: limitOf(limit) })
-        .then((tenants) => ({ tenants: { tenants: [...tenants] } }));
+      const { after, limit, name: text } = present(call.listTenants);
+      const query = { after: orUndefined(shortText(after, 'A tenant id')), limit: limitOf(limit) };
+      return text === ''
+        ? connection.listTenants(query).then((tenants) => replies.tenantsReply({ tenants, scannedTo: undefined }))
+        : connection
+            .findTenants({ ...query, name: shortText(text, 'The name of a tenant', NAME_MAX) })
+            .then(replies.tenantsReply);
     }
     case 'listSubjects':
       return connection.listSubjects(handleOf(call), pageOf(present(call.listSubjects))).then(replies.subjectsReply);
@@ -170,12 +177,14 @@ export function dispatch(
         .then(replies.grantsReply);
     }
     case 'listTrail':
-      return connection.listTrail(handleOf(call), pageOf(present(call.listTrail))).then(replies.trailReply);
+      return connection.listTrail(trailQueryOf(present(call.listTrail))).then(replies.trailReply);
     case 'exportGrants':
       return connection.exportGrants(handleOf(call), pageOf(present(call.exportGrants))).then(replies.grantsReply);
     case 'listSlots': {
-      const { shardName } = shard.welcome();
-      return connection.listSlots().then((report) => replies.slotsReply(report, shardName));
+      const { shardName, incarnation } = shard.welcome();
+      return present(call.listSlots).loadOnly
+        ? connection.readLoad().then((load) => replies.loadReply(load, { shardName, incarnation }))
+        : connection.listSlots().then((report) => replies.slotsReply(report, shardName));
     }
     case 'listMembers':
       return connection.listMembers().then(replies.membersReply);

@@ -7,7 +7,9 @@ import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { Shard, ShardConnection } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
+import type { TraceSpan, Tracing } from '../telemetry/spans.ts';
 import { AnswerQueue } from './answer-queue.ts';
+import { beginServing, CHECK, serveInSpan } from './call-spans.ts';
 import { dispatch } from './dispatch.ts';
 import type { Call__Output } from './gen/grantd/v1/Call.ts';
 import type { Checks__Output } from './gen/grantd/v1/Checks.ts';
@@ -17,7 +19,7 @@ import { Peer } from './gen/grantd/v1/Peer.ts';
 import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
 import { OUTSTANDING_MAX } from './protocol.ts';
 import type { ReplyBody } from './replies.ts';
-import { demandCheck, demandColumns, shortText } from './requests.ts';
+import { demandCheck, demandColumns, reportFrom, shortText } from './requests.ts';
 import { toStreamStatus } from './status-mapping.ts';
 import type { ServerStream } from './transport.ts';
 import { demand, WireViolation } from './wire-violation.ts';
@@ -30,6 +32,8 @@ export interface PeerStreamDependencies {
   readonly version: string;
   /** False: a peer that calls itself a console has not proved it, and is served as a front. */
   readonly consoleAllowed?: boolean;
+  /** Without it nothing is traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export class PeerStream {
@@ -39,6 +43,7 @@ export class PeerStream {
   readonly #log: Log;
   readonly #version: string;
   readonly #consoleAllowed: boolean;
+  readonly #tracing: Tracing | undefined;
   readonly #onGone: () => void;
   #connection: ShardConnection | undefined;
   #peer: 'front' | 'console' = 'front';
@@ -63,6 +68,7 @@ export class PeerStream {
     this.#answers = new AnswerQueue(dependencies);
     this.#version = dependencies.version;
     this.#consoleAllowed = dependencies.consoleAllowed ?? true;
+    this.#tracing = dependencies.tracing;
     this.#onGone = onGone;
     stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
     stream.on('drain', () => {
@@ -122,6 +128,7 @@ export class PeerStream {
     if (message.ping !== null) this.#pongId = message.ping.id;
     if (message.checks !== null) this.#takeChecks(connection, message.checks);
     for (const call of message.calls) this.#takeCall(connection, call);
+    if (message.report !== null) connection.report(reportFrom(message.report));
     this.#flush();
   }
 
@@ -150,6 +157,7 @@ export class PeerStream {
   #takeChecks(connection: ShardConnection, checks: Checks__Output): void {
     demandColumns(checks);
     const { ids, handles, subjects, relations, objects } = checks;
+    const spans = checks.traced.length === 0 ? undefined : this.#spansOf(checks);
     for (let index = 0; index < ids.length; index += 1) {
       const id = ids[index] ?? 0;
       const handle = handles[index] ?? 0;
@@ -158,13 +166,28 @@ export class PeerStream {
       const object = objects[index] ?? '';
       demandCheck(handle, subject, relation, object);
       try {
-        const answer = connection.check(handle, subject, relation, object);
+        const span = spans?.get(index);
+        const answer =
+          span === undefined
+            ? connection.check(handle, subject, relation, object)
+            : serveInSpan(span, () => connection.check(handle, subject, relation, object));
         if (typeof answer === 'boolean') this.#answers.check(id, answer);
         else this.#awaitCheck(id, answer);
       } catch (error) {
         this.#answers.failCheck(id, error);
       }
     }
+  }
+
+  /** Of the traced checks of a message, by index. */
+  #spansOf({ ids, traced }: Checks__Output): Map<number, TraceSpan> {
+    demand(traced.length <= ids.length, 'More checks are traced than there are.');
+    const spans = new Map<number, TraceSpan>();
+    for (const { index, traceparent } of traced) {
+      const span = index < ids.length ? beginServing(this.#tracing, traceparent, CHECK) : undefined;
+      if (span !== undefined) spans.set(index, span);
+    }
+    return spans;
   }
 
   #awaitCheck(id: number, answer: Promise<boolean>): void {
@@ -195,7 +218,7 @@ export class PeerStream {
     }
     let answer: Promise<ReplyBody>;
     try {
-      answer = dispatch(this.#shard, connection, this.#peer, call);
+      answer = this.#dispatch(connection, call);
     } catch (error) {
       if (error instanceof WireViolation) throw error;
       this.#answers.fail(id, error);
@@ -212,6 +235,13 @@ export class PeerStream {
         this.#settleOne();
       },
     );
+  }
+
+  #dispatch(connection: ShardConnection, call: Call__Output): Promise<ReplyBody> {
+    const { traceparent, request = '' } = call;
+    const serve = () => dispatch(this.#shard, connection, this.#peer, call);
+    const span = traceparent === '' ? undefined : beginServing(this.#tracing, traceparent, request);
+    return span === undefined ? serve() : serveInSpan(span, serve);
   }
 
   #settleOne(): void {

@@ -42,6 +42,11 @@ export const PAGE_LIMIT_MAX = 1000;
 /** A change in the trail has up to 8 KiB, so that this many fit a message. */
 export const TRAIL_LIMIT_MAX = 400;
 
+/** Minutes of usage are counted from 1970. */
+export const MS_PER_MINUTE = 60_000;
+/** Tenants in one report of a front: a shard takes it in within a millisecond. */
+export const USAGE_PER_REPORT_MAX = 1000;
+
 /** A front asks this often whether the shard is there, and learns the shard's clock from the answer. */
 export const PING_INTERVAL_MS = 500;
 /** Without any message from the shard for so long, the connection counts as dead. With the check's own interval: below 2 s. */

@@ -1,14 +1,25 @@
 // The answers of a shard, as its server writes them.
 
 import { assert, assertNever } from '../core/assert.ts';
-import type { Tenant } from '../core/tenants.ts';
 import { type Grant, relationNumber } from '../core/tuples.ts';
-import type { GrantResult, HandleGrant, ListedKey, Page, SlotsReport } from '../shard/shard.ts';
-import type { MemberRow, TrailRow } from '../store/store.ts';
+import type {
+  GrantResult,
+  HandleGrant,
+  ListedKey,
+  Load,
+  Page,
+  SlotsReport,
+  TenantStatus,
+  TrailPage,
+  UsageMinute,
+} from '../shard/shard.ts';
+import type { MemberRow } from '../store/store.ts';
 import { GrantOutcome } from './gen/grantd/v1/GrantOutcome.ts';
 import type { GrantResult as WireGrantResult } from './gen/grantd/v1/GrantResult.ts';
 import type { Key } from './gen/grantd/v1/Key.ts';
 import type { Reply } from './gen/grantd/v1/Reply.ts';
+import type { Tenant as WireTenant } from './gen/grantd/v1/Tenant.ts';
+import { MS_PER_MINUTE } from './protocol.ts';
 
 /** A reply without the id of what it answers. */
 export type ReplyBody = Omit<Reply, 'id' | 'result'>;
@@ -62,8 +73,32 @@ export function keysReply(page: Page<ListedKey>): ReplyBody {
   return { keys: { keys: page.items.map(wireKey), nextCursor: nextCursorOf(page) } };
 }
 
-export function tenantReply(tenant: Tenant): ReplyBody {
-  return { tenant: { ...tenant } };
+function wireTenant({ counts, deletion, ...tenant }: TenantStatus): WireTenant {
+  return {
+    ...tenant,
+    counts: counts ?? null,
+    deletion: deletion === undefined ? null : { ...deletion, lastPartAtMs: deletion.lastPartAtMs ?? 0 },
+  };
+}
+
+export function tenantReply(tenant: TenantStatus): ReplyBody {
+  return { tenant: wireTenant(tenant) };
+}
+
+export function tenantsReply(page: {
+  readonly tenants: readonly TenantStatus[];
+  readonly scannedTo: string | undefined;
+}): ReplyBody {
+  return { tenants: { tenants: page.tenants.map(wireTenant), scannedTo: page.scannedTo ?? '' } };
+}
+
+export function usageReply(minutes: readonly UsageMinute[]): ReplyBody {
+  const usage = minutes.map(({ atMs, ...counts }) => ({ minute: atMs / MS_PER_MINUTE, ...counts }));
+  return { tenant: { usage } };
+}
+
+export function loadReply(load: Load, of: { readonly shardName: string; readonly incarnation: string }): ReplyBody {
+  return { slots: { ...of, load: { ...load, p99Ms: load.p99Ms ?? 0 } } };
 }
 
 export function grantsReply(page: Page<Grant>): ReplyBody {
@@ -76,8 +111,9 @@ export function grantsReply(page: Page<Grant>): ReplyBody {
   return { grants: { grants, nextCursor: nextCursorOf(page) } };
 }
 
-export function trailReply(page: Page<TrailRow>): ReplyBody {
-  return { trail: { entries: page.items.map((row) => ({ ...row })), nextCursor: nextCursorOf(page) } };
+export function trailReply(page: TrailPage): ReplyBody {
+  const entries = page.items.map((row) => ({ ...row }));
+  return { trail: { entries, nextCursor: nextCursorOf(page), resumeCursor: page.resumeCursor ?? '' } };
 }
 
 export function slotsReply(report: SlotsReport, shardName: string): ReplyBody {

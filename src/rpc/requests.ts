@@ -3,12 +3,21 @@
 
 import { GrantdError } from '../core/errors.ts';
 import { IDENTIFIER_LENGTH_MAX, isNamespaceName, parseTuple, type Relation, relationOf } from '../core/tuples.ts';
-import type { Attempt, GrantRequest, PageQuery } from '../shard/shard.ts';
+import type { Attempt, FrontReport, GrantRequest, PageQuery, TenantUsageReport, TrailQuery } from '../shard/shard.ts';
 import type { Call__Output } from './gen/grantd/v1/Call.ts';
 import type { CheckBulk__Output } from './gen/grantd/v1/CheckBulk.ts';
 import type { Checks__Output } from './gen/grantd/v1/Checks.ts';
+import type { ListTrail__Output } from './gen/grantd/v1/ListTrail.ts';
+import type { Report__Output } from './gen/grantd/v1/Report.ts';
+import type { Usage__Output } from './gen/grantd/v1/Usage.ts';
 import type { WriteGrants__Output } from './gen/grantd/v1/WriteGrants.ts';
-import { BULK_CHECKS_MAX, CHECKS_PER_MESSAGE_MAX, PAGE_LIMIT_MAX, WRITES_PER_CALL_MAX } from './protocol.ts';
+import {
+  BULK_CHECKS_MAX,
+  CHECKS_PER_MESSAGE_MAX,
+  PAGE_LIMIT_MAX,
+  USAGE_PER_REPORT_MAX,
+  WRITES_PER_CALL_MAX,
+} from './protocol.ts';
 import { demand } from './wire-violation.ts';
 
 /** UTF-16 units: a code point takes two at most. */
@@ -54,6 +63,18 @@ export function limitOf(limit: number): number {
 
 export function pageOf(page: { readonly limit: number; readonly cursor: string }): PageQuery {
   return { limit: limitOf(page.limit), cursor: page.cursor === '' ? undefined : page.cursor };
+}
+
+export function trailQueryOf(query: ListTrail__Output): TrailQuery & { readonly tenantId: string } {
+  const { tenantId, newestFirst, sinceMs, untilMs } = query;
+  demand(Number.isFinite(sinceMs) && Number.isFinite(untilMs), 'A bound of time is not a number.');
+  return {
+    ...pageOf(query),
+    tenantId: shortText(tenantId, 'A tenant id'),
+    newestFirst,
+    sinceMs: sinceMs === 0 ? undefined : sinceMs,
+    untilMs: untilMs === 0 ? undefined : untilMs,
+  };
 }
 
 export function relationFrom(number: number): Relation {
@@ -106,6 +127,28 @@ export function bulkChecksOf(bulk: CheckBulk__Output) {
     );
     return { subject, relation, object };
   });
+}
+
+/** Lengths only: what the numbers say, and whether the tenants are this shard's, the shard judges. */
+export function reportFrom({ load, usage }: Report__Output): FrontReport {
+  return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage) };
+}
+
+function usageFrom({ minute, slots, tenantIds, requests, refused, checks }: Usage__Output): TenantUsageReport[] {
+  const count = slots.length;
+  demand(count <= USAGE_PER_REPORT_MAX, `A report has more than ${USAGE_PER_REPORT_MAX} tenants.`);
+  demand(
+    [tenantIds, requests, refused, checks].every(({ length }) => length === count),
+    'The columns of a report differ in length.',
+  );
+  return slots.map((slot, index) => ({
+    slot,
+    tenantId: tenantIds[index] ?? '',
+    minute,
+    requests: requests[index] ?? 0,
+    refused: refused[index] ?? 0,
+    checks: checks[index] ?? 0,
+  }));
 }
 
 export function writesOf(call: WriteGrants__Output): GrantRequest[] {

@@ -5,6 +5,7 @@ import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grp
 import type { Clock } from '../core/clock.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
+import type { Tracing } from '../telemetry/spans.ts';
 import type { FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
 import { isConsoleCertificate } from './peer-certificate.ts';
@@ -32,10 +33,15 @@ export interface ShardServerOptions {
 
 /** Rejects where the address cannot be bound. */
 export async function listenShardServer(
-  dependencies: { readonly shard: () => Shard | undefined; readonly clock: Clock; readonly log: Log },
+  dependencies: {
+    readonly shard: () => Shard | undefined;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly tracing?: Tracing | undefined;
+  },
   options: ShardServerOptions,
 ): Promise<ShardServer> {
-  const { clock, log } = dependencies;
+  const { clock, log, tracing } = dependencies;
   const server = new Server(SERVER_OPTIONS);
   const streams = new Set<PeerStream>();
   let closing: Promise<void> | undefined;
@@ -53,7 +59,7 @@ export async function listenShardServer(
       const consoleAllowed =
         options.credentials === undefined || isConsoleCertificate(sslPeerCertificate, options.consoleNames);
       const { version = '' } = options;
-      const stream = new PeerStream(call, { shard, clock, log, version, consoleAllowed }, () => {
+      const stream = new PeerStream(call, { shard, clock, log, version, consoleAllowed, tracing }, () => {
         streams.delete(stream);
       });
       streams.add(stream);

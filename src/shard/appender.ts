@@ -14,6 +14,9 @@ import { type Clock, delay } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { AppendOutcome, LogRecord, LogStore, Stamp } from '../store/store.ts';
+import { currentSpan, type TraceSpan } from '../telemetry/spans.ts';
+import type { Answer, Batch, Operation, Waiting } from './append-batch.ts';
+import { commitTraced } from './append-spans.ts';
 import type { Change } from './changes.ts';
 import { Cohort } from './cohort.ts';
 import {
@@ -25,7 +28,7 @@ import {
   followingBase,
 } from './entries.ts';
 import type { OperationMemory } from './operation-memory.ts';
-import { type Decide, Draft, type OperationResult } from './operations.ts';
+import { Draft, type OperationResult } from './operations.ts';
 import { ShardFailure } from './shard.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
 
@@ -40,38 +43,6 @@ const RETRY_MS_FIRST = 20;
 const RETRY_MS_MAX = 1000;
 /** How soon a commit is answered once a lapsed lease is valid again. */
 const LEASE_POLL_MS = 20;
-
-export interface Operation {
-  readonly tenantId: TenantId;
-  readonly actor: string;
-  readonly requestId: string;
-  readonly index: number;
-  /** On the monotonic clock of the shard; not decided later than this. */
-  readonly expiresAtMs: number;
-  /** No less than the UTF-8 bytes of its encoding. */
-  readonly bytesMax: number;
-  readonly decide: Decide;
-}
-
-interface Waiting extends Operation {
-  readonly id: string;
-  readonly resolve: (result: OperationResult) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface Answer {
-  readonly waiting: Waiting;
-  readonly result?: OperationResult;
-  readonly error?: unknown;
-}
-
-interface Batch {
-  readonly base: Stamp;
-  readonly elapsedMs: number;
-  readonly operations: readonly EntryOperation[];
-  readonly encoded: readonly string[];
-  readonly answers: readonly Answer[];
-}
 
 const nothingDone = (): ShardFailure => new ShardFailure('not-serving', 'The tenure has ended, or its lease.');
 
@@ -167,7 +138,7 @@ export class Appender {
     }
     this.#queues.set(operation.tenantId, queue);
     const result = new Promise<OperationResult>((resolve, reject) => {
-      queue.push({ ...operation, id, resolve, reject });
+      queue.push({ ...operation, id, span: currentSpan(), resolve, reject });
     });
     this.#queueLength += 1;
     this.#inFlight.set(id, result);
@@ -238,7 +209,7 @@ export class Appender {
     }
     let stands: boolean | undefined;
     try {
-      stands = await this.#append(batch);
+      stands = await commitTraced({ slot: this.#slot, ...batch }, () => this.#append(batch));
     } catch (error) {
       // A defect of this program. Memory may not be what the log says any more: whoever recovers the slot reads it.
       this.#lose(`the append failed: ${error instanceof Error ? error.message : String(error)}`);
@@ -266,6 +237,7 @@ export class Appender {
     const operations: EntryOperation[] = [];
     const encoded: string[] = [];
     const answers: Answer[] = [];
+    const spans = new Set<TraceSpan>();
     const nowMs = this.#ports.clock.monotonicMs();
     const atMs = this.#ports.clock.wallMs();
     let bytesFree = ENTRY_BYTES_MAX - ENTRY_HEAD_BYTES;
@@ -289,6 +261,7 @@ export class Appender {
         }
         queue.shift();
         this.#queueLength -= 1;
+        if (next.span !== undefined) spans.add(next.span);
         const decided = this.#decide(next, draft, nowMs);
         answers.push(decided.answer);
         if (decided.changes.length === 0) continue;
@@ -300,7 +273,7 @@ export class Appender {
         encoded.push(text);
       }
     }
-    return { base: this.#base(), elapsedMs: Math.floor(nowMs - this.#openedAtMs), operations, encoded, answers };
+    return { base: this.#base(), elapsedMs: Math.floor(nowMs - this.#openedAtMs), operations, encoded, answers, spans };
   }
 
   #decide(

@@ -2,16 +2,33 @@
 
 import { assert } from '../core/assert.ts';
 import { GrantdError } from '../core/errors.ts';
-import { parseTenantId } from '../core/ids.ts';
+import { parseTenantId, timeOfId } from '../core/ids.ts';
 import { ALL_SCOPES } from '../core/scopes.ts';
 import { isLeaving, type Tenant } from '../core/tenants.ts';
-import type { MemberRow, TrailRow } from '../store/store.ts';
-import { exportGrants, listSubjectGrants, listSubjects, listTrail } from './listings.ts';
+import type { MemberRow } from '../store/store.ts';
+import { exportGrants, listSubjectGrants, listSubjects } from './listings.ts';
+import { LoadWindow, mergeLoads } from './load.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from './operations.ts';
-import type { Attempt, HandleGrant, Page, PageQuery, ShardConnection, SlotStatus, SlotsReport } from './shard.ts';
+import type {
+  Attempt,
+  FrontReport,
+  HandleGrant,
+  Load,
+  Page,
+  PageQuery,
+  ShardConnection,
+  SlotStatus,
+  SlotsReport,
+  TenantStatus,
+  TrailPage,
+  TrailQuery,
+  UsageMinute,
+} from './shard.ts';
 import { TenantCalls, type TenantCallsDependencies } from './tenant-calls.ts';
 import type { TenantMemory } from './tenant-memory.ts';
+import { findTenants, listTenants, loadCounts, tenantStatus } from './tenant-status.ts';
 import type { Tenure } from './tenure.ts';
+import { CLOCK_STEP_MS, listTrail } from './trail.ts';
 
 /** Of a tenant's name (256 code points, two characters each) and of a plan's. */
 const TENANT_CHARACTERS_MAX = 1024;
@@ -19,6 +36,8 @@ const TENANT_CHARACTERS_MAX = 1024;
 export interface ConnectionDependencies extends TenantCallsDependencies {
   readonly tenures: () => Iterable<Tenure>;
   readonly members: () => Promise<readonly MemberRow[]>;
+  /** What each front asks of this shard. */
+  readonly loads: () => Iterable<LoadWindow>;
   /** What the shard knows besides its own slots. */
   readonly report: () => Omit<SlotsReport, 'owned'>;
 }
@@ -27,6 +46,7 @@ const noTenant = (tenantId: string): GrantdError =>
   new GrantdError('tenant-not-found', `There is no tenant ${tenantId}.`);
 
 export class Connection extends TenantCalls<ConnectionDependencies> implements ShardConnection {
+  readonly load = new LoadWindow();
   readonly #operatorAllowed: boolean;
   readonly #onClose: () => void;
 
@@ -75,7 +95,7 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     const tenant: Tenant = { tenantId, name, plan, state: 'active', createdAtMs: this.dependencies.clock.wallMs() };
     const decide = decideTenant(tenant, () => tenure.tenants.has(tenantId));
     const of = { tenure, memory: { tenantId }, actor: `operator:${request.operator}` };
-    return tenantOf(await this.submit(of, attempt, 0, name.length + plan.length, decide));
+    return tenantOf(await this.submit(of, attempt, name.length + plan.length, decide));
   }
 
   async updateTenant(
@@ -93,24 +113,34 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     const of = { tenure, memory, actor: `operator:${change.operator}` };
     // A change that precedes in the batch may have set the fields that this one leaves.
     const characters = TENANT_CHARACTERS_MAX + (change.plan ?? memory.tenant.plan).length;
-    return tenantOf(await this.submit(of, attempt, 0, characters, decideTenantUpdate(memory, change)));
+    return tenantOf(await this.submit(of, attempt, characters, decideTenantUpdate(memory, change)));
   }
 
-  async readTenant(tenantId: string): Promise<Tenant> {
+  async readTenant(tenantId: string): Promise<TenantStatus> {
     this.#assertOperator();
-    return this.#tenantOf(tenantId).memory.tenant;
+    const { tenure, memory } = this.#tenantOf(tenantId);
+    if (!isLeaving(memory.tenant)) await loadCounts(memory, this.dependencies.clock);
+    tenure.assertServing();
+    return tenantStatus(memory);
   }
 
-  async listTenants(query: { after: string | undefined; limit: number }): Promise<readonly Tenant[]> {
+  async readUsage(tenantId: string): Promise<readonly UsageMinute[]> {
     this.#assertOperator();
-    const { after = '', limit } = query;
-    const tenants: Tenant[] = [];
-    for (const tenure of this.dependencies.tenures()) {
-      if (!tenure.serving) continue;
-      tenure.assertServing();
-      for (const { tenant } of tenure.tenants.values()) if (tenant.tenantId > after) tenants.push(tenant);
-    }
-    return tenants.sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1)).slice(0, limit);
+    return this.#tenantOf(tenantId).memory.usage.read(this.dependencies.clock.wallMs());
+  }
+
+  async listTenants(query: { after: string | undefined; limit: number }): Promise<readonly TenantStatus[]> {
+    this.#assertOperator();
+    return listTenants(this.dependencies.tenures(), query);
+  }
+
+  async findTenants(query: {
+    name: string;
+    after: string | undefined;
+    limit: number;
+  }): ReturnType<ShardConnection['findTenants']> {
+    this.#assertOperator();
+    return findTenants(this.dependencies.tenures(), query);
   }
 
   async listSubjects(number: number, query: PageQuery): Promise<Page<string>> {
@@ -126,9 +156,21 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     return this.read(number, ({ memory }) => listSubjectGrants(this.dependencies, memory, query));
   }
 
-  async listTrail(number: number, query: PageQuery): Promise<Page<TrailRow>> {
+  async listTrail(query: TrailQuery & { readonly tenantId: string }): Promise<TrailPage> {
     this.#assertOperator();
-    return this.read(number, ({ tenure, memory }) => listTrail(this.dependencies, tenure, memory, query));
+    const tenantId = parseTenantId(query.tenantId);
+    if (tenantId === undefined) throw noTenant(query.tenantId);
+    const tenure = this.tenureOf(tenantId);
+    const memory = tenure.tenants.get(tenantId);
+    // Of a tenant that is gone, its id tells when it was made, by the clock of a console.
+    const createdAtMs = memory?.tenant.createdAtMs ?? (timeOfId(tenantId) ?? 0) - CLOCK_STEP_MS;
+    const page = await listTrail(this.dependencies, tenure, { tenantId, createdAtMs }, query);
+    tenure.assertServing();
+    const { items, nextCursor } = page;
+    if (memory === undefined && query.cursor === undefined && items.length === 0 && nextCursor === undefined) {
+      throw noTenant(tenantId);
+    }
+    return page;
   }
 
   async exportGrants(number: number, query: PageQuery): ReturnType<ShardConnection['exportGrants']> {
@@ -149,6 +191,24 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
   async listMembers(): Promise<readonly MemberRow[]> {
     this.#assertOperator();
     return this.dependencies.members();
+  }
+
+  async readLoad(): Promise<Load> {
+    this.#assertOperator();
+    return mergeLoads(this.dependencies.loads(), this.dependencies.clock.monotonicMs());
+  }
+
+  report({ load, usage }: FrontReport): void {
+    const { clock, tenures } = this.dependencies;
+    if (load !== undefined) this.load.add(load, clock.monotonicMs());
+    if (usage.length === 0) return;
+    const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
+    const nowMs = clock.wallMs();
+    for (const each of usage) {
+      // A tenant is held under its own slot only, so that what names another slot, or a tenant that is not here, finds nothing.
+      const tenantId = parseTenantId(each.tenantId);
+      if (tenantId !== undefined) bySlot.get(each.slot)?.tenants.get(tenantId)?.usage.add(each, nowMs);
+    }
   }
 }
 

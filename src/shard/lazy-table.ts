@@ -55,6 +55,11 @@ export class LazyTable<Row> extends Evictable {
     return this.#rows;
   }
 
+  /** How many rows there are, where they are in memory. Asking is no use of them. */
+  get size(): number | undefined {
+    return this.#rows?.size;
+  }
+
   /** The rows; only between `pin` and `unpin`. */
   get rows(): ReadonlyMap<string, Row> {
     assert(this.#rows !== undefined, 'a pinned table is loaded');

@@ -1,15 +1,14 @@
 // Listings: ascending by bytes, by key set, so that what is there throughout appears exactly once. A subject whose
 // page is whole is listed from memory. One that is too large is read from the state tables under a delta opened at the
 // start of the read, and the page is put together in one synchronous step. Everything that enumerates a tenant (subjects,
-// export, trail) first waits until state holds every commit that precedes the call.
+// export) first waits until state holds every commit that precedes the call.
 
 import type { Clock } from '../core/clock.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../core/cursors.ts';
 import { GrantdError } from '../core/errors.ts';
 import { SUBJECT_BUCKETS } from '../core/slots.ts';
 import { compareUtf8, type Grant, isRelation, type Relation, relationNumber, relationOf } from '../core/tuples.ts';
-import type { GrantRow, StateStore, TrailRow } from '../store/store.ts';
-import { monthOf } from './changes.ts';
+import type { GrantRow, StateStore } from '../store/store.ts';
 import type { Page, PageQuery } from './shard.ts';
 import { readFromStore, storeDeadline } from './store-calls.ts';
 import type { SubjectDelta } from './subject-deltas.ts';
@@ -31,7 +30,7 @@ export interface ListingContext {
 type Position = readonly string[];
 
 /** Positions and scopes are lists of strings; JSON keeps their parts apart. */
-function positionOf(
+export function positionOf(
   context: ListingContext,
   scope: readonly string[],
   cursor: string | undefined,
@@ -46,7 +45,7 @@ function positionOf(
   return position.map(String);
 }
 
-function cursorAt(context: ListingContext, scope: readonly string[], position: Position): string {
+export function cursorAt(context: ListingContext, scope: readonly string[], position: Position): string {
   return createCursor(context.secrets, scope, JSON.stringify(position));
 }
 
@@ -277,48 +276,6 @@ async function liveGrants(
     if (found.length >= limit || next === undefined) return found.slice(0, limit);
     after = next;
   }
-}
-
-export async function listTrail(
-  context: ListingContext,
-  tenure: Tenure,
-  memory: TenantMemory,
-  query: PageQuery,
-): Promise<Page<TrailRow>> {
-  const { tenantId } = memory;
-  const scope = ['trail', tenantId];
-  const position = positionOf(context, scope, query.cursor);
-  await tenure.applied();
-  // The log's time runs ahead of a wall clock that was set back.
-  const lastMonth = monthOf(Math.max(context.clock.wallMs(), tenure.nextBase / 1000));
-  let month = position?.[0] ?? monthOf(memory.tenant.createdAtMs);
-  let after = position && { seq: Number(position[1]), index: Number(position[2]) };
-  const rows: { readonly month: string; readonly row: TrailRow }[] = [];
-  while (month <= lastMonth && rows.length <= query.limit) {
-    const limit = query.limit + 1 - rows.length;
-    const read = await readFromStore(
-      context.store.listTrail(
-        { tenantId, month, limit, ...(after === undefined ? {} : { after }) },
-        storeDeadline(context.clock),
-      ),
-    );
-    for (const row of read) rows.push({ month, row });
-    month = followingMonth(month);
-    after = undefined;
-  }
-  const page = rows.slice(0, query.limit);
-  const last = page.at(-1);
-  const more = rows.length > query.limit && last !== undefined;
-  const cursor = last && [last.month, String(last.row.seq), String(last.row.index)];
-  return {
-    items: page.map(({ row }) => row),
-    nextCursor: more && cursor !== undefined ? cursorAt(context, scope, cursor) : undefined,
-  };
-}
-
-function followingMonth(month: string): string {
-  const [year, number] = month.split('-').map(Number);
-  return monthOf(Date.UTC(year ?? 0, number ?? 0));
 }
 
 /** Items of an ascending list after a position: for tables small enough to be held whole. */

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import { segmentOf } from '../core/slots.ts';
+import { isLeaving } from '../core/tenants.ts';
 import type { LogRecord, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { decodeEntry } from './entries.ts';
@@ -18,6 +19,8 @@ const REQUEST_MS = 10_000;
 const TRIM_RECORDS = 16;
 /** Revoked grants really removed in one call. */
 const REMOVALS_PER_CALL = 500;
+/** For so long one slot's deleted tenants may hold up the maintenance of the others; the next round goes on. */
+const PURGE_MS_PER_ROUND = 1000;
 
 export interface MaintenancePorts {
   readonly store: Store;
@@ -105,23 +108,35 @@ function revocationsOf(record: LogRecord): Revocation[] {
   return revocations;
 }
 
-/** Removes the data of tenants that are being deleted, then records that they are. */
+/** Removes the data of tenants that are being deleted, for a bounded time, then records that they are. */
 export async function purgeTenants(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
+  const untilMs = ports.clock.monotonicMs() + PURGE_MS_PER_ROUND;
   for (const memory of [...tenure.tenants.values()]) {
     if (memory.tenant.state !== 'deleting' || !tenure.serving) continue;
-    // Whatever was committed for the tenant stands in state, and behind the checkpoint, before its rows are removed:
-    // nothing comes after, and no replay brings a row back.
-    await tenure.checkpointed();
-    await purgeTenant(ports, tenure, memory);
+    if (ports.clock.monotonicMs() >= untilMs) return;
+    await purgeTenant(ports, tenure, memory, untilMs);
   }
 }
 
-async function purgeTenant(ports: MaintenancePorts, tenure: Tenure, memory: TenantMemory): Promise<void> {
+async function purgeTenant(
+  ports: MaintenancePorts,
+  tenure: Tenure,
+  memory: TenantMemory,
+  untilMs: number,
+): Promise<void> {
   const { store, clock } = ports;
-  // The log's time runs ahead of a wall clock that was set back; the uses of keys have the wall clock's.
-  const stamp = Math.max(tenure.nextBase, clock.wallMs() * 1000);
+  if (memory.removal === undefined) {
+    // Whatever was committed for the tenant stands in state, and behind the checkpoint, before its rows are removed:
+    // nothing comes after, and no replay brings a row back.
+    await tenure.checkpointed();
+    // The log's time runs ahead of a wall clock that was set back; the uses of keys have the wall clock's.
+    const stamp = Math.max(tenure.nextBase, clock.wallMs() * 1000);
+    memory.removal = { stamp, partsRemoved: 0, lastPartAtMs: undefined };
+  }
+  const { stamp } = memory.removal;
   while (!(await store.purgeTenant(memory.tenantId, stamp, storeDeadline(clock)))) {
-    if (!tenure.serving) return;
+    memory.removal = { stamp, partsRemoved: memory.removal.partsRemoved + 1, lastPartAtMs: clock.wallMs() };
+    if (!tenure.serving || clock.monotonicMs() >= untilMs) return;
     await yieldTurn(clock);
   }
   await tenure.submit({
@@ -139,6 +154,8 @@ async function purgeTenant(ports: MaintenancePorts, tenure: Tenure, memory: Tena
 export async function writeKeyUses(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
   const { store, clock } = ports;
   for (const memory of tenure.tenants.values()) {
+    // What was written after the removal of its key uses would stay.
+    if (isLeaving(memory.tenant)) continue;
     for (const [keyId, use] of memory.keyUses) {
       if (use.usedAtMs <= use.writtenAtMs || clock.wallMs() - use.writtenAtMs < KEY_USE_WRITE_MS) continue;
       const nowMs = clock.wallMs();

@@ -8,8 +8,8 @@ export class Peers {
   readonly #connections = new Set<Connection>();
   readonly #watchers = new Set<() => void>();
 
-  constructor(dependencies: ConnectionDependencies) {
-    this.#dependencies = dependencies;
+  constructor(dependencies: Omit<ConnectionDependencies, 'loads'>) {
+    this.#dependencies = { ...dependencies, loads: () => Array.from(this.#connections, ({ load }) => load) };
   }
 
   connect(kind: 'front' | 'console'): ShardConnection {

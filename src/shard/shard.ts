@@ -81,6 +81,23 @@ export interface PageQuery {
   readonly cursor: string | undefined;
 }
 
+export interface TrailQuery extends PageQuery {
+  readonly newestFirst?: boolean | undefined;
+  /** Only changes made at or after; wall clock, ms since the Unix epoch. */
+  readonly sinceMs?: number | undefined;
+  /** Only changes made before. */
+  readonly untilMs?: number | undefined;
+}
+
+/** May have fewer than `limit`, even none, although more follow. */
+export interface TrailPage extends Page<TrailRow> {
+  /**
+   * Where the changes that are still to come will begin, oldest first, when everything until now has been given: on the
+   * last page, or on the first one of newest first. Undefined on others, and where the range of time ends.
+   */
+  readonly resumeCursor: string | undefined;
+}
+
 export interface ListedKey {
   readonly keyId: KeyId;
   readonly name: string;
@@ -110,6 +127,70 @@ export interface SlotsReport {
   readonly owned: readonly SlotStatus[];
   /** Every slot of the cluster that was ever claimed, as this shard last saw its row; not necessarily the latest. */
   readonly rows: readonly SlotRow[];
+}
+
+/** A tenant with what its owner knows of it besides the record. */
+export interface TenantStatus extends Tenant {
+  /** Live rows; undefined: not known now. */
+  readonly counts?: TenantCounts | undefined;
+  /** While it is being deleted. */
+  readonly deletion?: TenantDeletion | undefined;
+}
+
+export interface TenantCounts {
+  readonly namespaces: number;
+  readonly keys: number;
+}
+
+/** How far the removal of a tenant's data has come, since its owner began or went on with it. */
+export interface TenantDeletion {
+  /** Bounded parts, each of up to some hundred subjects or a thousand rows. */
+  readonly partsRemoved: number;
+  /** Wall clock, ms; undefined: none yet. */
+  readonly lastPartAtMs: number | undefined;
+}
+
+/** What one minute of a tenant's requests came to. */
+export interface UsageMinute {
+  /** When it began, milliseconds since 1970, a multiple of 60,000. */
+  readonly atMs: number;
+  readonly requests: number;
+  /** Of them, refused by the limit. */
+  readonly refused: number;
+  readonly checks: number;
+}
+
+/** What fronts asked of a shard over the last ten seconds. */
+export interface Load {
+  readonly checksPerSecond: number;
+  /** Answers with a status of 500 and above. */
+  readonly failuresPerSecond: number;
+  /** Of checks; undefined where there were none. */
+  readonly p99Ms: number | undefined;
+}
+
+/** What a front has counted since its last report. Any number may be wrong: only its shape is certain. */
+export interface FrontReport {
+  readonly load:
+    | {
+        readonly elapsedMs: number;
+        readonly checks: number;
+        readonly failures: number;
+        /** By bucket of the latency histogram. */
+        readonly latencies: readonly number[];
+      }
+    | undefined;
+  readonly usage: readonly TenantUsageReport[];
+}
+
+export interface TenantUsageReport {
+  readonly slot: number;
+  readonly tenantId: string;
+  /** Since 1970, by the front's clock. */
+  readonly minute: number;
+  readonly requests: number;
+  readonly refused: number;
+  readonly checks: number;
 }
 
 export interface Routes {
@@ -175,19 +256,34 @@ export interface ShardConnection {
       operator: string;
     },
   ): Promise<Tenant>;
-  readTenant(tenantId: string): Promise<Tenant>;
+  readTenant(tenantId: string): Promise<TenantStatus>;
+  /** The last 60 minutes, ascending, without those that had no request. */
+  readUsage(tenantId: string): Promise<readonly UsageMinute[]>;
   /** Of the tenants this shard serves (deleted ones not), ascending by id, after `after`. */
-  listTenants(query: { after: string | undefined; limit: number }): Promise<readonly Tenant[]>;
+  listTenants(query: { after: string | undefined; limit: number }): Promise<readonly TenantStatus[]>;
+  /**
+   * Of those, the ones with `name` in their name or id, in any case. `scannedTo`: how far it looked where it did not look
+   * at all of them; a page may be empty all the same.
+   */
+  findTenants(query: {
+    name: string;
+    after: string | undefined;
+    limit: number;
+  }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: string | undefined }>;
   /** Subjects that ever had a grant, ascending by bytes. */
   listSubjects(handle: number, query: PageQuery): Promise<Page<string>>;
   /** The live grants of one subject, ascending by (relation, object). */
   listSubjectGrants(handle: number, query: PageQuery & { subject: string }): Promise<Page<Grant>>;
-  /** Newest month last, ascending by (seq, index). */
-  listTrail(handle: number, query: PageQuery): Promise<Page<TrailRow>>;
+  /** By (seq, index). Of a tenant that was deleted, too, for as long as its trail is kept. */
+  listTrail(query: TrailQuery & { readonly tenantId: string }): Promise<TrailPage>;
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
   exportGrants(handle: number, query: PageQuery): Promise<Page<Grant>>;
   listSlots(): Promise<SlotsReport>;
   listMembers(): Promise<readonly MemberRow[]>;
+  readLoad(): Promise<Load>;
+
+  /** What cannot be is cut down or left out. */
+  report(report: FrontReport): void;
 
   /** The peer is gone: its handles end. */
   close(): void;

@@ -8,6 +8,7 @@ import type { ScopeMask } from '../core/scopes.ts';
 import { slotOfTenant } from '../core/slots.ts';
 import { isLeaving } from '../core/tenants.ts';
 import { type Namespace, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
+import { appendTraced } from './append-spans.ts';
 import { type Handle, HandleTable, sameHash, unauthorized } from './handles.ts';
 import { type ListingContext, listObjects, pageOf } from './listings.ts';
 import {
@@ -36,6 +37,13 @@ export interface TenantCallsDependencies extends ListingContext, DecideContext {
   /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
   readonly tenureOf: (slot: number) => Tenure;
   readonly lookups: { hits: number; misses: number };
+}
+
+/** Whose change it is. */
+interface Writer {
+  readonly tenure: Tenure;
+  readonly memory: { readonly tenantId: TenantMemory['tenantId'] };
+  readonly actor: string;
 }
 
 export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCallsDependencies> {
@@ -194,14 +202,14 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
       await memory.namespaces.pin();
       try {
         this.handles.assertGood(handle);
-        const results = await settleAll(
+        const enqueue = () =>
           writes.map((write, index) => {
             const page = pinned.get(write.subject);
             assert(page !== undefined, 'the page of every write is pinned');
             const length = write.subject.length + write.object.length;
-            return this.submit(handle, attempt, index, length, decideGrant(this.dependencies, memory, page, write));
-          }),
-        );
+            return this.#enqueue(handle, attempt, index, length, decideGrant(this.dependencies, memory, page, write));
+          });
+        const results = await appendTraced(writes.length, () => settleAll(enqueue()));
         return results.map((result) => {
           assert(result.kind === 'grant', 'a grant operation has a grant result');
           return result.grant;
@@ -214,17 +222,12 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     }
   }
 
-  protected submit(
-    of: {
-      readonly tenure: Tenure;
-      readonly memory: { readonly tenantId: TenantMemory['tenantId'] };
-      readonly actor: string;
-    },
-    attempt: Attempt,
-    index: number,
-    characters: number,
-    decide: Decide,
-  ): Promise<OperationResult> {
+  /** The one operation of a call. */
+  protected submit(of: Writer, attempt: Attempt, characters: number, decide: Decide): Promise<OperationResult> {
+    return appendTraced(1, () => this.#enqueue(of, attempt, 0, characters, decide));
+  }
+
+  #enqueue(of: Writer, attempt: Attempt, index: number, characters: number, decide: Decide): Promise<OperationResult> {
     return of.tenure.submit({
       tenantId: of.memory.tenantId,
       actor: of.actor,
@@ -273,7 +276,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     try {
       this.handles.assertGood(handle);
       const decide = decideNamespace(this.dependencies, memory, name);
-      const result = await this.submit(handle, attempt, 0, name.length, decide);
+      const result = await this.submit(handle, attempt, name.length, decide);
       assert(result.kind === 'namespace', 'a namespace operation has a namespace result');
       return { created: result.created, namespace: result.namespace };
     } finally {
@@ -311,7 +314,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     await memory.keys.pin();
     try {
       this.handles.assertGood(handle);
-      return await this.submit(handle, attempt, 0, characters, decide(memory));
+      return await this.submit(handle, attempt, characters, decide(memory));
     } finally {
       memory.keys.unpin();
     }

@@ -8,13 +8,15 @@ import type { Clock } from '../core/clock.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { relationNumber, relationOf } from '../core/tuples.ts';
-import type { StateStore } from '../store/store.ts';
+import type { Stamp, StateStore } from '../store/store.ts';
 import type { Change } from './changes.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
+import type { TenantDeletion } from './shard.ts';
 import { readFromStore, storeDeadline } from './store-calls.ts';
 import { type SubjectDelta, SubjectDeltas } from './subject-deltas.ts';
 import { type GrantFacts, SubjectPage } from './subject-page.ts';
+import { TenantUsage } from './tenant-usage.ts';
 
 export interface TenantMemoryDependencies {
   readonly store: StateStore;
@@ -48,6 +50,9 @@ export class TenantMemory {
   readonly namespaces: LazyTable<{ readonly createdAtMs: number }>;
   readonly keys: LazyTable<ApiKeyRecord>;
   readonly keyUses = new Map<KeyId, KeyUse>();
+  readonly usage: TenantUsage;
+  /** Of a tenant that is being deleted, once the removal of what is no newer than the stamp has begun. */
+  removal: (TenantDeletion & { readonly stamp: Stamp }) | undefined;
   readonly #deltas = new SubjectDeltas();
   readonly #loads = new Map<string, PageLoad>();
   /** Pages that have outgrown their bound while they were relied upon. */
@@ -66,6 +71,7 @@ export class TenantMemory {
     this.tenantId = tenant.tenantId;
     this.tenant = tenant;
     this.#dependencies = dependencies;
+    this.usage = new TenantUsage(budget);
     this.namespaces = new LazyTable(budget, async () => {
       const rows = await readFromStore(store.listNamespaces(tenant.tenantId, storeDeadline(clock)));
       return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
@@ -297,5 +303,6 @@ export class TenantMemory {
     this.#detached.clear();
     this.namespaces.drop();
     this.keys.drop();
+    this.usage.drop();
   }
 }

@@ -313,11 +313,12 @@ export interface StateStore {
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly Tenant[]>;
-  /** The trail of a tenant in one month, ascending by (seq, index), after `after`. */
+  /** The trail of a tenant in one month by (seq, index), ascending or from the newest on, beyond `after` in that order. */
   listTrail(
     query: {
       readonly tenantId: TenantId;
       readonly month: string;
+      readonly newestFirst?: boolean;
       readonly after?: { readonly seq: number; readonly index: number };
       readonly limit: number;
     },

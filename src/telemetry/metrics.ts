@@ -21,6 +21,11 @@ export interface Metrics {
   readonly httpRequestSeconds: Histogram<'operation' | 'status'>;
   readonly checks: Counter<'outcome'>;
   readonly rateLimited: Counter<'bucket'>;
+  readonly rateLimitDecisions: Counter<'source'>;
+  readonly redisLost: Gauge;
+  readonly redisFronts: Gauge;
+  readonly redisCallSeconds: Histogram;
+  readonly redisFailures: Counter<'reason'>;
   readonly authenticationFailures: Counter;
   readonly frontQueueLength: Gauge;
   readonly frontRetries: Counter<'reason'>;
@@ -44,6 +49,7 @@ export interface Metrics {
   readonly sessionsLost: Counter;
   readonly stateWrites: Counter;
   readonly stateWriteFailures: Counter;
+  readonly traceSpans: Counter<'outcome'>;
 }
 
 /** A registry of its own per process; shards of one process share it. */
@@ -82,6 +88,34 @@ export function createMetrics(): Metrics {
       name: 'grantd_rate_limited_total',
       help: 'Requests refused by a limit, by bucket: plan, keys or authentication.',
       labelNames: ['bucket'],
+      registers,
+    }),
+    rateLimitDecisions: new Counter({
+      name: 'grantd_rate_limit_decisions_total',
+      help: 'Requests held against a limit that fronts share through Redis, by source of the decision: memory (at once), redis (after its answer) or share (without it).',
+      labelNames: ['source'],
+      registers,
+    }),
+    redisLost: new Gauge({
+      name: 'grantd_redis_lost',
+      help: 'Whether Redis is configured and does not answer, so that this front goes by its share of the limits: 1, else 0.',
+      registers,
+    }),
+    redisFronts: new Gauge({
+      name: 'grantd_redis_fronts',
+      help: 'Fronts that share the limits through Redis, as last counted there; 0 without Redis.',
+      registers,
+    }),
+    redisCallSeconds: new Histogram({
+      name: 'grantd_redis_call_seconds',
+      help: 'Duration of the calls to Redis that were answered.',
+      buckets: SECONDS_BUCKETS,
+      registers,
+    }),
+    redisFailures: new Counter({
+      name: 'grantd_redis_failures_total',
+      help: 'Calls to Redis that failed, by reason: timeout, unreachable, unauthorized, full (of memory), busy (too many under way) or refused (any other error it answers).',
+      labelNames: ['reason'],
       registers,
     }),
     authenticationFailures: new Counter({
@@ -185,6 +219,12 @@ export function createMetrics(): Metrics {
     stateWriteFailures: new Counter({
       name: 'grantd_state_write_failures_total',
       help: 'Batches of state writes that failed and were tried again.',
+      registers,
+    }),
+    traceSpans: new Counter({
+      name: 'grantd_trace_spans_total',
+      help: 'Spans of traces that have ended, by outcome: exported, failed (the collector did not take them) or dropped (too many waited).',
+      labelNames: ['outcome'],
       registers,
     }),
   };

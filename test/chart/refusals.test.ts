@@ -13,8 +13,8 @@ const CASES: readonly Case[] = [
   [
     'a part that is not there',
     'minimal',
-    { 'redis.url': 'redis://cache' },
-    /additional properties 'redis' not allowed/,
+    { 'memcached.url': 'memcached://cache' },
+    /additional properties 'memcached' not allowed/,
   ],
   ['a misspelt value of a pod', 'minimal', { 'shard.pod.nodeSelectors': {} }, /'nodeSelectors' not allowed/],
   ['a text for a number', 'minimal', { 'shard.replicas': 'three' }, /'\/shard\/replicas': got string, want integer/],
@@ -59,6 +59,15 @@ const CASES: readonly Case[] = [
     { 'tls.source': 'existing' },
     /tls\.existingSecrets\.shard must name/,
   ],
+  [
+    'an address of Redis that is none',
+    'minimal',
+    { 'redis.url': 'cache:6379' },
+    /'\/redis\/url'.*does not match pattern/,
+  ],
+  ['a password of no Redis', 'minimal', { 'redis.password': 'x' }, /redis\.url must say where/],
+  ['Redis from two places', 'external-secrets', { 'redis.url': 'redis://cache' }, /redis\.existingSecret excludes/],
+  ['more than every trace', 'minimal', { 'tracing.samplerRatio': 2 }, /'\/tracing\/samplerRatio'/],
   ['a drain that outlasts the stop', 'minimal', { 'front.drainSeconds': 30 }, /front\.shutdownSeconds must be longer/],
   [
     'a maximum below the minimum',

@@ -14,9 +14,15 @@ import { type Container, containersOf, podsOf } from '../support/chart/pods.ts';
 
 const missing = await missingHelm('the settings in the chart');
 const ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];
-/** Of a standalone pod, what its one process has no need to be told; `pod.extraEnv` can. */
+const REDIS = ['GRANTD_REDIS_URL', 'GRANTD_REDIS_PASSWORD', 'GRANTD_REDIS_SENTINEL_PASSWORD', 'GRANTD_REDIS_TLS_CA'];
+/** The values have the same in another form. */
+const TRACES = ['OTEL_SDK_DISABLED', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_SERVICE_NAME'];
+/** What nobody needs to say by a value of its own; `pod.extraEnv` can. Of a standalone pod, what concerns several processes. */
 const LEFT_TO_EXTRA_ENV: Partial<Record<Role, readonly string[]>> = {
-  dev: ['GRANTD_RPC_ADDRESS', 'GRANTD_SHARD_NAME'],
+  dev: ['GRANTD_RPC_ADDRESS', 'GRANTD_SHARD_NAME', ...REDIS, ...TRACES],
+  front: TRACES,
+  shard: TRACES,
+  console: TRACES,
 };
 /** What no example of its own needs, but somebody may. */
 const MORE: readonly RenderOptions[] = [
@@ -28,6 +34,8 @@ const MORE: readonly RenderOptions[] = [
       trustedProxies: ['10.0.0.0/8'],
       'operator.namedTokens.existingSecret': 'operators',
       'cassandra.slots': 64,
+      'tracing.endpoint': 'http://collector:4318',
+      'tracing.existingSecret': 'collector',
     },
   },
 ];
@@ -41,6 +49,11 @@ const FILES: Readonly<Record<string, string>> = {
   'cassandra-tls/ca.crt': PEM('CERTIFICATE'),
   'cassandra-credentials/username': 'role',
   'cassandra-credentials/password': 'secret',
+  'redis/url': 'rediss+sentinel://cache/grantd',
+  'redis/password': 'secret',
+  'redis/sentinel-password': 'secret',
+  'redis-tls/ca.crt': PEM('CERTIFICATE'),
+  'tracing/headers': 'authorization=Bearer%20secret',
   'operator/token': 'a-token-of-more-than-32-characters-for-sure',
   'operator-tokens/tokens': `ann:${'0'.repeat(64)}`,
   'plans/plans.json': '{}',
@@ -67,7 +80,7 @@ const rendered = Promise.all(
 rendered.catch(() => {});
 
 const namesOf = ({ env = [] }: Container): string[] =>
-  env.map(({ name }) => name).filter((name) => name.startsWith('GRANTD_'));
+  env.map(({ name }) => name).filter((name) => /^(?:GRANTD|OTEL)_/.test(name));
 const settingOf = (variable: string) =>
   Object.values(SETTINGS).find(({ name, file }) => name === variable || (file && `${name}_FILE` === variable));
 

@@ -158,7 +158,8 @@ describe('the pods of the chart', { skip: missing }, () => {
       'console',
     ]);
     assert.deepEqual(await rolledBy({ 'cassandra.credentials.password': 'another' }), ['shard']);
-    assert.deepEqual(await rolledBy({ trustedProxies: ['loopback'] }), ['front']);
+    assert.deepEqual(await rolledBy({ 'redis.password': 'another' }), ['front']);
+    assert.deepEqual(await rolledBy({ trustedProxies: ['loopback'] }), ['front', 'console']);
     assert.deepEqual(await rolledBy({ 'service.port': 8080, 'monitoring.podMonitor.enabled': false }), []);
   });
 

@@ -48,13 +48,14 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   clearTimeout(kill);
 }
 
-export async function startDev(directory: string): Promise<DevProcess> {
+/** `consoleUrl`: where the operator's API has to be; without it, on a free port. */
+export async function startDev(directory: string, consoleUrl?: string): Promise<DevProcess> {
   const child = spawn(process.execPath, [MAIN, 'dev'], {
     env: {
       ...environment(directory),
       GRANTD_HTTP_ADDRESS: '127.0.0.1:0',
       GRANTD_OPS_ADDRESS: '127.0.0.1:0',
-      GRANTD_CONSOLE_ADDRESS: '127.0.0.1:0',
+      GRANTD_CONSOLE_ADDRESS: consoleUrl === undefined ? '127.0.0.1:0' : new URL(consoleUrl).host,
       GRANTD_LOG_LEVEL: 'warn',
     },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -68,13 +69,12 @@ export async function startDev(directory: string): Promise<DevProcess> {
   });
   // It is looked at only during the start.
   gone.catch(() => {});
-  const ready = async (): Promise<DevFile> => {
-    const dev = await waitFor<DevFile>('dev.json', async () =>
-      JSON.parse(await readFile(join(directory, 'dev.json'), 'utf8')),
-    );
-    await waitFor('readiness', async () => ((await fetch(`${dev.ops_url}/readyz`)).ok ? true : undefined));
-    return dev;
-  };
+  const ready = (): Promise<DevFile> =>
+    waitFor<DevFile>('readiness', async () => {
+      // Read each time: until it has started, the file of an earlier run may stand there.
+      const dev: DevFile = JSON.parse(await readFile(join(directory, 'dev.json'), 'utf8'));
+      return (await fetch(`${dev.ops_url}/readyz`)).ok ? dev : undefined;
+    });
   try {
     return { dev: await Promise.race([ready(), gone]), stop: () => stopProcess(child) };
   } catch (error) {

@@ -7,6 +7,7 @@ import { type CassandraCluster, missingCassandra, startCassandra } from '../supp
 import { KubernetesCluster, missingKubernetes } from '../support/kubernetes/cluster.ts';
 import type { Event, EventBench } from '../support/kubernetes/events/event.ts';
 import { GUIDED } from '../support/kubernetes/events/guides.ts';
+import { LIMITS } from '../support/kubernetes/events/limits.ts';
 import { LOSSES } from '../support/kubernetes/events/losses.ts';
 import { OUTAGES } from '../support/kubernetes/events/outages.ts';
 import { FIRST_TAG, REFUSALS } from '../support/kubernetes/events/refusals.ts';
@@ -16,22 +17,27 @@ import { STANDALONE } from '../support/kubernetes/events/standalone.ts';
 import { answerFirstCheck } from '../support/kubernetes/first-check.ts';
 import { buildImage } from '../support/kubernetes/image.ts';
 import { Release } from '../support/kubernetes/release.ts';
+import { missingRedis, RedisServer } from '../support/redis.ts';
 
 const NAME = 'grantd on a real Kubernetes';
 const NODES = 2;
+/** Of the host, as pods see it: where Cassandra and Redis listen. */
+const STORE_ADDRESS = 1;
 const FIRST_CHECK_MS_MAX = 60_000;
 /** Every wait of an event has a bound of its own; an event that were cut off here would go on beside the next. */
 const EVENT_MS_MAX = 600_000;
 
-const missing = (await missingKubernetes(NAME)) ?? (await missingCassandra(NAME));
+const missing = (await missingKubernetes(NAME)) ?? (await missingCassandra(NAME)) ?? (await missingRedis(NAME));
 
 describe(NAME, { skip: missing ?? false }, () => {
   let cassandra: CassandraCluster | undefined;
   let kubernetes: KubernetesCluster | undefined;
+  let redis: RedisServer | undefined;
   let release: Release | undefined;
   const bench = (say: (text: string) => void): EventBench => {
-    if (cassandra === undefined || kubernetes === undefined || release === undefined) throw new Error('Nothing runs.');
-    return { cassandra, kubernetes, release, say };
+    if (cassandra === undefined || kubernetes === undefined || redis === undefined || release === undefined)
+      throw new Error('Nothing runs.');
+    return { cassandra, kubernetes, redis, release, say };
   };
 
   before(async () => {
@@ -40,12 +46,22 @@ describe(NAME, { skip: missing ?? false }, () => {
       KubernetesCluster.start({ nodes: NODES }),
     ]);
     for (const tag of [FIRST_TAG, NEXT_TAG]) await kubernetes.loadImage(await buildImage(tag, kubernetes.directory));
-    release = new Release({ kubernetes, cassandra, namespace: 'grantd', imageTag: FIRST_TAG, storeAddress: 1 });
+    const host = kubernetes.hostAddress(STORE_ADDRESS);
+    redis = await RedisServer.start(['--bind', '127.0.0.1', host, '--protected-mode', 'no']);
+    release = new Release({
+      kubernetes,
+      cassandra,
+      namespace: 'grantd',
+      imageTag: FIRST_TAG,
+      storeAddress: STORE_ADDRESS,
+      redisUrl: `redis://${host}:${redis.port}`,
+    });
     await release.openStore();
     await release.createNamespace();
   });
   after(async () => {
     await release?.close();
+    await redis?.stop();
     await kubernetes?.stop();
     await cassandra?.stop();
   });
@@ -79,6 +95,7 @@ describe(NAME, { skip: missing ?? false }, () => {
     ...ROLLOUTS,
     ...LOSSES,
     ...OUTAGES,
+    ...LIMITS,
     ...GUIDED,
     ...REFUSALS,
     ...STANDALONE,

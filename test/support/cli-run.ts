@@ -57,6 +57,11 @@ export async function runCli(args: readonly string[], options: CliRunOptions): P
     exit: (value) => {
       throw new Exit(value);
     },
+    // What a command waits for is there at once in a test.
+    pause: async (_delayMs, signal) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return !signal.aborted;
+    },
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     ...(options.onInterrupt === undefined ? {} : { onInterrupt: options.onInterrupt }),
   });

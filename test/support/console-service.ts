@@ -23,8 +23,9 @@ export async function startConsole(overrides: {
   readonly clock: Clock;
   readonly random: Random;
   readonly failureLimiter?: FailureLimiter;
+  readonly trustedProxies?: readonly string[];
 }): Promise<ConsoleService> {
-  const { clock, random, failureLimiter } = overrides;
+  const { clock, random, failureLimiter, trustedProxies = [] } = overrides;
   const operator = new FakeOperator(clock, random);
   const metrics = createMetrics();
   const server = await listenConsole(
@@ -36,11 +37,12 @@ export async function startConsole(overrides: {
       ]),
       ids: new IdFactory(clock, random),
       clock,
+      random,
       log: createLog({ level: 'silent', pretty: false }),
       metrics,
       ...(failureLimiter === undefined ? {} : { failureLimiter }),
     },
-    { address: '127.0.0.1:0', errorsBase: ERRORS_BASE, plans: BUILT_IN_PLANS },
+    { address: '127.0.0.1:0', errorsBase: ERRORS_BASE, plans: BUILT_IN_PLANS, trustedProxies },
   );
   return { ...server, operator, metrics };
 }

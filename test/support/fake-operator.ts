@@ -6,10 +6,26 @@ import type { Clock, Random } from '../../src/core/clock.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
-import type { Tenant } from '../../src/core/tenants.ts';
+import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
 import { compareUtf8, type Grant, type Namespace, namespaceOf, type Tuple } from '../../src/core/tuples.ts';
-import type { MemberView, OperatorApi, RequestContext, SlotView, TenantSession } from '../../src/front/front.ts';
-import type { GrantRequest, GrantResult, ListedKey, Page, PageQuery } from '../../src/shard/shard.ts';
+import type {
+  MemberView,
+  OperatorApi,
+  RequestContext,
+  ShardLoad,
+  SlotView,
+  TenantSession,
+  UsageMinute,
+} from '../../src/front/front.ts';
+import type {
+  GrantRequest,
+  GrantResult,
+  ListedKey,
+  Page,
+  PageQuery,
+  TenantStatus,
+  TrailQuery,
+} from '../../src/shard/shard.ts';
 import type { TrailRow } from '../../src/store/store.ts';
 
 interface TenantData {
@@ -36,6 +52,9 @@ export class FakeOperator implements OperatorApi {
   endlessExport = false;
   slots: readonly SlotView[] = [];
   members: readonly MemberView[] = [];
+  /** Of any tenant. */
+  usage: readonly UsageMinute[] = [];
+  loads: readonly ShardLoad[] = [];
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
@@ -94,13 +113,21 @@ export class FakeOperator implements OperatorApi {
 
   async readTenant(context: RequestContext, tenantId: TenantId) {
     this.#enter('readTenant', context);
-    return this.#data(tenantId).tenant;
+    return this.#status(this.#data(tenantId));
   }
 
-  async listTenants(context: RequestContext, query: { after: TenantId | undefined; limit: number }) {
+  #status({ tenant, namespaces, keys }: TenantData): TenantStatus {
+    const deletion = { partsRemoved: 3, lastPartAtMs: this.#clock.wallMs() };
+    if (tenant.state === 'deleting') return { ...tenant, deletion };
+    return { ...tenant, counts: { namespaces: namespaces.size, keys: keys.size } };
+  }
+
+  async listTenants(context: RequestContext, query: Parameters<OperatorApi['listTenants']>[1]) {
     this.#enter('listTenants', context);
+    const { name = '' } = query;
     const all = [...this.#tenants.values()]
-      .map(({ tenant }) => tenant)
+      .filter(({ tenant }) => tenantMatches(tenant, name))
+      .map((data) => this.#status(data))
       .sort((left, right) => compareUtf8(left.tenantId, right.tenantId))
       .filter(({ tenantId }) => query.after === undefined || tenantId > query.after);
     const tenants = all.slice(0, query.limit);
@@ -115,6 +142,27 @@ export class FakeOperator implements OperatorApi {
   async listMembers(context: RequestContext) {
     this.#enter('listMembers', context);
     return this.members;
+  }
+
+  async readUsage(context: RequestContext, tenantId: TenantId) {
+    this.#enter('readUsage', context);
+    this.#data(tenantId);
+    return this.usage;
+  }
+
+  async listLoads(context: RequestContext) {
+    this.#enter('listLoads', context);
+    return this.loads;
+  }
+
+  async listTrail(context: RequestContext, tenantId: TenantId, query: TrailQuery) {
+    this.#enter('listTrail', context);
+    const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, newestFirst = false } = query;
+    const { trail } = this.#data(tenantId);
+    const rows = trail.filter(({ atMs }) => atMs >= sinceMs && atMs < untilMs);
+    const page = this.#page(newestFirst ? rows.toReversed() : rows, query);
+    const known = newestFirst ? query.cursor === undefined : page.nextCursor === undefined;
+    return { ...page, resumeCursor: known ? `at-${rows.length}` : undefined };
   }
 
   async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<TenantSession> {
@@ -175,6 +223,7 @@ export class FakeOperator implements OperatorApi {
       scopes: ALL_SCOPES,
       plan: data.tenant.plan,
       suspended: data.tenant.state === 'suspended',
+      countRequest: () => {},
       confirm: async (context) => this.#enter('confirm', context),
       check: async (context, tuple) => {
         this.#enter('check', context);
@@ -232,10 +281,6 @@ export class FakeOperator implements OperatorApi {
           sorted().filter(({ subject }) => subject === query.subject),
           query,
         );
-      },
-      listTrail: async (context, query) => {
-        this.#enter('listTrail', context);
-        return this.#page(data.trail, query);
       },
       exportGrants: async (context, query) => {
         this.#enter('exportGrants', context);

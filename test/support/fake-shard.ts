@@ -5,20 +5,25 @@ import { GrantdError } from '../../src/core/errors.ts';
 import { parseKeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../src/core/scopes.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
-import type { Tenant } from '../../src/core/tenants.ts';
+import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
 import { type Grant, isRelation, type Namespace, relationOf } from '../../src/core/tuples.ts';
 import {
   type Attempt,
+  type FrontReport,
   type GrantRequest,
   type GrantResult,
   type HandleGrant,
   type ListedKey,
+  type Load,
   type MemberAddress,
   type Page,
   type Shard,
   type ShardConnection,
   ShardFailure,
   type SlotOwner,
+  type TenantDeletion,
+  type TenantStatus,
+  type UsageMinute,
 } from '../../src/shard/shard.ts';
 import type { MemberRow } from '../../src/store/store.ts';
 
@@ -32,6 +37,8 @@ export interface FakeTenant {
   /** By `subject relation object`. */
   readonly grants: Map<string, Grant>;
   readonly namespaces: Map<string, Namespace>;
+  usage: readonly UsageMinute[];
+  deletion: TenantDeletion | undefined;
 }
 
 /** What all shards of a cluster see alike. */
@@ -65,6 +72,8 @@ export class FakeWorld {
       keys: new Map(),
       grants: new Map(),
       namespaces: new Map(),
+      usage: [],
+      deletion: undefined,
     };
     this.tenants.set(tenantId, tenant);
     return tenant;
@@ -89,6 +98,11 @@ export class FakeShard implements Shard {
   readonly #watchers = new Set<() => void>();
   clockSkewMs = 0;
   leaseLeftMs: number | undefined = 2500;
+  load: Load = { checksPerSecond: 0, failuresPerSecond: 0, p99Ms: undefined };
+  /** Names that one page of a search looks at. */
+  searchedMax = 1000;
+  /** Of fronts, newest last. */
+  readonly reports: FrontReport[] = [];
   /** The others that it tells fronts of. */
   members: readonly MemberAddress[] = [];
   welcomeSlots: number | undefined;
@@ -402,9 +416,24 @@ class FakeConnection implements ShardConnection {
     });
   }
 
-  async readTenant(tenantId: string): Promise<Tenant> {
+  async readTenant(tenantId: string): Promise<TenantStatus> {
     await this.#enter('readTenant');
-    return this.#tenantOf(tenantId).record;
+    const { record, deletion } = this.#tenantOf(tenantId);
+    return deletion === undefined ? record : { ...record, deletion };
+  }
+
+  async readUsage(tenantId: string): Promise<readonly UsageMinute[]> {
+    await this.#enter('readUsage');
+    return this.#tenantOf(tenantId).usage;
+  }
+
+  async findTenants(query: { name: string; after: string | undefined; limit: number }) {
+    await this.#enter('findTenants');
+    const all = await this.listTenants({ after: query.after, limit: this.#shard.searchedMax });
+    const matches = all.filter((tenant) => tenantMatches(tenant, query.name));
+    const tenants = matches.slice(0, query.limit);
+    const last = matches.length > query.limit ? tenants.at(-1) : all[this.#shard.searchedMax - 1];
+    return { tenants, scannedTo: last?.tenantId };
   }
 
   async listTenants(query: { after: string | undefined; limit: number }): Promise<readonly Tenant[]> {
@@ -429,14 +458,12 @@ class FakeConnection implements ShardConnection {
     return this.#page(grants, query);
   }
 
-  async listTrail(handle: number, query: { limit: number; cursor: string | undefined }) {
+  async listTrail(query: { tenantId: string; limit: number; cursor: string | undefined }) {
     await this.#enter('listTrail');
-    this.#resolve(handle);
+    this.#tenantOf(query.tenantId);
     const entry = { atMs: 1_700_000_000_000, actor: 'operator:ann', requestId: 'req_1', change: 'x'.repeat(8192) };
-    return this.#page(
-      Array.from({ length: 1000 }, (_, index) => ({ ...entry, seq: index + 1, index: 0 })),
-      query,
-    );
+    const rows = Array.from({ length: 1000 }, (_, index) => ({ ...entry, seq: index + 1, index: 0 }));
+    return { ...this.#page(rows, query), resumeCursor: 'behind-all' };
   }
 
   async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<Page<Grant>> {
@@ -472,6 +499,15 @@ class FakeConnection implements ShardConnection {
   async listMembers() {
     await this.#enter('listMembers');
     return [...this.#shard.world.members.values()];
+  }
+
+  async readLoad(): Promise<Load> {
+    await this.#enter('readLoad');
+    return this.#shard.load;
+  }
+
+  report(report: FrontReport): void {
+    this.#shard.reports.push(report);
   }
 
   close(): void {

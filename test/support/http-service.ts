@@ -19,6 +19,7 @@ export interface HttpService {
   readonly errorsBase: string;
   readonly opsUrl: string;
   readonly consoleUrl: string;
+  readonly operatorToken: string;
   /** Of the demo tenant (plan `scale`), with all scopes. */
   readonly tenantId: string;
   readonly key: string;
@@ -28,6 +29,8 @@ export interface HttpService {
   createTenant(plan?: string): Promise<{ readonly tenantId: string; readonly key: string }>;
   createKey(tenantId: string, request: Readonly<Record<string, unknown>>): Promise<{ keyId: string; key: string }>;
   setState(tenantId: string, state: 'active' | 'suspended'): Promise<void>;
+  /** What it has written so far. */
+  output(): string;
   stop(): Promise<void>;
 }
 
@@ -118,6 +121,7 @@ export async function startHttpService(settings: Readonly<Record<string, string>
       errorsBase: `${devFile.base_url}/errors`,
       opsUrl: devFile.ops_url,
       consoleUrl: devFile.console_url,
+      operatorToken: devFile.operator_token,
       tenantId: devFile.tenant_id,
       key: devFile.key,
       send: (options) => call(devFile.base_url, options),
@@ -133,6 +137,7 @@ export async function startHttpService(settings: Readonly<Record<string, string>
         const changed = await asOperator('PATCH', `/tenants/${tenantId}`, { state });
         assert.equal(changed.status, 200, changed.text);
       },
+      output,
       stop,
     };
   } catch (error) {

@@ -17,6 +17,7 @@ import type {
   SlotRow,
   StateWrite,
   Store,
+  TrailRow,
 } from '../../src/store/store.ts';
 import { withDeadline } from './store-deadline.ts';
 import type { StoreOperation } from './store-gate.ts';
@@ -251,12 +252,15 @@ export class MemoryStore implements Store {
     });
   }
 
-  listTrail(...[{ tenantId, month, after, limit }, deadline]: Arguments<'listTrail'>): Answer<'listTrail'> {
+  listTrail(
+    ...[{ tenantId, month, newestFirst, after, limit }, deadline]: Arguments<'listTrail'>
+  ): Answer<'listTrail'> {
     return this.#run('listTrail', deadline, () => {
       const rows = this.#tables.trail.list([tenantId, month]).map(({ row }) => row);
-      const isAfter = (seq: number, index: number) =>
-        after === undefined || seq > after.seq || (seq === after.seq && index > after.index);
-      return rows.filter((row) => isAfter(row.seq, row.index)).slice(0, limit);
+      const sign = newestFirst ? -1 : 1;
+      const beyond = (row: TrailRow) =>
+        after === undefined || sign * (row.seq - after.seq || row.index - after.index) > 0;
+      return (newestFirst ? rows.toReversed() : rows).filter(beyond).slice(0, limit);
     });
   }
 

@@ -18,7 +18,10 @@ export async function callOperator(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Reply> {
-  const raw = typeof body === 'string' || body instanceof Uint8Array;
+  const sent = (): BodyInit => {
+    if (typeof body === 'string') return body;
+    return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body);
+  };
   const response = await fetch(`${url}/operator/v1${path}`, {
     method,
     headers: {
@@ -26,7 +29,7 @@ export async function callOperator(
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: sent() }),
   });
   const text = await response.text();
   assert.match(response.headers.get('x-service-request-id') ?? '', /^req_[0-9a-z]{26}$/);

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { listFiles, readCode, readText } from './support/source-tree.ts';
 import { findStyleViolations } from './support/style.ts';
 
-const FOLDERS = ['src', 'test', 'scripts', 'bench'];
+const FOLDERS = ['src', 'test', 'scripts', 'bench', 'loadtest'];
 const HEADER = '// What it owns.\n';
 
 describe('the style of the code', () => {

@@ -36,10 +36,13 @@ the pods, which both kinds of monitor leave as they are.
   "expr" (printf "absent(grantd_lease_seconds{%s})" $shard)
   "summary" "No shard can be read"
   "description" "Either no shard runs, or Prometheus does not reach the ops ports.") }}
+{{- /* The one process of a standalone installation needs no lease, so that its gauge stays 0. */}}
+{{- if not $standalone }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdShardWithoutLease" "for" "1m" "severity" "critical"
   "expr" (printf "grantd_lease_seconds{%s} == 0" $shard)
   "summary" "{{ $labels.pod }} may not answer"
   "description" "Its beats do not reach Cassandra, or it is still starting: its readiness and its log say which.") }}
+{{- end }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdFrontWithoutShards" "for" "1m" "severity" "critical"
   "expr" (printf "sum by (pod) (grantd_front_shard_connections{%s,state=\"ready\"}) == 0 or sum by (pod) (grantd_front_shard_connections{%s,state=\"ready\"}) == 0" $front $console)
   "summary" "{{ $labels.pod }} reaches no shard"
@@ -50,6 +53,10 @@ the pods, which both kinds of monitor leave as they are.
   "summary" "{{ $labels.pod }} has not learnt for a quarter of an hour where shards are"
   "description" "It goes on with the addresses it knows. The API server is away, or the service account may not list and watch EndpointSlices: see grantd_discovery_failures_total.") }}
 {{- end }}
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdRedisLost" "for" "5m" "severity" "warning"
+  "expr" (printf "grantd_redis_lost{%s} == 1" $front)
+  "summary" "{{ $labels.pod }} does without Redis"
+  "description" "It holds tenants to its share of their limits until Redis answers again. No request fails for it. See grantd_redis_failures_total by reason.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdRequestsFail" "for" "5m" "severity" "critical"
   "expr" (printf "sum(rate(grantd_http_request_seconds_count{%s,status=~\"5..\"}[5m])) > 0.01 * sum(rate(grantd_http_request_seconds_count{%s}[5m]))" $front $front)
   "summary" "More than 1 % of the requests fail"

@@ -41,6 +41,12 @@
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- $wrong = append $wrong "httpRoute.parentRefs must name a Gateway" -}}
 {{- end -}}
+{{- if and .Values.redis.existingSecret (or .Values.redis.url .Values.redis.password .Values.redis.sentinelPassword) -}}
+{{- $wrong = append $wrong "redis.existingSecret excludes redis.url and the passwords beside it" -}}
+{{- end -}}
+{{- if and (or .Values.redis.password .Values.redis.sentinelPassword) (not .Values.redis.url) (not .Values.redis.existingSecret) -}}
+{{- $wrong = append $wrong "redis.url must say where the Redis of these passwords is" -}}
+{{- end -}}
 {{- if and .Values.plans .Values.existingPlansConfigMap -}}
 {{- $wrong = append $wrong "plans and existingPlansConfigMap exclude each other" -}}
 {{- end -}}

@@ -198,6 +198,35 @@ readinessProbe:
       - key: {{ .root.Values.operator.namedTokens.existingSecretKey }}
         path: tokens
 {{- end }}
+{{- if and .redis (include "grantd.redisSecret" .root) }}
+- name: redis
+  secret:
+    secretName: {{ include "grantd.redisSecret" .root }}
+    defaultMode: 0440
+    items:
+      {{- range $file, $key := fromYaml (include "grantd.redisItems" .root) }}
+      - key: {{ $key }}
+        path: {{ $file }}
+      {{- end }}
+{{- with .root.Values.redis.tls.existingSecret }}
+- name: redis-tls
+  secret:
+    secretName: {{ . }}
+    defaultMode: 0440
+    items:
+      - key: {{ $.root.Values.redis.tls.caKey }}
+        path: ca.crt
+{{- end }}
+{{- end }}
+{{- if and .traces .root.Values.tracing.endpoint .root.Values.tracing.existingSecret }}
+- name: tracing
+  secret:
+    secretName: {{ .root.Values.tracing.existingSecret }}
+    defaultMode: 0440
+    items:
+      - key: {{ .root.Values.tracing.headersKey }}
+        path: headers
+{{- end }}
 {{- if and .plans (or .root.Values.plans .root.Values.existingPlansConfigMap) }}
 - name: plans
   configMap:
@@ -214,7 +243,7 @@ readinessProbe:
 {{/* Where the volumes of "grantd.volumes" are mounted. Of (dict "volumes" "YAML list" "pod" $pod). */}}
 {{- define "grantd.volumeMounts" -}}
 {{- range fromYamlArray .volumes }}
-{{- if has .name (list "tls" "cassandra-credentials" "cassandra-tls" "operator" "operator-tokens" "plans") }}
+{{- if has .name (list "tls" "cassandra-credentials" "cassandra-tls" "operator" "operator-tokens" "redis" "redis-tls" "tracing" "plans") }}
 - name: {{ .name }}
   mountPath: /etc/grantd/{{ .name }}
   readOnly: true

@@ -21,6 +21,38 @@
 {{- end -}}
 {{- end }}
 
+{{/* With the address of Redis; nothing where there is none. */}}
+{{- define "grantd.redisSecret" -}}
+{{- if .Values.redis.existingSecret -}}
+{{- .Values.redis.existingSecret -}}
+{{- else if .Values.redis.url -}}
+{{- printf "%s-redis" (include "grantd.fullname" .) -}}
+{{- end -}}
+{{- end }}
+
+{{/* What it holds, as a YAML map of file to key. */}}
+{{- define "grantd.redisItems" -}}
+{{- with .Values.redis -}}
+{{- if .existingSecret -}}
+url: {{ .urlKey }}
+{{- with .passwordKey }}
+password: {{ . }}
+{{- end }}
+{{- with .sentinelPasswordKey }}
+sentinel-password: {{ . }}
+{{- end }}
+{{- else -}}
+url: url
+{{- if .password }}
+password: password
+{{- end }}
+{{- if .sentinelPassword }}
+sentinel-password: sentinel-password
+{{- end }}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{/* The Job's Secret has a name of its own: Helm would refuse to take it over when a token is given later. */}}
 {{- define "grantd.operatorSecret" -}}
 {{- if .Values.operator.existingSecret -}}

@@ -46,12 +46,50 @@ GRANTD_OPERATOR_TOKENS_FILE: /etc/grantd/operator-tokens/tokens
 {{- end }}
 {{- end }}
 
+{{/* Of fronts, which share the limits through it. */}}
+{{- define "grantd.settings.redis" -}}
+{{- if include "grantd.redisSecret" . }}
+{{- $items := fromYaml (include "grantd.redisItems" .) }}
+GRANTD_REDIS_URL_FILE: /etc/grantd/redis/url
+{{- if hasKey $items "password" }}
+GRANTD_REDIS_PASSWORD_FILE: /etc/grantd/redis/password
+{{- end }}
+{{- if hasKey $items "sentinel-password" }}
+GRANTD_REDIS_SENTINEL_PASSWORD_FILE: /etc/grantd/redis/sentinel-password
+{{- end }}
+{{- if .Values.redis.tls.existingSecret }}
+GRANTD_REDIS_TLS_CA_FILE: /etc/grantd/redis-tls/ca.crt
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Of every process that serves. */}}
+{{- define "grantd.settings.tracing" -}}
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+OTEL_EXPORTER_OTLP_ENDPOINT: {{ .endpoint | quote }}
+{{- if .existingSecret }}
+OTEL_EXPORTER_OTLP_HEADERS_FILE: /etc/grantd/tracing/headers
+{{- end }}
+OTEL_TRACES_SAMPLER: {{ .sampler }}
+OTEL_TRACES_SAMPLER_ARG: {{ .samplerRatio | quote }}
+{{- $attributes := list (printf "service.namespace=%s" (urlquery $.Release.Name)) }}
+{{- range $name, $text := .resourceAttributes }}
+{{- $attributes = append $attributes (printf "%s=%s" (urlquery $name) (urlquery $text | replace "+" "%20")) }}
+{{- end }}
+OTEL_RESOURCE_ATTRIBUTES: {{ join "," $attributes | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "grantd.settings.front" -}}
 {{ include "grantd.settings.common" . }}
 {{ include "grantd.settings.urls" . }}
 {{ include "grantd.settings.discovery" . }}
 {{- include "grantd.settings.tls" . }}
 {{- include "grantd.settings.plans" . }}
+{{- include "grantd.settings.redis" . }}
+{{- include "grantd.settings.tracing" . }}
 GRANTD_HTTP_ADDRESS: {{ printf "%s:8080" (include "grantd.listen" .) | quote }}
 GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
 GRANTD_TRUSTED_PROXIES: {{ join "," .Values.trustedProxies | quote }}
@@ -65,9 +103,11 @@ GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.front.shutdownSeconds | quote }}
 {{ include "grantd.settings.discovery" . }}
 {{- include "grantd.settings.tls" . }}
 {{- include "grantd.settings.plans" . }}
+{{- include "grantd.settings.tracing" . }}
 {{ include "grantd.settings.operator" . }}
 GRANTD_CONSOLE_ADDRESS: {{ printf "%s:8090" (include "grantd.listen" .) | quote }}
 GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
+GRANTD_TRUSTED_PROXIES: {{ join "," .Values.trustedProxies | quote }}
 GRANTD_DRAIN_SECONDS: {{ int64 .Values.console.drainSeconds | quote }}
 GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.console.shutdownSeconds | quote }}
 GRANTD_OPERATOR_URL: http://localhost:8090
@@ -104,6 +144,7 @@ GRANTD_CASSANDRA_PASSWORD_FILE: /etc/grantd/cassandra-credentials/password
 {{- include "grantd.settings.credentials" (include "grantd.cassandraSecret" .) }}
 {{- include "grantd.settings.tls" . }}
 {{- include "grantd.settings.plans" . }}
+{{- include "grantd.settings.tracing" . }}
 {{- if include "grantd.usesTls" . }}
 GRANTD_RPC_TLS_CONSOLE_NAMES: {{ include "grantd.consoleNames" . | quote }}
 {{- end }}
@@ -132,6 +173,7 @@ GRANTD_CASSANDRA_REPLICATION_FACTOR: {{ int64 .Values.cassandra.replicationFacto
 {{ include "grantd.settings.common" . }}
 {{ include "grantd.settings.urls" . }}
 {{- include "grantd.settings.plans" . }}
+{{- include "grantd.settings.tracing" . }}
 {{ include "grantd.settings.operator" . }}
 GRANTD_STORE: sqlite
 GRANTD_DATA_DIR: /var/lib/grantd

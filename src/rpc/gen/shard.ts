@@ -35,6 +35,7 @@ import type { ListSubjectGrants as _grantd_v1_ListSubjectGrants, ListSubjectGran
 import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _grantd_v1_ListSubjects__Output } from './grantd/v1/ListSubjects.ts';
 import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from './grantd/v1/ListTenants.ts';
 import type { ListTrail as _grantd_v1_ListTrail, ListTrail__Output as _grantd_v1_ListTrail__Output } from './grantd/v1/ListTrail.ts';
+import type { Load as _grantd_v1_Load, Load__Output as _grantd_v1_Load__Output } from './grantd/v1/Load.ts';
 import type { Member as _grantd_v1_Member, Member__Output as _grantd_v1_Member__Output } from './grantd/v1/Member.ts';
 import type { MemberAddress as _grantd_v1_MemberAddress, MemberAddress__Output as _grantd_v1_MemberAddress__Output } from './grantd/v1/MemberAddress.ts';
 import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from './grantd/v1/Members.ts';
@@ -46,19 +47,26 @@ import type { Ping as _grantd_v1_Ping, Ping__Output as _grantd_v1_Ping__Output }
 import type { Pong as _grantd_v1_Pong, Pong__Output as _grantd_v1_Pong__Output } from './grantd/v1/Pong.ts';
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
 import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from './grantd/v1/Reply.ts';
+import type { Report as _grantd_v1_Report, Report__Output as _grantd_v1_Report__Output } from './grantd/v1/Report.ts';
 import type { RevokeKey as _grantd_v1_RevokeKey, RevokeKey__Output as _grantd_v1_RevokeKey__Output } from './grantd/v1/RevokeKey.ts';
 import type { Routes as _grantd_v1_Routes, Routes__Output as _grantd_v1_Routes__Output } from './grantd/v1/Routes.ts';
 import type { ShardClient as _grantd_v1_ShardClient, ShardDefinition as _grantd_v1_ShardDefinition } from './grantd/v1/Shard.ts';
+import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from './grantd/v1/ShardLoad.ts';
 import type { ShardMessage as _grantd_v1_ShardMessage, ShardMessage__Output as _grantd_v1_ShardMessage__Output } from './grantd/v1/ShardMessage.ts';
 import type { Slot as _grantd_v1_Slot, Slot__Output as _grantd_v1_Slot__Output } from './grantd/v1/Slot.ts';
 import type { SlotOwner as _grantd_v1_SlotOwner, SlotOwner__Output as _grantd_v1_SlotOwner__Output } from './grantd/v1/SlotOwner.ts';
 import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from './grantd/v1/Slots.ts';
 import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Subjects__Output } from './grantd/v1/Subjects.ts';
 import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from './grantd/v1/Tenant.ts';
+import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _grantd_v1_TenantCounts__Output } from './grantd/v1/TenantCounts.ts';
+import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from './grantd/v1/TenantDeletion.ts';
 import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './grantd/v1/Tenants.ts';
+import type { TracedCheck as _grantd_v1_TracedCheck, TracedCheck__Output as _grantd_v1_TracedCheck__Output } from './grantd/v1/TracedCheck.ts';
 import type { Trail as _grantd_v1_Trail, Trail__Output as _grantd_v1_Trail__Output } from './grantd/v1/Trail.ts';
 import type { TrailEntry as _grantd_v1_TrailEntry, TrailEntry__Output as _grantd_v1_TrailEntry__Output } from './grantd/v1/TrailEntry.ts';
 import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _grantd_v1_UpdateTenant__Output } from './grantd/v1/UpdateTenant.ts';
+import type { Usage as _grantd_v1_Usage, Usage__Output as _grantd_v1_Usage__Output } from './grantd/v1/Usage.ts';
+import type { UsageMinute as _grantd_v1_UsageMinute, UsageMinute__Output as _grantd_v1_UsageMinute__Output } from './grantd/v1/UsageMinute.ts';
 import type { Welcome as _grantd_v1_Welcome, Welcome__Output as _grantd_v1_Welcome__Output } from './grantd/v1/Welcome.ts';
 import type { WriteGrants as _grantd_v1_WriteGrants, WriteGrants__Output as _grantd_v1_WriteGrants__Output } from './grantd/v1/WriteGrants.ts';
 import type { WrongOwner as _grantd_v1_WrongOwner, WrongOwner__Output as _grantd_v1_WrongOwner__Output } from './grantd/v1/WrongOwner.ts';
@@ -106,6 +114,7 @@ export interface ProtoGrpcType {
       ListSubjects: MessageTypeDefinition<_grantd_v1_ListSubjects, _grantd_v1_ListSubjects__Output>
       ListTenants: MessageTypeDefinition<_grantd_v1_ListTenants, _grantd_v1_ListTenants__Output>
       ListTrail: MessageTypeDefinition<_grantd_v1_ListTrail, _grantd_v1_ListTrail__Output>
+      Load: MessageTypeDefinition<_grantd_v1_Load, _grantd_v1_Load__Output>
       Member: MessageTypeDefinition<_grantd_v1_Member, _grantd_v1_Member__Output>
       MemberAddress: MessageTypeDefinition<_grantd_v1_MemberAddress, _grantd_v1_MemberAddress__Output>
       Members: MessageTypeDefinition<_grantd_v1_Members, _grantd_v1_Members__Output>
@@ -119,19 +128,26 @@ export interface ProtoGrpcType {
       ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>
       Relation: EnumTypeDefinition
       Reply: MessageTypeDefinition<_grantd_v1_Reply, _grantd_v1_Reply__Output>
+      Report: MessageTypeDefinition<_grantd_v1_Report, _grantd_v1_Report__Output>
       RevokeKey: MessageTypeDefinition<_grantd_v1_RevokeKey, _grantd_v1_RevokeKey__Output>
       Routes: MessageTypeDefinition<_grantd_v1_Routes, _grantd_v1_Routes__Output>
       Shard: SubtypeConstructor<typeof grpc.Client, _grantd_v1_ShardClient> & { service: _grantd_v1_ShardDefinition }
+      ShardLoad: MessageTypeDefinition<_grantd_v1_ShardLoad, _grantd_v1_ShardLoad__Output>
       ShardMessage: MessageTypeDefinition<_grantd_v1_ShardMessage, _grantd_v1_ShardMessage__Output>
       Slot: MessageTypeDefinition<_grantd_v1_Slot, _grantd_v1_Slot__Output>
       SlotOwner: MessageTypeDefinition<_grantd_v1_SlotOwner, _grantd_v1_SlotOwner__Output>
       Slots: MessageTypeDefinition<_grantd_v1_Slots, _grantd_v1_Slots__Output>
       Subjects: MessageTypeDefinition<_grantd_v1_Subjects, _grantd_v1_Subjects__Output>
       Tenant: MessageTypeDefinition<_grantd_v1_Tenant, _grantd_v1_Tenant__Output>
+      TenantCounts: MessageTypeDefinition<_grantd_v1_TenantCounts, _grantd_v1_TenantCounts__Output>
+      TenantDeletion: MessageTypeDefinition<_grantd_v1_TenantDeletion, _grantd_v1_TenantDeletion__Output>
       Tenants: MessageTypeDefinition<_grantd_v1_Tenants, _grantd_v1_Tenants__Output>
+      TracedCheck: MessageTypeDefinition<_grantd_v1_TracedCheck, _grantd_v1_TracedCheck__Output>
       Trail: MessageTypeDefinition<_grantd_v1_Trail, _grantd_v1_Trail__Output>
       TrailEntry: MessageTypeDefinition<_grantd_v1_TrailEntry, _grantd_v1_TrailEntry__Output>
       UpdateTenant: MessageTypeDefinition<_grantd_v1_UpdateTenant, _grantd_v1_UpdateTenant__Output>
+      Usage: MessageTypeDefinition<_grantd_v1_Usage, _grantd_v1_Usage__Output>
+      UsageMinute: MessageTypeDefinition<_grantd_v1_UsageMinute, _grantd_v1_UsageMinute__Output>
       Welcome: MessageTypeDefinition<_grantd_v1_Welcome, _grantd_v1_Welcome__Output>
       WriteGrants: MessageTypeDefinition<_grantd_v1_WriteGrants, _grantd_v1_WriteGrants__Output>
       WrongOwner: MessageTypeDefinition<_grantd_v1_WrongOwner, _grantd_v1_WrongOwner__Output>

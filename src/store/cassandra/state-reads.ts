@@ -71,6 +71,8 @@ export function createStateReads(session: Session, keyspace: string): Calls {
   const tenants = `SELECT ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot = ? AND tenant > ? LIMIT ?`;
   const trail = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) LIMIT ?`;
+  const trailBackwards = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
+    WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`;
   const keyUses = `SELECT key_id, used_at_ms FROM ${table('key_uses')} WHERE tenant = ?`;
 
   const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
@@ -116,9 +118,11 @@ export function createStateReads(session: Session, keyspace: string): Calls {
       return (await readAll(tenants, [slot, after ?? '', limit], deadline)).map(tenantOf);
     },
 
-    async listTrail({ tenantId, month, after, limit }, deadline) {
-      const from = [BigInt(after?.seq ?? -1), after?.index ?? -1];
-      return (await readAll(trail, [tenantId, month, ...from, limit], deadline)).map(trailRowOf);
+    async listTrail({ tenantId, month, newestFirst = false, after, limit }, deadline) {
+      const { seq, index } =
+        after ?? (newestFirst ? { seq: Number.MAX_SAFE_INTEGER, index: 0 } : { seq: -1, index: -1 });
+      const query = newestFirst ? trailBackwards : trail;
+      return (await readAll(query, [tenantId, month, BigInt(seq), index, limit], deadline)).map(trailRowOf);
     },
 
     async listKeyUses(tenantId, deadline) {

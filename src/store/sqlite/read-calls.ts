@@ -124,6 +124,11 @@ function createTenantReads(
     `SELECT ${TRAIL_COLUMNS} FROM changes
      WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) ORDER BY seq, position LIMIT ?`,
   );
+  const trailBackwards = prepare(
+    database,
+    `SELECT ${TRAIL_COLUMNS} FROM changes
+     WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`,
+  );
   const keyUses = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ?');
   return {
     readCheckpoint: (slot) =>
@@ -132,8 +137,12 @@ function createTenantReads(
       namespaces.all(tenantId).map((row) => ({ name: textAt(row, 0), createdAtMs: integerAt(row, 1) })),
     listKeys: (tenantId) => keys.all(tenantId).map(keyRecordOf),
     listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
-    listTrail: ({ tenantId, month, after, limit }) =>
-      trail.all(tenantId, month, after?.seq ?? -1, after?.index ?? -1, limit).map(trailRowOf),
+    listTrail: ({ tenantId, month, newestFirst = false, after, limit }) => {
+      const statement = newestFirst ? trailBackwards : trail;
+      const { seq, index } =
+        after ?? (newestFirst ? { seq: Number.MAX_SAFE_INTEGER, index: 0 } : { seq: -1, index: -1 });
+      return statement.all(tenantId, month, seq, index, limit).map(trailRowOf);
+    },
     listKeyUses: (tenantId) => new Map(keyUses.all(tenantId).map((row) => [keyIdAt(row, 0), integerAt(row, 1)])),
   };
 }

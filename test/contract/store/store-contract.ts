@@ -12,6 +12,7 @@ import { defineRemovalContract } from './removal-contract.ts';
 import { defineSlotContract } from './slot-contract.ts';
 import { defineStampContract } from './stamp-contract.ts';
 import { defineTenantContract } from './tenant-contract.ts';
+import { defineTrailContract } from './trail-contract.ts';
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -62,6 +63,7 @@ export function defineStoreContract(name: string, options: { open(): Promise<Sto
     defineGrantContract(context);
     defineStampContract(context);
     defineTenantContract(context);
+    defineTrailContract(context);
     defineRemovalContract(context);
     defineLifeContract(context);
   });

@@ -105,6 +105,17 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await list('2026-11', 4, { seq: 10, index: 10 }), []);
       assert.deepEqual(await list('2026-12', 4), [next.row]);
       assert.deepEqual(await list('2027-01', 4), []);
+      const back = (month: string, limit: number, after?: { seq: number; index: number }) =>
+        context
+          .store()
+          .listTrail({ tenantId, month, limit, newestFirst: true, ...(after === undefined ? {} : { after }) }, soon());
+      assert.deepEqual(await back('2026-11', 100), rows.toReversed());
+      assert.deepEqual(await back('2026-11', 4), rows.toReversed().slice(0, 4));
+      assert.deepEqual(await back('2026-11', 4, { seq: 2, index: 1 }), rows.toReversed().slice(5, 9));
+      assert.deepEqual(await back('2026-11', 4, { seq: 1, index: 0 }), []);
+      // No change has a negative index: nothing of that seq is meant.
+      assert.deepEqual(await back('2026-11', 1, { seq: 10, index: -1 }), rows.slice(5, 6));
+      assert.deepEqual(await list('2026-11', 1, { seq: 10, index: -1 }), rows.slice(6, 7));
       const query = { tenantId: newTenantId(), month: '2026-11', limit: 4 };
       assert.deepEqual(await context.store().listTrail(query, soon()), []);
     });

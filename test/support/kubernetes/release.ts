@@ -40,6 +40,8 @@ export interface ReleaseOptions {
   readonly imageTag: string;
   /** The last number of the address under which pods reach Cassandra. */
   readonly storeAddress: number;
+  /** Where pods reach a Redis; without it fronts count for themselves. */
+  readonly redisUrl?: string;
 }
 
 export interface Pod {
@@ -60,6 +62,7 @@ export class Release {
   readonly #options: ReleaseOptions;
   readonly #store: ServiceProcess;
   #gateway: ClientGateway | undefined;
+  #console: string | undefined;
   #operator: OperatorClient | undefined;
 
   constructor(options: ReleaseOptions) {
@@ -83,6 +86,12 @@ export class Release {
     return this.#operator;
   }
 
+  /** Of the console's pages, and the token that opens them. */
+  get console(): { readonly url: string; readonly token: string } {
+    if (this.#console === undefined) throw new Error('The release is not connected.');
+    return { url: this.#console, token: TOKEN };
+  }
+
   /** Where the clients of a load find the public API: the Service of the fronts. */
   get frontUrl(): string {
     if (this.#gateway === undefined) throw new Error('The release is not connected.');
@@ -90,7 +99,7 @@ export class Release {
   }
 
   #values(): Values {
-    const { kubernetes, cassandra, imageTag, storeAddress } = this.#options;
+    const { kubernetes, cassandra, imageTag, storeAddress, redisUrl } = this.#options;
     // Requests that leave room for twice the pods on two small nodes; no limits, which would throttle them.
     const resources = { requests: { cpu: '20m', memory: '96Mi' } };
     return {
@@ -103,6 +112,7 @@ export class Release {
         slots: 64,
       },
       operator: { token: TOKEN },
+      ...(redisUrl === undefined ? {} : { redis: { url: redisUrl } }),
       // One of each on each node, so that the loss of a node is the loss of half; nodes that are drained or lost do not count.
       pod: {
         topologySpreadConstraints: [
@@ -196,7 +206,8 @@ metadata:
       this.kubectl(['get', 'service', service, '-o', 'jsonpath={.spec.clusterIP}']);
     const host = await addressOf(NAME);
     this.#gateway = await openClientGateway({ network: kubernetes.network, host, port: HTTP_PORT });
-    this.#operator = new OperatorClient(`http://${await addressOf(`${NAME}-console`)}:${CONSOLE_PORT}`, token);
+    this.#console = `http://${await addressOf(`${NAME}-console`)}:${CONSOLE_PORT}`;
+    this.#operator = new OperatorClient(this.#console, token);
   }
 
   async waitUntilRolledOut(components: readonly Component[] = ['shard', 'front', 'console']): Promise<void> {

@@ -57,6 +57,10 @@ describe('readConfig', () => {
         shardName: 'dev',
         operatorToken: undefined,
         operatorTokens: undefined,
+        redisUrl: undefined,
+        redisPassword: undefined,
+        redisSentinelPassword: undefined,
+        redisTlsCa: undefined,
         plans: undefined,
         baseUrl: undefined,
         errorsBase: undefined,
@@ -64,6 +68,14 @@ describe('readConfig', () => {
         logLevel: 'info',
         pageCacheBytes: 268_435_456,
         logRetentionHours: 168,
+        tracesDisabled: false,
+        tracesBaseEndpoint: undefined,
+        tracesEndpoint: undefined,
+        tracesHeaders: undefined,
+        serviceName: undefined,
+        resourceAttributes: undefined,
+        tracesSampler: 'parentbased_always_on',
+        tracesSamplerRatio: 1,
       },
     );
     assert.ok(Object.isFrozen(config));
@@ -209,7 +221,7 @@ describe('the table of settings', () => {
   it('has each name once, and none that clashes with a _FILE of another', () => {
     const names = variableNames();
     assert.equal(new Set(names).size, names.length);
-    for (const name of names) assert.match(name, /^GRANTD_[A-Z]+(_[A-Z]+)*$/);
+    for (const name of names) assert.match(name, /^(GRANTD|OTEL)(_[A-Z]+)+$/);
   });
 
   it('lets every secret come from a file', () => {

@@ -30,14 +30,16 @@ describe('tenants', () => {
   test('a tenant is made with the plan free unless told, and shown', async () => {
     const created = await call('POST', '/tenants', { name: 'Größe 🦊', ignored: true });
     assert.equal(created.status, 201);
-    assert.deepEqual(Object.keys(created.body), ['tenant_id', 'name', 'plan', 'state', 'created_at']);
+    const fields = ['tenant_id', 'name', 'plan', 'state', 'created_at', 'bounds', 'counts'];
+    assert.deepEqual(Object.keys(created.body), fields);
+    assert.deepEqual(created.body.bounds, { namespaces_max: 1000, keys_max: 1000 });
     assert.match(created.body.tenant_id, /^ten_[0-9a-z]{26}$/);
     assert.match(created.body.created_at, TIMESTAMP);
     assert.equal(created.body.plan, 'free');
     assert.equal(created.body.state, 'active');
     const shown = await call('GET', `/tenants/${created.body.tenant_id}`);
     assert.equal(shown.status, 200);
-    assert.deepEqual(shown.body, created.body);
+    assert.deepEqual(shown.body, { ...created.body, counts: { namespaces: 0, keys: 0 } });
   });
 
   for (const [what, body, detail] of [
@@ -79,6 +81,40 @@ describe('tenants', () => {
     assert.deepEqual(seen, seen.toSorted());
   });
 
+  test('a search finds a part of a name or an id, in any case, over pages of any length', async () => {
+    const ids = [await createTenant('Äpfel <b>1</b>'), await createTenant('äpfel 2'), await createTenant('Klein')];
+    const found = async (name: string, limit: number) => {
+      const seen: string[] = [];
+      let cursor = '';
+      do {
+        const page: Reply = await call('GET', `/tenants?name=${encodeURIComponent(name)}&limit=${limit}${cursor}`);
+        seen.push(...page.body.tenants.map(({ tenant_id }: { tenant_id: string }) => tenant_id));
+        cursor = page.body.next_cursor === null ? '' : `&cursor=${page.body.next_cursor}`;
+      } while (cursor !== '');
+      return seen;
+    };
+    for (const limit of [1, 2, 100]) assert.deepEqual(await found('ÄPFEL', limit), ids.slice(0, 2));
+    assert.deepEqual(await found('<B>1', 10), ids.slice(0, 1));
+    assert.deepEqual(await found((ids[2] ?? '').toUpperCase(), 10), ids.slice(2));
+    assert.deepEqual(await found('nobody', 10), []);
+    assert.ok((await found('', 100)).length >= 3);
+  });
+
+  test('usage is shown minute by minute, with the limit of the plan', async () => {
+    const id = await createTenant();
+    assert.deepEqual((await call('GET', `/tenants/${id}/usage`)).body, {
+      limit: { requests: 600, window_seconds: 60 },
+      minutes: [],
+    });
+    await call('PATCH', `/tenants/${id}`, { plan: 'unlimited' });
+    service.operator.usage = [{ atMs: 1_700_000_040_000, requests: 12, refused: 2, checks: 30 }];
+    assert.deepEqual((await call('GET', `/tenants/${id}/usage`)).body, {
+      limit: null,
+      minutes: [{ at: '2023-11-14T22:14:00.000Z', requests: 12, refused: 2, checks: 30 }],
+    });
+    assertProblem(await call('GET', `/tenants/${id}/usage?minutes=5`), 400, 'invalid-request', /"minutes"/);
+  });
+
   test('ill-formed query parameters of a listing are refused by name', async () => {
     for (const query of ['limit=0', 'limit=1001', 'limit=1e2', 'limit=', 'limit=%201']) {
       assertProblem(await call('GET', `/tenants?${query}`), 400, 'invalid-request', /"limit"/);
@@ -88,6 +124,8 @@ describe('tenants', () => {
     assertProblem(await call('GET', '/tenants?__proto__=1'), 400, 'invalid-request', /__proto__/);
     assertProblem(await call('GET', '/tenants?cursor=%ff'), 400, 'invalid-request');
     assertProblem(await call('GET', '/tenants?cursor=nonsense'), 400, 'invalid-cursor');
+    assertProblem(await call('GET', `/tenants?name=${'a'.repeat(257)}`), 400, 'invalid-request', /"name"/);
+    assertProblem(await call('GET', '/tenants?name=a%07b'), 400, 'invalid-request', /"name"/);
     assert.equal((await call('GET', '/tenants?limit=1000')).status, 200);
   });
 
@@ -112,7 +150,9 @@ describe('tenants', () => {
     const accepted = await call('DELETE', `/tenants/${id}`);
     assert.equal(accepted.status, 202);
     assert.equal(accepted.body.state, 'deleting');
-    assert.equal((await call('GET', `/tenants/${id}`)).body.state, 'deleting');
+    const shown = (await call('GET', `/tenants/${id}`)).body;
+    assert.deepEqual([shown.state, shown.counts, shown.deletion.parts_removed], ['deleting', null, 3]);
+    assert.match(shown.deletion.last_part_at, TIMESTAMP);
     assertProblem(await call('GET', `/tenants/${id}/keys`), 404, 'tenant-not-found');
     service.operator.finishDeletions();
     assertProblem(await call('GET', `/tenants/${id}`), 404, 'tenant-not-found');
@@ -124,7 +164,7 @@ describe('tenants', () => {
       assertProblem(await call('GET', `/tenants/${id}`), 404, 'tenant-not-found');
       assertProblem(await call('PATCH', `/tenants/${id}`, { plan: 'free' }), 404, 'tenant-not-found');
       assertProblem(await call('DELETE', `/tenants/${id}`), 404, 'tenant-not-found');
-      for (const path of ['keys', 'namespaces', 'subjects', 'changes', 'export']) {
+      for (const path of ['usage', 'keys', 'namespaces', 'subjects', 'changes', 'export']) {
         assertProblem(await call('GET', `/tenants/${id}/${path}`), 404, 'tenant-not-found');
       }
       assertProblem(await call('POST', `/tenants/${id}/check`, tuple('a:b', 'owner', 'c:d')), 404, 'tenant-not-found');
@@ -327,5 +367,19 @@ describe('the cluster', () => {
       },
     ]);
     assertProblem(await call('GET', '/plans?limit=1'), 400, 'invalid-request', /"limit"/);
+  });
+
+  test('the load of every shard that answers is listed, and no rate where there was nothing', async () => {
+    service.operator.loads = [
+      { shardName: 'shard-0', checksPerSecond: 1234.5678, failuresPerSecond: 0.1, p99Ms: 3.456 },
+      { shardName: 'shard-1', checksPerSecond: 0, failuresPerSecond: 0, p99Ms: undefined },
+    ];
+    assert.deepEqual((await call('GET', '/loads')).body, {
+      shards: [
+        { shard: 'shard-0', checks_per_second: 1234.57, failures_per_second: 0.1, p99_ms: 3.46 },
+        { shard: 'shard-1', checks_per_second: 0, failures_per_second: 0, p99_ms: null },
+      ],
+    });
+    assertProblem(await call('GET', '/loads?x=1'), 400, 'invalid-request', /"x"/);
   });
 });

@@ -106,7 +106,7 @@ describe('paths and methods', () => {
     for (const path of ['/operator/v1/', '/operator/v1/plans/', '/operator/v1/Plans', '/operator/v1/tenants/']) {
       await assertProblem(await fetch(`${service.url}${path}`, { headers: authorization }), 404, 'not-found');
     }
-    for (const path of ['/', '/v1/check', '/operator/v2/plans', '/%ff']) {
+    for (const path of ['/v1/check', '/operator/v2/plans', '/%ff']) {
       await assertProblem(await fetch(`${service.url}${path}`), 404, 'not-found');
     }
   });
@@ -228,6 +228,7 @@ test('an address that is taken is refused at the start', async () => {
         tokens: createOperatorTokens([]),
         ids: new IdFactory(systemClock, systemRandom),
         clock: systemClock,
+        random: systemRandom,
         log: createLog({ level: 'silent', pretty: false }),
         metrics: service.metrics,
       },

@@ -6,11 +6,15 @@ import { test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { slotOfTenant } from '../../../src/core/slots.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
+import { createStaticDiscovery } from '../../../src/discovery/static.ts';
+import { createFront } from '../../../src/front/create-front.ts';
 import type { TenantSession } from '../../../src/front/front.ts';
+import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { addGrant } from '../../support/fake-shard.ts';
 import { createCuttableTransport } from './cuttable-transport.ts';
-import { addKey, contextFor, newTenantId, setStage, until } from './harness.ts';
+import { addKey, contextFor, newTenantId, setStage, silentLog, until } from './harness.ts';
 
 const tuple: Tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' };
 const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;
@@ -258,4 +262,15 @@ test('a write that an owner may have committed before it stopped serving is neve
   await assert.rejects(shed, unknown);
   await stage.front.close();
   await newer;
+});
+
+test('a front that has reached no shard yet says in its metrics that no stream is ready', async () => {
+  const metrics = createMetrics();
+  const discovery = createStaticDiscovery([]);
+  const front = createFront(
+    { discovery, clock: systemClock, random: systemRandom, log: silentLog, metrics },
+    { name: 'test', peer: 'front' },
+  );
+  assert.match(await metrics.render(), /^grantd_front_shard_connections\{state="ready"\} 0$/m);
+  await front.close();
 });

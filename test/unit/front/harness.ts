@@ -20,6 +20,12 @@ import { type FakeKey, FakeShard, type FakeTenant, FakeWorld } from '../../suppo
 export const silentLog: Log = createLog({ level: 'silent', pretty: false });
 export const ids = new IdFactory(systemClock, systemRandom);
 
+/** Fronts report at whole two seconds of their wall clock; by this one that is always in 50 ms. */
+export const reportingClock: Clock = {
+  ...systemClock,
+  wallMs: () => Math.floor(Date.now() / 2000) * 2000 + 1950,
+};
+
 /** Resolves once the condition holds; fails after a bound. */
 export async function until(condition: () => boolean, what = 'the condition', limitMs = 8000): Promise<void> {
   const startedAtMs = performance.now();

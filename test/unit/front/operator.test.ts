@@ -112,6 +112,80 @@ test('a slot that moves while the shards answer is not lost from the listing', a
   );
 });
 
+test('a search goes over all shards, cut short by any of them or not, and finds each tenant once', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 6 });
+  for (let count = 0; count < 60; count += 1) {
+    const tenant = stage.world.addTenant(ids.create('ten'));
+    tenant.record = { ...tenant.record, name: count % 3 === 0 ? `Acme ${count}` : 'Other' };
+  }
+  const expected = [...stage.world.tenants.values()]
+    .filter(({ record }) => record.name.startsWith('Acme'))
+    .map(({ record }) => record.tenantId)
+    .sort();
+  for (const [limit, searchedMax] of [
+    [100, 1000],
+    [3, 1000],
+    [100, 7],
+    [3, 2],
+  ] as const) {
+    for (const shard of stage.shards) shard.searchedMax = searchedMax;
+    const seen: string[] = [];
+    let after: ReturnType<typeof parseTenantId>;
+    do {
+      const query = { name: 'ACME', after, limit };
+      const page: Awaited<ReturnType<typeof stage.front.operator.listTenants>> = await stage.front.operator.listTenants(
+        contextFor(),
+        query,
+      );
+      assert.ok(page.tenants.length <= limit);
+      seen.push(...page.tenants.map(({ tenantId }) => tenantId));
+      after = page.next;
+    } while (after !== undefined);
+    assert.deepEqual(seen, expected, `${limit} a page, ${searchedMax} names a time`);
+  }
+  const nobody = { name: 'x'.repeat(600), after: undefined, limit: 10 };
+  assert.deepEqual(await stage.front.operator.listTenants(contextFor(), nobody), { tenants: [], next: undefined });
+});
+
+test('a page of a search asks each shard a bounded number of times', async (t) => {
+  const stage = await setStage(t, CONSOLE);
+  for (let count = 0; count < 50; count += 1) stage.world.addTenant(ids.create('ten'));
+  stage.shard.searchedMax = 2;
+  const query = { name: 'nobody', after: undefined, limit: 10 };
+  const { tenants, next } = await stage.front.operator.listTenants(contextFor(), query);
+  assert.deepEqual(tenants, []);
+  assert.ok(next !== undefined, 'it says where to go on');
+  assert.equal(stage.shard.count('findTenants'), 10);
+});
+
+test('what the owner knows of a tenant besides its record is told, its usage too', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 2 });
+  const { record } = stage.tenant;
+  const { tenantId } = record;
+  const usage = [{ atMs: 1_700_000_040_000, requests: 2 ** 32 - 1, refused: 1, checks: 0 }];
+  stage.tenant.usage = usage;
+  assert.deepEqual(await stage.front.operator.readUsage(contextFor(), tenantId), usage);
+  stage.tenant.deletion = { partsRemoved: 0, lastPartAtMs: undefined };
+  const { readTenant } = stage.front.operator;
+  const read = () => readTenant.call(stage.front.operator, contextFor(), tenantId);
+  assert.deepEqual(await read(), { ...record, deletion: { partsRemoved: 0, lastPartAtMs: undefined } });
+  stage.tenant.deletion = { partsRemoved: 7, lastPartAtMs: 1_700_000_000_000 };
+  assert.deepEqual(await read(), { ...record, deletion: { partsRemoved: 7, lastPartAtMs: 1_700_000_000_000 } });
+  await assert.rejects(stage.front.operator.readUsage(contextFor(), ids.create('ten')), code('tenant-not-found'));
+});
+
+test('the load of each shard that answers in time is listed by its name', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 6 });
+  const [first, second, third] = stage.shards;
+  assert.ok(first && second && third);
+  first.load = { checksPerSecond: 10.5, failuresPerSecond: 0.5, p99Ms: 2.25 };
+  second.onCall = (name) => (name === 'readLoad' ? new Promise(() => {}) : undefined);
+  assert.deepEqual(await stage.front.operator.listLoads(contextFor()), [
+    { shardName: 'shard-0', checksPerSecond: 10.5, failuresPerSecond: 0.5, p99Ms: 2.25 },
+    { shardName: 'shard-2', checksPerSecond: 0, failuresPerSecond: 0, p99Ms: undefined },
+  ]);
+});
+
 test('slots and members of the whole cluster are listed', async (t) => {
   const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 8 });
   const [, second] = stage.shards;
@@ -218,7 +292,8 @@ test('browsing a tenant crosses the wire, the longest pages included', async (t)
   const subject = `user:${longest}7`;
   assert.equal((await session.listSubjectGrants(contextFor(), { ...query, subject })).items.length, 1);
   // Changes are large, so that a page of them holds fewer.
-  const trail = await session.listTrail(contextFor(), query);
+  const trail = await stage.front.operator.listTrail(contextFor(), stage.tenant.record.tenantId, query);
   assert.ok(trail.items.length >= 100 && trail.nextCursor !== undefined);
   assert.equal(trail.items[0]?.change.length, 8192);
+  assert.equal(trail.resumeCursor, 'behind-all');
 });

@@ -79,3 +79,14 @@ test('it is full above its bound, until that is sent or given up', () => {
   assert.equal(outbox.full, false);
   assert.deepEqual(drain(outbox), []);
 });
+
+test('a check that is traced says so in the message that it travels in, and no other does', () => {
+  const outbox = new Outbox(createMetrics());
+  for (let id = 1; id <= CHECKS_PER_MESSAGE_MAX; id += 1)
+    outbox.addCheck(id, 1, 'u:a', 1, 'd:1', id === 3 ? 'a' : undefined);
+  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 1, 1, 'u:a', 1, 'd:1');
+  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 2, 1, 'u:a', 1, 'd:1', 'b');
+  const [first, second] = drain(outbox);
+  assert.deepEqual(first?.checks?.traced, [{ index: 2, traceparent: 'a' }]);
+  assert.deepEqual(second?.checks?.traced, [{ index: 1, traceparent: 'b' }]);
+});

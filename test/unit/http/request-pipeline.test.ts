@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { ALL_SCOPES, scopeMask } from '../../../src/core/scopes.ts';
+import { waitFor } from '../../support/cluster/wait-for.ts';
 import {
   assertCommonHeaders,
   assertNoRateLimitHeaders,
@@ -78,6 +79,17 @@ describe('a request', { timeout: 60_000 }, () => {
       assertRateLimitHeaders(limited, 2);
       assert.equal(limited.headers['retry-after'], limited.headers['x-service-ratelimit-reset']);
     }
+  });
+
+  it('that is limited has the owner asked, once a second, so that another plan is heard of', async () => {
+    const confirmations = () => http.front.operator.calls.filter(({ name }) => name === 'confirm').length;
+    const { key } = await http.front.createTenant('tiny');
+    await send({ ...CHECK, key });
+    await send({ ...CHECK, key });
+    const before = confirmations();
+    for (let index = 0; index < 3; index += 1) assert.equal((await send({ ...CHECK, key })).status, 429);
+    await waitFor('the owner to be asked', () => confirmations() > before, 5000);
+    assert.equal(confirmations(), before + 1);
   });
 
   it('is limited all the same where the decision takes time', async () => {

@@ -84,6 +84,7 @@ const check = { ids: [1], handles: [1], subjects: ['user:a'], relations: [6], ob
 const columns = (change: object): FrontMessage => ({ checks: { ...structuredClone(check), ...change } as never });
 const call = (body: object): FrontMessage => ({ calls: [{ id: 1, handle: 1, ...body } as never] });
 const write = { revoke: false, subject: 'user:a', relation: 6, object: 'doc:1' };
+const usage = { minute: 1, slots: [0], tenantIds: ['a'], requests: [1], refused: [0], checks: [0] };
 const attempt = { requestId: 'req_1', expiresAtMs: 1e12 };
 
 const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
@@ -95,6 +96,7 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
   ['relation 0', columns({ relations: [0] })],
   ['relation 10', columns({ relations: [10] })],
   ['handle 0', columns({ handles: [0] })],
+  ['more traced checks than checks', columns({ traced: [0, 1, 2].map((index) => ({ index, traceparent: '' })) })],
   ['an identifier of 700 characters', columns({ subjects: ['a'.repeat(700)] })],
   [
     '10,001 checks',
@@ -133,6 +135,22 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
     }),
   ],
   ['bulk columns that differ', call({ checkBulk: { subjects: ['a:b'], relations: [6], objects: [] } })],
+  ['a report whose columns differ', { report: { usage: { ...usage, requests: [] } } }],
+  [
+    '1,001 tenants in a report',
+    {
+      report: {
+        usage: {
+          slots: new Array(1001).fill(0),
+          tenantIds: new Array(1001).fill('a'),
+          requests: new Array(1001).fill(1),
+          refused: new Array(1001).fill(0),
+          checks: new Array(1001).fill(0),
+        },
+      },
+    },
+  ],
+  ['a search for a name of 600 characters', call({ listTenants: { limit: 1, name: 'a'.repeat(600) } })],
   ['limit 0', call({ listKeys: { limit: 0 } })],
   ['limit 1,001', call({ listKeys: { limit: 1001 } })],
   ['a hash that is none', call({ authenticate: { tenantId: 'a', keyId: 'b', hash: 'c' } })],
@@ -253,4 +271,16 @@ test('an answer too large for a message fails its call alone', async (t) => {
   assert.equal((await reply(2)).failure?.code, 'internal');
   stream.write({ calls: [{ id: 3, handle, confirm: {} }] });
   assert.ok((await reply(3)).done);
+});
+
+test('a report of a front is taken in as it is said, with what it asks in the same message', async (t) => {
+  const { shard, authenticate } = createStage();
+  const server = await listen(t, () => shard);
+  const load = { elapsedMs: 2000, checks: 3, failures: 1, latencies: [0, 2, 1] };
+  const report = { load, usage: { ...usage, checks: [7] } };
+  const { reply } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }], report });
+  assert.ok((await reply(1)).handle);
+  assert.deepEqual(shard.reports, [
+    { load, usage: [{ slot: 0, tenantId: 'a', minute: 1, requests: 1, refused: 0, checks: 7 }] },
+  ]);
 });

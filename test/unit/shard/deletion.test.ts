@@ -207,3 +207,112 @@ test('a key that is looked up while its tenant is deleted gets no handle', async
   await assert.rejects(authenticating, { code: 'unauthorized' });
   heir.kill();
 });
+
+/** Where the owner is killed: at the n-th call of an operation after the deletion was acknowledged, before or after its effect. */
+const KILLS = [
+  ['before the checkpoint', 'writeCheckpoint', 1, 'delay'],
+  ['after the checkpoint', 'writeCheckpoint', 1, 'delay-reply'],
+  ['before the first part', 'purgeTenant', 1, 'delay'],
+  ['after the first part', 'purgeTenant', 1, 'delay-reply'],
+  ['before the last part', 'purgeTenant', 2, 'delay'],
+  ['after the last part', 'purgeTenant', 2, 'delay-reply'],
+  ['before the last entry', 'append', 1, 'delay'],
+  ['after the last entry', 'append', 1, 'delay-reply'],
+] as const;
+
+for (const [where, operation, nth, kind] of KILLS) {
+  test(`a kill ${where} is made good by the next owner, and nothing else is touched`, async () => {
+    let deleted = false;
+    let calls = 0;
+    const { memory, slot, tenantId, key } = await openSlot({
+      hooks: {
+        fault: (called) => {
+          if (!deleted || called !== operation) return undefined;
+          calls += 1;
+          return calls === nth ? { kind, until: () => new Promise(() => {}) } : undefined;
+        },
+      },
+    });
+    const bystander = await slot.createTenant();
+    const handle = await slot.handle(bystander);
+    for (let user = 0; user < 9; user += 1) await slot.grant(handle, tuple(`user:${user}`, 'doc:1'));
+    const before = await deleteTenant(slot, tenantId);
+    assert.equal(before.state, 'deleting');
+    // What state holds already is not what the kill is about.
+    await slot.applied();
+    deleted = true;
+    purgeTenants(portsOf(slot), slot.tenure).catch(() => {});
+    await waitFor(() => calls >= nth, `the ${operation}`);
+    const heir = await slot.restart();
+    await assert.rejects(heir.front.authenticate(key), { code: 'unauthorized' });
+    await assert.rejects(heir.handle(tenantId), { code: 'tenant-not-found' });
+    await purgeTenants(portsOf(heir), heir.tenure);
+    await heir.tenure.checkpointed();
+    assert.equal(await rowsLeft(memory, tenantId), 0);
+    await assert.rejects(heir.connection.readTenant(tenantId), { code: 'tenant-not-found' });
+    const stored = await memory.listTenants({ slot: SLOT, limit: 10 }, soon());
+    assert.deepEqual(new Map(stored.map((tenant) => [tenant.tenantId, tenant.state])).get(tenantId), 'deleted');
+    const heirs = await heir.handle(bystander);
+    for (let user = 0; user < 9; user += 1) {
+      assert.equal(await heir.check(heirs, tuple(`user:${user}`, 'doc:1')), true);
+    }
+    heir.kill();
+  });
+}
+
+test('the removal is seen part by part, and no round of it lasts long', async () => {
+  let nowMs = 0;
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  for (let index = 0; index < 600; index += 1) await slot.grant(handle, tuple(`user:${index % 9}`, `doc:${index}`));
+  await deleteTenant(slot, tenantId);
+  assert.deepEqual((await slot.connection.readTenant(tenantId)).deletion, { partsRemoved: 0, lastPartAtMs: undefined });
+  // Every look at the clock takes 400 ms of a round's second.
+  const ports = portsOf(slot);
+  const slow: MaintenancePorts = {
+    ...ports,
+    clock: {
+      wallMs: () => ports.clock.wallMs(),
+      setTimer: (run, delayMs) => ports.clock.setTimer(run, delayMs),
+      setImmediate: (run) => ports.clock.setImmediate(run),
+      monotonicMs: () => {
+        nowMs += 400;
+        return ports.clock.monotonicMs() + nowMs;
+      },
+    },
+  };
+  const seen: number[] = [];
+  for (let round = 0; round < 100; round += 1) {
+    await purgeTenants(slow, slot.tenure);
+    const left = slot.tenure.tenants.get(tenantId);
+    if (left === undefined) break;
+    const [listed] = await slot.connection.listTenants({ after: undefined, limit: 10 });
+    assert.equal(listed?.state, 'deleting');
+    assert.ok((listed.deletion?.lastPartAtMs ?? 0) > 1_700_000_000_000);
+    assert.equal(listed.counts, undefined);
+    seen.push(listed.deletion?.partsRemoved ?? 0);
+  }
+  assert.ok(seen.length >= 2, `${seen.length} rounds`);
+  assert.deepEqual(
+    seen,
+    seen.toSorted((left, right) => left - right),
+  );
+  assert.ok(new Set(seen).size === seen.length, 'every round came further');
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  slot.kill();
+});
+
+test('the last use of a key is not written for a tenant whose data is going', async () => {
+  const { memory, slot, tenantId, key } = await openSlot();
+  await slot.front.authenticate(key);
+  await deleteTenant(slot, tenantId);
+  const use = slot.tenure.tenants.get(tenantId)?.keyUses.get(key.keyId) ?? assert.fail();
+  use.writtenAtMs = 0;
+  use.usedAtMs = slot.clock.wallMs() + 60_000;
+  const before = (await memory.listKeyUses(tenantId, soon())).get(key.keyId);
+  await writeKeyUses(portsOf(slot), slot.tenure);
+  assert.equal((await memory.listKeyUses(tenantId, soon())).get(key.keyId), before);
+  slot.kill();
+});

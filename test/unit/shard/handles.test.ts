@@ -201,7 +201,7 @@ test("the operator's calls are refused on a front's connection", async () => {
     slot.front.listTenants({ after: undefined, limit: 1 }),
     slot.front.listSubjects(granted.handle, page),
     slot.front.listSubjectGrants(granted.handle, { ...page, subject: 'user:a' }),
-    slot.front.listTrail(granted.handle, page),
+    slot.front.listTrail({ ...page, tenantId }),
     slot.front.exportGrants(granted.handle, page),
     slot.front.listSlots(),
     slot.front.listMembers(),

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { TenantId } from '../../../src/core/ids.ts';
 import { decodeEntry, encodeEntry, encodeOperation, LogUnreadableError } from '../../../src/shard/entries.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import type { LogRecord } from '../../../src/store/store.ts';
@@ -252,12 +253,12 @@ test('a large log is replayed in slices: other work gets its turns, before and b
 });
 
 test('state after kills at any moment equals state without one', async () => {
-  const dump = async (memory: MemoryStore, slot: OpenSlot, handle: number) => {
+  const dump = async (memory: MemoryStore, slot: OpenSlot, tenantId: TenantId, handle: number) => {
     await slot.tenure.checkpointed();
     const grants = await readAll((cursor) => slot.connection.exportGrants(handle, { limit: 7, cursor }));
     const subjects = await readAll((cursor) => slot.connection.listSubjects(handle, { limit: 3, cursor }));
     const namespaces = await slot.connection.listNamespaces(handle);
-    const trail = await readAll((cursor) => slot.connection.listTrail(handle, { limit: 5, cursor }));
+    const trail = await readAll((cursor) => slot.connection.listTrail({ tenantId, limit: 5, cursor }));
     return {
       grants: grants.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`),
       subjects,
@@ -284,7 +285,7 @@ test('state after kills at any moment equals state without one', async () => {
       handle = await slot.handle(tenantId);
     }
     slot.faults.restore(WRITE_BEHIND);
-    const state = await dump(memory, slot, handle);
+    const state = await dump(memory, slot, tenantId, handle);
     slot.kill();
     return state;
   };

@@ -136,6 +136,7 @@ export class OpenSlot {
       },
       tenures: () => [this.tenure],
       members: () => store.listMembers(soon()),
+      loads: () => [this.connection.load, this.front.load],
       report: () => ({ incarnation: this.tenure.owner, leaseLeftMs: undefined, rows: [] }),
       lookups: { hits: 0, misses: 0 },
     };

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import type { CassandraCluster } from '../../cassandra.ts';
 import { type Load, type LoadTarget, percentile, type Window } from '../../cluster/load.ts';
 import { assertNoFailures, type Outcome, underLoad } from '../../cluster/trials/trial.ts';
+import type { RedisServer } from '../../redis.ts';
 import type { KubernetesCluster } from '../cluster.ts';
 import type { Release } from '../release.ts';
 
@@ -16,6 +17,7 @@ export interface EventBench {
   readonly kubernetes: KubernetesCluster;
   readonly cassandra: CassandraCluster;
   readonly release: Release;
+  readonly redis: RedisServer;
   say(text: string): void;
 }
 

@@ -27,6 +27,7 @@ export interface Call {
   'id'?: (number);
   'handle'?: (number);
   'attempt'?: (_grantd_v1_Attempt | null);
+  'traceparent'?: (string);
   'authenticate'?: (_grantd_v1_Authenticate | null);
   'authenticateOperator'?: (_grantd_v1_AuthenticateOperator | null);
   'confirm'?: (_grantd_v1_Confirm | null);
@@ -55,6 +56,7 @@ export interface Call__Output {
   'id': (number);
   'handle': (number);
   'attempt': (_grantd_v1_Attempt__Output | null);
+  'traceparent': (string);
   'authenticate'?: (_grantd_v1_Authenticate__Output | null);
   'authenticateOperator'?: (_grantd_v1_AuthenticateOperator__Output | null);
   'confirm'?: (_grantd_v1_Confirm__Output | null);

@@ -2,7 +2,9 @@
 
 
 export interface ListSlots {
+  'loadOnly'?: (boolean);
 }
 
 export interface ListSlots__Output {
+  'loadOnly': (boolean);
 }

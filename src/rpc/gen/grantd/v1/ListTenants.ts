@@ -4,9 +4,11 @@
 export interface ListTenants {
   'after'?: (string);
   'limit'?: (number);
+  'name'?: (string);
 }
 
 export interface ListTenants__Output {
   'after': (string);
   'limit': (number);
+  'name': (string);
 }

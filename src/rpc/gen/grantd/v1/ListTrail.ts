@@ -1,12 +1,21 @@
 // Original file: proto/grantd/v1/shard.proto
 
+import type { Long } from '@grpc/proto-loader';
 
 export interface ListTrail {
   'limit'?: (number);
   'cursor'?: (string);
+  'tenantId'?: (string);
+  'newestFirst'?: (boolean);
+  'sinceMs'?: (number | string | Long);
+  'untilMs'?: (number | string | Long);
 }
 
 export interface ListTrail__Output {
   'limit': (number);
   'cursor': (string);
+  'tenantId': (string);
+  'newestFirst': (boolean);
+  'sinceMs': (number);
+  'untilMs': (number);
 }

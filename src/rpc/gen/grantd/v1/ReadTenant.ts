@@ -3,8 +3,10 @@
 
 export interface ReadTenant {
   'tenantId'?: (string);
+  'usage'?: (boolean);
 }
 
 export interface ReadTenant__Output {
   'tenantId': (string);
+  'usage': (boolean);
 }

@@ -1,5 +1,8 @@
 // Original file: proto/grantd/v1/shard.proto
 
+import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _grantd_v1_TenantCounts__Output } from '../../grantd/v1/TenantCounts.ts';
+import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from '../../grantd/v1/TenantDeletion.ts';
+import type { UsageMinute as _grantd_v1_UsageMinute, UsageMinute__Output as _grantd_v1_UsageMinute__Output } from '../../grantd/v1/UsageMinute.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Tenant {
@@ -8,6 +11,9 @@ export interface Tenant {
   'plan'?: (string);
   'state'?: (string);
   'createdAtMs'?: (number | string | Long);
+  'counts'?: (_grantd_v1_TenantCounts | null);
+  'deletion'?: (_grantd_v1_TenantDeletion | null);
+  'usage'?: (_grantd_v1_UsageMinute)[];
 }
 
 export interface Tenant__Output {
@@ -16,4 +22,7 @@ export interface Tenant__Output {
   'plan': (string);
   'state': (string);
   'createdAtMs': (number);
+  'counts': (_grantd_v1_TenantCounts__Output | null);
+  'deletion': (_grantd_v1_TenantDeletion__Output | null);
+  'usage': (_grantd_v1_UsageMinute__Output)[];
 }

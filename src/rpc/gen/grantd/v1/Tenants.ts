@@ -4,8 +4,10 @@ import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__
 
 export interface Tenants {
   'tenants'?: (_grantd_v1_Tenant)[];
+  'scannedTo'?: (string);
 }
 
 export interface Tenants__Output {
   'tenants': (_grantd_v1_Tenant__Output)[];
+  'scannedTo': (string);
 }

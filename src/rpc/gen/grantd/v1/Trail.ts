@@ -5,9 +5,11 @@ import type { TrailEntry as _grantd_v1_TrailEntry, TrailEntry__Output as _grantd
 export interface Trail {
   'entries'?: (_grantd_v1_TrailEntry)[];
   'nextCursor'?: (string);
+  'resumeCursor'?: (string);
 }
 
 export interface Trail__Output {
   'entries': (_grantd_v1_TrailEntry__Output)[];
   'nextCursor': (string);
+  'resumeCursor': (string);
 }

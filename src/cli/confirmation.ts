@@ -1,0 +1,35 @@
+// Asking before what cannot be undone. Nothing but the answer that was asked for counts as a yes; where nobody can be
+// asked, `--yes` has to say it.
+
+import { createInterface } from 'node:readline/promises';
+import type { CliContext } from './cli-context.ts';
+import { CliFailure, EXIT } from './failures.ts';
+
+export async function confirm(
+  context: CliContext,
+  question: {
+    /** What would happen, as a sentence. */
+    readonly what: string;
+    /** What has to be typed. */
+    readonly answer: string;
+    /** What became of it otherwise. */
+    readonly declined: string;
+  },
+): Promise<void> {
+  const { what, answer, declined } = question;
+  if (!context.stdin.isTTY || !context.stderr.isTTY) {
+    throw new CliFailure(`${what} That has to be confirmed. Where nobody can be asked, pass --yes.`, EXIT.usage);
+  }
+  const prompt = createInterface({ input: context.stdin, output: context.stderr });
+  // Ctrl-C and the end of the input are a no.
+  const ended = new Promise<string>((resolve) => {
+    prompt.once('close', () => resolve(''));
+    prompt.once('SIGINT', () => prompt.close());
+  });
+  try {
+    const typed = await Promise.race([prompt.question(`${what}\nType ${answer} to go on: `), ended]);
+    if (typed.trim() !== answer) throw new CliFailure(declined);
+  } finally {
+    prompt.close();
+  }
+}

@@ -1,0 +1,78 @@
+// `grantd tenants delete --wait`: shows how far the removal of a tenant's data is, until nothing of it is left. The
+// removal is the service's own and goes on without anybody who waits.
+
+import type { CliContext } from './cli-context.ts';
+import { EXIT, ProblemFailure } from './failures.ts';
+import { asRecord, type JsonRecord, textOf } from './json-view.ts';
+import { type OperatorClient, path } from './operator-client.ts';
+import { createPatientReader } from './patient-reader.ts';
+import { formatCount, renderJson, renderRecord } from './render.ts';
+
+const LOOK_MS = 500;
+/** Between two lines where there is no terminal. */
+const LINE_INTERVAL_MS = 5000;
+
+interface Progress {
+  update(tenant: JsonRecord): void;
+  clear(): void;
+}
+
+function createProgress({ stderr, note }: CliContext): Progress {
+  const startedMs = performance.now();
+  const terminal = stderr.isTTY === true;
+  let lineMs = Number.NEGATIVE_INFINITY;
+  const describe = (tenant: JsonRecord): string => {
+    const seconds = Math.round((performance.now() - startedMs) / 1000);
+    const { deletion } = tenant;
+    const parts = typeof deletion === 'object' && deletion !== null ? asRecord(deletion).parts_removed : undefined;
+    const removed = typeof parts === 'number' ? `, ${formatCount(parts)} parts removed` : '';
+    return `deleting ${textOf(tenant, 'tenant_id')}: ${seconds} s${removed}`;
+  };
+  return {
+    update(tenant) {
+      if (terminal) {
+        stderr.write(`\r\u001b[K${describe(tenant)}`);
+      } else if (performance.now() - lineMs >= LINE_INTERVAL_MS) {
+        lineMs = performance.now();
+        note(describe(tenant));
+      }
+    },
+    clear() {
+      if (terminal) stderr.write('\r\u001b[K');
+    },
+  };
+}
+
+/** `deleted`: the tenant as the deletion answered it. */
+export async function waitForDeletion(
+  context: CliContext,
+  client: OperatorClient,
+  deleted: JsonRecord,
+  json: boolean,
+): Promise<number> {
+  const interruption = new AbortController();
+  const stopListening = context.onInterrupt(() => interruption.abort());
+  const reader = createPatientReader(context, client, interruption.signal);
+  const progress = createProgress(context);
+  let tenant: JsonRecord | undefined = deleted;
+  try {
+    do {
+      progress.update(tenant);
+      if (!(await reader.pause(LOOK_MS))) break;
+      tenant = await reader.read({ method: 'GET', path: path`/tenants/${textOf(deleted, 'tenant_id')}` });
+    } while (tenant !== undefined);
+    progress.clear();
+    context.note(
+      'Interrupted. The deletion goes on in the background; the same command with --wait shows how far it is.',
+    );
+    return EXIT.interrupted;
+  } catch (error) {
+    progress.clear();
+    if (!(error instanceof ProblemFailure) || error.code !== 'tenant-not-found') throw error;
+    const gone = { ...deleted, state: 'deleted' };
+    context.print(json ? renderJson(gone) : renderRecord(gone));
+    return EXIT.ok;
+  } finally {
+    stopListening();
+  }
+}

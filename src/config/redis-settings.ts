@@ -1,0 +1,133 @@
+// The settings of Redis, through which fronts share the rate limits, and the forms of its address.
+
+import { parseSecretText, pemParser } from './cluster-parsers.ts';
+import { Secret } from './secret.ts';
+import { optional, WrongSetting } from './setting.ts';
+
+const REDIS_PORT = 6379;
+const SENTINEL_PORT = 26_379;
+const DATABASE_MAX = 1_000_000;
+const ADDRESSES_MAX = 100;
+
+export interface RedisUrl {
+  readonly kind: 'server' | 'sentinel' | 'cluster';
+  /** Of the server, of the sentinels, or of some nodes of the cluster. */
+  readonly addresses: readonly { readonly host: string; readonly port: number }[];
+  readonly tls: boolean;
+  readonly username: string | undefined;
+  readonly password: Secret | undefined;
+  /** What sentinels call the master; of them only. */
+  readonly masterName: string | undefined;
+  readonly database: number;
+}
+
+const SHAPE =
+  /^redis(?<tls>s?)(?:\+(?<group>sentinel|cluster))?:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<addresses>[^@/?#]+)(?:\/(?<path>[^?#]*))?$/;
+const FORMS =
+  'redis://host:port/database, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port (rediss… with TLS), with user:password@ before the hosts or without';
+
+function parseAddresses(text: string, port: number): RedisUrl['addresses'] {
+  const addresses = text.split(',').map((part) => {
+    const match = /^(?:\[(?<bracketed>[0-9A-Fa-f:.]+)\]|(?<plain>[A-Za-z0-9_.-]+))(?::(?<port>\d{1,5}))?$/.exec(part);
+    const { bracketed, plain, port: given } = match?.groups ?? {};
+    const host = bracketed ?? plain;
+    const number = Number(given ?? port);
+    // The part is not repeated: it may belong to a password with an @ in it.
+    if (host === undefined || number < 1 || number > 65_535) {
+      throw new WrongSetting('must name hosts, each with a port from 1 to 65535 or without');
+    }
+    return Object.freeze({ host, port: number });
+  });
+  if (addresses.length > ADDRESSES_MAX) throw new WrongSetting(`must name at most ${ADDRESSES_MAX} hosts`);
+  return Object.freeze(addresses);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new WrongSetting('must have its user and password percent-encoded');
+  }
+}
+
+function parseDatabase(text: string | undefined): number {
+  if (text === undefined || text === '') return 0;
+  const database = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(database <= DATABASE_MAX)) throw new WrongSetting('must have a number for its database');
+  return database;
+}
+
+/** Never repeats the text: it may hold a password. */
+export function parseRedisUrl(text: string): RedisUrl {
+  const groups = SHAPE.exec(text)?.groups;
+  if (groups?.addresses === undefined) {
+    throw new WrongSetting(`must be ${FORMS}; characters like @ and / in a password are percent-encoded`);
+  }
+  const { group, user, password, path = '' } = groups;
+  const kind = group === 'sentinel' || group === 'cluster' ? group : 'server';
+  const addresses = parseAddresses(groups.addresses, kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT);
+  const [first = '', second, ...rest] = path.split('/');
+  if (kind === 'server' && addresses.length > 1) {
+    throw new WrongSetting('must name one host, or say redis+sentinel:// or redis+cluster:// of several');
+  }
+  if (kind === 'sentinel' && !/^[A-Za-z0-9_.-]{1,255}$/.test(first)) {
+    throw new WrongSetting('must name the master after the sentinels, like redis+sentinel://host:port/master-name');
+  }
+  if (rest.length > 0 || (kind !== 'sentinel' && second !== undefined)) throw new WrongSetting(`must be ${FORMS}`);
+  if (kind === 'cluster' && first !== '') throw new WrongSetting('must name no database: a cluster has only one');
+  return Object.freeze({
+    kind,
+    addresses,
+    tls: groups.tls === 's',
+    username: user === undefined || user === '' ? undefined : decode(user),
+    password: password === undefined || password === '' ? undefined : new Secret(decode(password)),
+    masterName: kind === 'sentinel' ? first : undefined,
+    database: kind === 'cluster' ? 0 : parseDatabase(kind === 'sentinel' ? second : first),
+  });
+}
+
+const redisRoles = ['dev', 'front'] as const;
+
+export const REDIS_SETTINGS = Object.freeze({
+  redisUrl: optional({
+    name: 'GRANTD_REDIS_URL',
+    roles: redisRoles,
+    form: 'URL',
+    parse: parseRedisUrl,
+    unset: 'each front counts by itself',
+    file: true,
+    secret: true,
+    description:
+      'The Redis through which fronts share the rate limits: `redis://host:port/database`, `redis+sentinel://host:port,…/master-name` or `redis+cluster://host:port,…`; with TLS `rediss://`, `rediss+sentinel://`, `rediss+cluster://`. A user and a password may stand before the hosts: `user:password@`.',
+  }),
+  redisPassword: optional({
+    name: 'GRANTD_REDIS_PASSWORD',
+    roles: redisRoles,
+    form: 'text',
+    parse: parseSecretText,
+    unset: 'that of `GRANTD_REDIS_URL`, or none',
+    file: true,
+    secret: true,
+    description: 'The password of Redis, where it does not stand in the URL.',
+  }),
+  redisSentinelPassword: optional({
+    name: 'GRANTD_REDIS_SENTINEL_PASSWORD',
+    roles: redisRoles,
+    form: 'text',
+    parse: parseSecretText,
+    unset: 'sentinels without a password',
+    file: true,
+    secret: true,
+    description: 'The password of the sentinels, which is not that of Redis.',
+  }),
+  redisTlsCa: optional({
+    name: 'GRANTD_REDIS_TLS_CA',
+    roles: redisRoles,
+    form: 'PEM',
+    parse: pemParser('certificate'),
+    unset: 'the authorities that Node knows',
+    file: true,
+    secret: false,
+    description: 'With TLS: the authorities by which the certificates of Redis are judged.',
+  }),
+});

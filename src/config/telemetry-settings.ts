@@ -1,0 +1,125 @@
+// The settings of traces: the variables that the OpenTelemetry specification names, and not our own, so that what a
+// cluster sets for all its programs holds for this one too
+// (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
+
+import { SAMPLER_NAMES } from '../telemetry/sampler-names.ts';
+import { choiceParser, parseBoolean, parseUrl, quote } from './parsers.ts';
+import { Secret } from './secret.ts';
+import { optional, plain, row, WrongSetting } from './setting.ts';
+
+const TRACED_ROLES = ['dev', 'front', 'shard', 'console'] as const;
+const PAIRS_MAX = 64;
+/** RFC 9110 section 5.1. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\x20-\x7e]*$/;
+
+/** `key=value,key=value`, percent-encoded: the form of W3C Baggage. Never repeats the text: it may be a secret. */
+export function parsePairs(text: string): Readonly<Record<string, string>> {
+  const pairs: [string, string][] = [];
+  for (const part of text.split(',').filter((each) => each.trim() !== '')) {
+    const end = part.indexOf('=');
+    const key = part.slice(0, Math.max(end, 0)).trim();
+    if (key === '') throw new WrongSetting('must be comma-separated pairs of the form key=value');
+    try {
+      pairs.push([decodeURIComponent(key), decodeURIComponent(part.slice(end + 1).trim())]);
+    } catch {
+      throw new WrongSetting('must be percent-encoded: a "%" is followed by two hexadecimal digits');
+    }
+  }
+  if (pairs.length > PAIRS_MAX) throw new WrongSetting(`must hold at most ${PAIRS_MAX} pairs`);
+  return Object.freeze(Object.fromEntries(pairs));
+}
+
+function parseHeaders(text: string): Secret {
+  for (const [name, value] of Object.entries(parsePairs(text))) {
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) {
+      throw new WrongSetting('must name headers of HTTP, with values of printable ASCII characters');
+    }
+  }
+  return new Secret(text);
+}
+
+function parseRatio(text: string): number {
+  const ratio = /^(\d+(\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (!(ratio >= 0 && ratio <= 1)) throw new WrongSetting(`must be a number from 0 to 1; it is ${quote(text)}`);
+  return ratio;
+}
+
+export const TELEMETRY_SETTINGS = Object.freeze({
+  tracesDisabled: row({
+    ...plain,
+    name: 'OTEL_SDK_DISABLED',
+    roles: TRACED_ROLES,
+    form: 'true or false',
+    parse: (text: string) => parseBoolean(text.toLowerCase()),
+    default: 'false',
+    description: 'With `true` nothing is traced, whatever else is set.',
+  }),
+  tracesBaseEndpoint: optional({
+    ...plain,
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    roles: TRACED_ROLES,
+    form: 'URL',
+    parse: parseUrl,
+    unset: 'nothing is traced',
+    description:
+      'Where traces are sent, as OTLP over HTTP (protobuf), at the path `/v1/traces` below it. This or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` turns [traces](../operating/tracing.md) on.',
+  }),
+  tracesEndpoint: optional({
+    ...plain,
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    roles: TRACED_ROLES,
+    form: 'URL',
+    parse: parseUrl,
+    unset: '`/v1/traces` below `OTEL_EXPORTER_OTLP_ENDPOINT`',
+    description: 'The same with its path, taken as it is.',
+  }),
+  tracesHeaders: optional({
+    name: 'OTEL_EXPORTER_OTLP_HEADERS',
+    roles: TRACED_ROLES,
+    form: '`name=value`, comma-separated, percent-encoded',
+    parse: parseHeaders,
+    unset: 'none',
+    file: true,
+    secret: true,
+    description: 'Headers that are sent with traces, such as the authorization that their collector asks for.',
+  }),
+  serviceName: optional({
+    ...plain,
+    name: 'OTEL_SERVICE_NAME',
+    roles: TRACED_ROLES,
+    form: 'name',
+    parse: (text: string) => text,
+    unset: '`grantd-front`, `grantd-shard`, `grantd-console`; `grantd` in `dev`',
+    description: 'The `service.name` of the traces.',
+  }),
+  resourceAttributes: optional({
+    ...plain,
+    name: 'OTEL_RESOURCE_ATTRIBUTES',
+    roles: TRACED_ROLES,
+    form: '`key=value`, comma-separated, percent-encoded',
+    parse: parsePairs,
+    unset: 'none',
+    description:
+      'What else describes this process in traces, such as `deployment.environment.name=production`. They are laid over its own; `OTEL_SERVICE_NAME` wins over a `service.name` here.',
+  }),
+  tracesSampler: row({
+    ...plain,
+    name: 'OTEL_TRACES_SAMPLER',
+    roles: TRACED_ROLES,
+    form: SAMPLER_NAMES.join(', '),
+    parse: choiceParser(SAMPLER_NAMES),
+    default: 'parentbased_always_on',
+    description:
+      'Which requests are traced. The `parentbased_` ones do what the `traceparent` of the client says, where it sends one.',
+  }),
+  tracesSamplerRatio: row({
+    ...plain,
+    name: 'OTEL_TRACES_SAMPLER_ARG',
+    roles: TRACED_ROLES,
+    form: 'number, 0 to 1',
+    parse: parseRatio,
+    default: '1',
+    description: 'For the samplers by `traceidratio`: the share of requests that is traced.',
+  }),
+});

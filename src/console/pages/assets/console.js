@@ -1,0 +1,56 @@
+// The console's own script: what a page does in the browser that no attribute of htmx says. A part that renews itself
+// rests while nobody sees it and says when it is out of date; a button copies the text beside it.
+
+(() => {
+  const isLive = (element) => element instanceof Element && element.hasAttribute('data-live');
+
+  function markStale(stale) {
+    for (const each of document.querySelectorAll('[data-stale]')) each.hidden = !stale;
+  }
+
+  document.addEventListener('htmx:before:request', (event) => {
+    if (document.hidden && isLive(event.detail.ctx.sourceElement)) event.preventDefault();
+  });
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) return;
+    for (const each of document.querySelectorAll('[data-live]')) window.htmx.trigger(each, 'refresh');
+  });
+  document.addEventListener('htmx:after:request', (event) => {
+    const { sourceElement, response } = event.detail.ctx;
+    if (isLive(sourceElement)) markStale(response.status >= 400);
+  });
+  document.addEventListener('htmx:error', (event) => {
+    if (isLive(event.detail.ctx?.sourceElement)) markStale(true);
+  });
+
+  /** Only a secure context has the clipboard; elsewhere the text is selected, so that one keystroke copies it. */
+  async function copy(button) {
+    const source = document.getElementById(button.getAttribute('data-copy'));
+    const told = document.getElementById(button.getAttribute('data-copy-told'));
+    if (source === null) return;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      if (told !== null) told.textContent = 'Copied.';
+    } catch {
+      window.getSelection().selectAllChildren(source);
+      if (told !== null) told.textContent = 'Selected: copy it with Ctrl+C.';
+    }
+  }
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
+    if (button !== null) copy(button);
+  });
+
+  // What was refused comes first; else what was just made.
+  function focusWhatMatters() {
+    const invalid = document.querySelector('[aria-invalid="true"]');
+    const announced = invalid ?? document.querySelector('[data-focus]');
+    announced?.focus();
+  }
+  document.addEventListener('DOMContentLoaded', focusWhatMatters);
+  document.addEventListener('htmx:after:swap', (event) => {
+    if (!isLive(event.detail.ctx?.sourceElement) && event.detail.ctx?.sourceElement?.matches('form[method="post"]')) {
+      focusWhatMatters();
+    }
+  });
+})();

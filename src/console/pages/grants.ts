@@ -1,0 +1,159 @@
+// The grants of a tenant, browsed by subject: the subjects a page at a time, then what one of them holds. A grant is added
+// beside the others of its subject and revoked from its row.
+
+import { assert } from '../../core/assert.ts';
+import { type Grant, isIdentifier } from '../../core/tuples.ts';
+import type { TenantSession } from '../../front/front.ts';
+import { type Refusal, refuse, refuseThrown } from '../forms.ts';
+import { changeForm, type Filled, formError, submit } from './form-parts.ts';
+import { tenantFrame } from './layout.ts';
+import { html, type Markup } from './markup.ts';
+import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from './page.ts';
+import { code, empty, foreign, moment, pager, table } from './parts.ts';
+import { readTenant } from './tenant.ts';
+import { objectField, readTuple, relationField, SUBJECT_REFUSED, subjectField } from './tuple-form.ts';
+
+const ROWS_PER_PAGE = 50;
+function addForm(call: PageCall, parts: readonly string[], subject: string, filled: Filled | undefined): Markup {
+  return changeForm(
+    call.session,
+    pathTo(parts),
+    html`${formError(filled)}
+      ${subjectField({ id: 'new-subject', value: subject, required: true }, filled)}
+      ${relationField(filled)}
+      ${objectField(filled)}
+      ${submit('Grant')}`,
+  );
+}
+
+function revokeForm(call: PageCall, parts: readonly string[], { subject, relation, object }: Grant): Markup {
+  return changeForm(
+    call.session,
+    pathTo([...parts, 'revoke']),
+    html`<input type="hidden" name="subject" value=${subject} />
+      <input type="hidden" name="relation" value=${relation} />
+      <input type="hidden" name="object" value=${object} />
+      <button type="submit" class="danger outline" aria-label="Revoke ${relation} on ${object}">Revoke</button>`,
+    { layout: 'inline' },
+  );
+}
+
+async function subjectsListing(call: PageCall, session: TenantSession, parts: readonly string[]): Promise<Markup> {
+  const cursor = call.query.optional('cursor');
+  const page = await session.listSubjects(call.context(), { limit: ROWS_PER_PAGE, cursor });
+  const listing =
+    page.items.length === 0
+      ? empty(
+          'The tenant has no grant',
+          'Nobody may do anything yet. Add the first grant below, or import a file with the command line.',
+        )
+      : html`<ul class="subjects">${page.items.map(
+          (subject) => html`<li><a href=${pathTo(parts, { subject })}>${foreign(subject)}</a></li>`,
+        )}</ul>`;
+  return html`<section aria-labelledby="subjects-title">
+    <h2 id="subjects-title">Subjects</h2>
+    ${listing}${pager({ parts, query: {}, cursor, next: page.nextCursor })}
+  </section>`;
+}
+
+async function grantsListing(
+  call: PageCall,
+  session: TenantSession,
+  parts: readonly string[],
+  subject: string,
+): Promise<Markup> {
+  const cursor = call.query.optional('cursor');
+  const page = await session.listSubjectGrants(call.context(), { subject, limit: ROWS_PER_PAGE, cursor });
+  const listing =
+    page.items.length === 0
+      ? empty('This subject holds nothing', 'Add a grant below, or look for another subject.')
+      : table<Grant>(
+          'Grants of the subject',
+          [
+            { title: 'Relation', cell: ({ relation }) => relation },
+            { title: 'Object', cell: ({ object }) => foreign(object) },
+            { title: 'Granted', cell: ({ createdAtMs }) => moment(createdAtMs) },
+            { title: 'Id', cell: ({ grantId }) => code(grantId) },
+            { title: 'Actions', kind: 'actions', cell: (grant) => revokeForm(call, parts, grant) },
+          ],
+          page.items,
+        );
+  return html`<section aria-labelledby="grants-title">
+    <p class="crumb"><a href=${pathTo(parts)}>All subjects</a></p>
+    <h2 id="grants-title">What ${foreign(subject)} holds</h2>
+    ${listing}${pager({ parts, query: { subject }, cursor, next: page.nextCursor })}
+  </section>`;
+}
+
+async function grantsPage(
+  dependencies: PageDependencies,
+  call: PageCall,
+  shown: { readonly subject: string; readonly refusal?: Refusal },
+): Promise<PageAnswer> {
+  const tenant = await readTenant(dependencies, call);
+  const session = await tenantSessionOf(dependencies.operator, call);
+  const parts = ['tenants', tenant.tenantId, 'grants'];
+  const { subject, refusal } = shown;
+  const fits = isIdentifier(subject);
+  const search = subject === '' || fits || refusal !== undefined ? undefined : refuse('subject', SUBJECT_REFUSED);
+  const finder = html`<search><form method="get" action=${pathTo(parts)} class="form-row" novalidate>
+    ${subjectField({ value: subject }, search === undefined ? undefined : { fields: call.query, refusal: search })}
+    ${submit('Show its grants', 'secondary')}
+  </form></search>`;
+  const listing = fits
+    ? await grantsListing(call, session, parts, subject)
+    : search === undefined
+      ? await subjectsListing(call, session, parts)
+      : undefined;
+  const filled = refusal === undefined ? undefined : { fields: call.form, refusal };
+  const content = html`${finder}${listing}
+    <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">New grant</h2>${addForm(call, parts, fits ? subject : '', filled)}</section>`;
+  const status = (refusal ?? search)?.status ?? 200;
+  return { kind: 'page', status, title: `Grants of ${tenant.name}`, body: tenantFrame(tenant, 'grants', content) };
+}
+
+async function write(dependencies: PageDependencies, call: PageCall, revoke: boolean): Promise<PageAnswer> {
+  const { form } = call;
+  const subjectTyped = form.text('subject').trim();
+  const again = (refusal: Refusal): Promise<PageAnswer> =>
+    grantsPage(dependencies, call, { subject: isIdentifier(subjectTyped) ? subjectTyped : '', refusal });
+  const read = readTuple(form);
+  if ('refusal' in read) return again(read.refusal);
+  const { tuple } = read;
+  try {
+    const session = await tenantSessionOf(dependencies.operator, call);
+    const [result] = await session.writeGrants(call.context(), [{ ...tuple, revoke }]);
+    assert(result !== undefined, 'every write has a result');
+    if (result.kind === 'refused') return again(refuse('form', result.message, 403));
+    const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
+    const notice = {
+      created: `Granted: ${held}`,
+      exists: `Was granted before: ${held}`,
+      revoked: `Revoked: ${held}`,
+      'not-found': `Was not there any more: ${held}`,
+    }[result.kind];
+    const to = pathTo(['tenants', session.tenantId, 'grants'], { subject: tuple.subject });
+    return { kind: 'redirect', to, notice };
+  } catch (error) {
+    return again(refuseThrown(error));
+  }
+}
+
+export function grantPages(dependencies: PageDependencies): readonly Page[] {
+  const path = '/tenants/:tenantId/grants';
+  return [
+    {
+      method: 'GET',
+      path,
+      name: 'page-grants',
+      run: (call) => grantsPage(dependencies, call, { subject: call.query.text('subject').trim() }),
+    },
+    { method: 'POST', path, name: 'page-create-grant', run: (call) => write(dependencies, call, false) },
+    {
+      method: 'POST',
+      path: `${path}/revoke`,
+      name: 'page-revoke-grant',
+      run: (call) => write(dependencies, call, true),
+    },
+  ];
+}

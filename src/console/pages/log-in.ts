@@ -1,0 +1,80 @@
+// The log-in: an operator token for a session. Failures are counted by client address, together with those of the JSON API;
+// an address that failed too often is refused before its token is looked at, and every other one may go on.
+
+import type { FailureLimiter } from '../../front/rate-limiter.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { type Fields, type Refusal, refuse } from '../forms.ts';
+import type { OperatorSession, OperatorSessions } from '../sessions.ts';
+import { formError, submit, textField } from './form-parts.ts';
+import { html } from './markup.ts';
+import { PAGES_PREFIX, type PageAnswer, pathTo } from './page.ts';
+
+type LogInOutcome =
+  | { readonly kind: 'started'; readonly session: OperatorSession }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly retryAfterSeconds: number | undefined };
+
+export interface LogIn {
+  attempt(address: string, form: Fields): LogInOutcome;
+  /** Where the form or the query says that the operator wanted to go; never out of the console. */
+  targetOf(fields: Fields): string;
+}
+
+export function createLogIn(dependencies: {
+  readonly sessions: OperatorSessions;
+  readonly failureLimiter: FailureLimiter | undefined;
+  readonly metrics: Metrics;
+}): LogIn {
+  const { sessions, failureLimiter, metrics } = dependencies;
+  return {
+    attempt(address, form) {
+      const retryAfterSeconds = failureLimiter?.blockedSeconds(address);
+      if (retryAfterSeconds !== undefined) {
+        metrics.rateLimited.inc({ bucket: 'authentication' });
+        const message = `This address failed to log in too often. Try again in ${retryAfterSeconds} seconds.`;
+        return { kind: 'refused', refusal: refuse('form', message, 429), retryAfterSeconds };
+      }
+      const session = sessions.start(form.text('token').trim());
+      if (session !== undefined) return { kind: 'started', session };
+      failureLimiter?.record(address);
+      metrics.authenticationFailures.inc();
+      const message =
+        form.text('token').trim() === '' ? 'An operator token is needed.' : 'No operator holds this token.';
+      return { kind: 'refused', refusal: refuse('token', message, 401), retryAfterSeconds: undefined };
+    },
+    targetOf(fields) {
+      const to = fields.text('to');
+      // A path of a page, and nothing that a browser could take for another host.
+      const fits = to.startsWith(`${PAGES_PREFIX}/`) && /^[\w\-./%?=&~:+,*@!$'()]*$/.test(to) && !to.includes('//');
+      return fits ? to : pathTo(['cluster']);
+    },
+  };
+}
+
+export function showLogIn(fields: Fields, refusal: Refusal | undefined): Extract<PageAnswer, { kind: 'page' }> {
+  const filled = { fields, refusal };
+  const done =
+    fields.text('done') === 'logged-out' ? html`<p class="notice" role="status">You are logged out.</p>` : undefined;
+  const body = html`<section class="log-in">
+    ${done}
+    <h1>Log in</h1>
+    <form method="post" action=${pathTo(['log-in'])} novalidate>
+      <input type="hidden" name="to" value=${fields.text('to')} />
+      ${formError(filled)}
+      ${textField(
+        {
+          name: 'token',
+          label: 'Operator token',
+          type: 'password',
+          required: true,
+          autocomplete: 'current-password',
+          attributes: { autofocus: '' },
+          hint: html`The token itself, not its sum. With ${html`<code>grantd dev</code>`} it stands in
+            ${' '}<code>dev.json</code> of the data directory.`,
+        },
+        filled,
+      )}
+      ${submit('Log in')}
+    </form>
+  </section>`;
+  return { kind: 'page', status: refusal?.status ?? 200, title: 'Log in', body };
+}

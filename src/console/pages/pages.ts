@@ -1,0 +1,65 @@
+// All pages of the console, put together with the sessions that open them.
+
+import type { Router } from 'express';
+import type { Clock, Random } from '../../core/clock.ts';
+import type { Plans } from '../../core/plans.ts';
+import type { OperatorApi } from '../../front/front.ts';
+import type { FailureLimiter } from '../../front/rate-limiter.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { RequestOrigin } from '../client-address.ts';
+import { ClusterWatch } from '../cluster-watch.ts';
+import type { OperatorTokens } from '../operator-tokens.ts';
+import { OperatorSessions } from '../sessions.ts';
+import { loadAssets } from './assets.ts';
+import { checkPages } from './check.ts';
+import { clusterPages } from './cluster.ts';
+import { grantPages } from './grants.ts';
+import { keyPages } from './keys.ts';
+import { createLogIn } from './log-in.ts';
+import { namespacePages } from './namespaces.ts';
+import { objectPages } from './objects.ts';
+import { createPageRouter } from './router.ts';
+import { tenantPages } from './tenant.ts';
+import { tenantLifePages } from './tenant-life.ts';
+import { tenantsPages } from './tenants.ts';
+import { trailPages } from './trail.ts';
+
+interface PagesDependencies {
+  readonly operator: OperatorApi;
+  readonly tokens: OperatorTokens;
+  readonly origin: RequestOrigin;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly failureLimiter?: FailureLimiter;
+}
+
+interface PagesOptions {
+  readonly errorsBase: string;
+  readonly plans: Plans;
+  readonly deadlineMs: number;
+}
+
+/** To be mounted below the prefix of the pages. */
+export function createPages(dependencies: PagesDependencies, options: PagesOptions): Router {
+  const { operator, clock, metrics, failureLimiter } = dependencies;
+  const sessions = new OperatorSessions(dependencies);
+  const forPages = { operator, clock, plans: options.plans, watch: new ClusterWatch({ operator, clock }) };
+  const pages = [
+    ...clusterPages(forPages),
+    // Before the page of one tenant: `new` is no id.
+    ...tenantsPages(forPages),
+    ...tenantPages(forPages),
+    ...tenantLifePages(forPages),
+    ...keyPages(forPages),
+    ...namespacePages(forPages),
+    ...grantPages(forPages),
+    ...objectPages(forPages),
+    ...checkPages(forPages),
+    ...trailPages(forPages),
+  ];
+  const logIn = createLogIn({ sessions, failureLimiter, metrics });
+  return createPageRouter({ ...dependencies, pages, logIn, sessions, assets: loadAssets() }, options);
+}

@@ -1,0 +1,111 @@
+// Plots, drawn on the server as SVG: checks per second of the cluster, and a tenant's requests of the last hour against
+// its limit. Shapes come from d3; every number in them is rounded, so that pages stay small.
+
+import { scaleLinear } from 'd3-scale';
+import { area, curveMonotoneX, line } from 'd3-shape';
+import type { UsageMinute } from '../../front/front.ts';
+import { html, type Markup } from './markup.ts';
+import { count } from './parts.ts';
+
+const MS_PER_MINUTE = 60_000;
+const MINUTES = 60;
+const round = (number: number): string => number.toFixed(1);
+
+/** A line without axes. Undefined values leave gaps. */
+export function sparkline(values: readonly (number | undefined)[], label: string): Markup {
+  const [width, height] = [240, 40];
+  const known = values.filter((value) => value !== undefined);
+  if (known.length < 2) return undefined;
+  const x = scaleLinear([0, values.length - 1], [0, width]);
+  const y = scaleLinear([0, Math.max(1, ...known)], [height - 1, 2]);
+  const points = values.map((value, index) => [index, value] as const);
+  const isKnown = ([, value]: readonly [number, number | undefined]): boolean => value !== undefined;
+  const shape = area<readonly [number, number | undefined]>()
+    .defined(isKnown)
+    .x(([index]) => x(index))
+    .y0(height)
+    .y1(([, value]) => y(value ?? 0))
+    .digits(1);
+  const edge = line<readonly [number, number | undefined]>()
+    .defined(isKnown)
+    .x(([index]) => x(index))
+    .y(([, value]) => y(value ?? 0))
+    .digits(1);
+  return html`<svg class="sparkline" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label=${label}>
+    <path class="plot-area" d=${shape(points)} /><path class="plot-line" d=${edge(points)} />
+  </svg>`;
+}
+
+interface Limit {
+  readonly requests: number;
+  readonly windowSeconds: number;
+}
+
+/** Every minute of the hour up to the one under way, which is the last; those without a request too. */
+export function everyMinute(minutes: readonly UsageMinute[], nowMs: number): readonly UsageMinute[] {
+  const known = new Map(minutes.map((minute) => [minute.atMs, minute]));
+  const lastMs = Math.floor(nowMs / MS_PER_MINUTE) * MS_PER_MINUTE;
+  return Array.from({ length: MINUTES }, (_, index) => {
+    const atMs = lastMs - (MINUTES - 1 - index) * MS_PER_MINUTE;
+    return known.get(atMs) ?? { atMs, requests: 0, refused: 0, checks: 0 };
+  });
+}
+
+/** What the limit comes to in a minute. */
+export const limitPerMinute = ({ requests, windowSeconds }: Limit): number => (requests * 60) / windowSeconds;
+
+/** Texts in a picture grow and shrink with it: so it is drawn twice, and the style sheet shows the one that fits. */
+export function usagePlot(minutes: readonly UsageMinute[], limit: Limit | undefined): Markup {
+  return [drawUsage(minutes, limit, 'wide'), drawUsage(minutes, limit, 'narrow')];
+}
+
+const PLOT_SIZES = { wide: [1180, 250], narrow: [345, 200] } as const;
+
+function drawUsage(minutes: readonly UsageMinute[], limit: Limit | undefined, size: keyof typeof PLOT_SIZES): Markup {
+  const [width, height] = PLOT_SIZES[size];
+  const [left, bottom, top] = [56, 26, 16];
+  const most = Math.max(...minutes.map(({ requests }) => requests));
+  const perMinute = limit === undefined ? undefined : limitPerMinute(limit);
+  // A limit far above what is used would press the plot flat: then it is said in words alone.
+  const showsLimit = perMinute !== undefined && perMinute <= Math.max(most, 1) * 20;
+  const last = minutes.length - 1;
+  const x = scaleLinear([0, last], [left, width - 8]);
+  const y = scaleLinear([0, Math.max(most, showsLimit ? perMinute : 0, 4)], [height - bottom, top]).nice(4);
+  const shape = area<UsageMinute>()
+    .x((_, index) => x(index))
+    .y0(y(0))
+    .curve(curveMonotoneX)
+    .digits(1);
+  const edge = line<UsageMinute>()
+    .x((_, index) => x(index))
+    .y(({ requests }) => y(requests))
+    .curve(curveMonotoneX)
+    .digits(1);
+  const ticks = y.ticks(4).map(
+    (tick) => html`<g class="plot-tick">
+      <line x1=${left} x2=${width - 8} y1=${round(y(tick))} y2=${round(y(tick))} />
+      <text x=${left - 8} y=${round(y(tick) + 4)} text-anchor="end">${count(tick)}</text>
+    </g>`,
+  );
+  const times = (size === 'wide' ? [0, 15, 30, 45, last] : [0, 30, last]).map((index) => {
+    const minute = minutes[index];
+    const text = minute === undefined ? '' : new Date(minute.atMs).toISOString().slice(11, 16);
+    const anchor = index === last ? 'end' : index === 0 ? 'start' : 'middle';
+    return html`<text class="plot-time" x=${round(x(index))} y=${height - 6} text-anchor=${anchor}>${text}</text>`;
+  });
+  const limitLine =
+    perMinute === undefined || !showsLimit
+      ? undefined
+      : html`<g class="plot-limit">
+          <line x1=${left} x2=${width - 8} y1=${round(y(perMinute))} y2=${round(y(perMinute))} />
+          <text x=${width - 8} y=${round(y(perMinute) - 5)} text-anchor="end">limit ${count(perMinute)}</text>
+        </g>`;
+  return html`<svg class="plot ${size}" viewBox="0 0 ${width} ${height}" role="img"
+    aria-label="Requests per minute of the last hour, at most ${count(most)}; the table below has every minute">
+    ${ticks}${times}
+    <path class="plot-area" d=${shape.y1(({ requests }) => y(requests))(minutes)} />
+    <path class="plot-line" d=${edge(minutes)} />
+    <path class="plot-refused" d=${shape.y1(({ refused }) => y(refused))(minutes)} />
+    ${limitLine}
+  </svg>`;
+}

@@ -1,0 +1,311 @@
+// The running window of one tenant, as one front takes part in it. The count of the window is shared (Redis has it); the
+// front takes blocks of requests out of it ahead of need, for this window and, in its second half, for the next one.
+//
+// It keeps: a request is paid for in the very window it is let through in, so that all fronts together let through no more
+// than the limit. When a window ends is known from the answers only within bounds: not before the time left was counted
+// from the sending, not after it was counted from the answer. Between the two a request is paid for in both windows. Where
+// the count cannot be had, the front goes on with its share: limit ÷ fronts, less what it has let through in this window.
+
+import type { Clock } from '../core/clock.ts';
+import type { RateDecision } from './rate-limiter.ts';
+import type { SharedCounts, WindowCount, WindowLimit } from './shared-counts.ts';
+
+/** How a request was decided: at once, after an answer, or without one. */
+export type DecisionSource = 'memory' | 'redis' | 'share';
+
+export interface LeasedWindowDependencies {
+  readonly counts: SharedCounts;
+  readonly clock: Clock;
+  readonly onDecided: (source: DecisionSource) => void;
+}
+
+/** Plans up to this rate are counted request by request: a block of them would be a good part of the limit. */
+const EXACT_PER_SECOND_MAX = 10;
+/** How long such a request waits for the count. */
+const EXACT_MS_MAX = 20;
+/** The fronts together use this many blocks a window where the count answers fast. */
+const BLOCKS_PER_WINDOW = 100;
+const BLOCK_MAX = 1000;
+/** Requests that wait for one block. Each holds a connection of a client; more than these go by the share. */
+const WAITING_MAX = 10_000;
+/** After a failure the window goes by the share for so long, so that its requests do not wait one by one. */
+const ALONE_MS = 1000;
+
+interface Tokens {
+  /** Paid for and not used. */
+  left: number;
+  /** What the count held besides when it was last asked; 0: the limit is used up. */
+  beyond: number;
+  /** Let through by this front. */
+  used: number;
+}
+
+interface Window extends Tokens {
+  /** It ends between these two, on the monotonic clock. */
+  endsFromMs: number;
+  endsByMs: number;
+}
+
+export class LeasedWindow {
+  readonly limit: WindowLimit;
+  readonly #key: string;
+  readonly #counts: SharedCounts;
+  readonly #clock: Clock;
+  readonly #onDecided: (source: DecisionSource) => void;
+  readonly #exact: boolean;
+  readonly #lengthMs: number;
+  #window: Window | undefined;
+  #next: Tokens | undefined;
+  #waiting: ((decision: RateDecision) => void)[] = [];
+  #taking = false;
+  #takingNext = false;
+  /** Requests since the block that is under way was asked for. */
+  #flightRequests = 0;
+  /** What is kept in hand: twice what lately was used while a block was under way. */
+  #reserve = 0;
+  #aloneUntilMs = 0;
+
+  constructor(dependencies: LeasedWindowDependencies, key: string, limit: WindowLimit) {
+    this.#counts = dependencies.counts;
+    this.#clock = dependencies.clock;
+    this.#onDecided = dependencies.onDecided;
+    this.#key = key;
+    this.limit = limit;
+    this.#exact = limit.requests <= EXACT_PER_SECOND_MAX * limit.windowSeconds;
+    this.#lengthMs = limit.windowSeconds * 1000;
+  }
+
+  /** Takes one request. At once where it can be decided from memory. */
+  consume(): RateDecision | Promise<RateDecision> {
+    const nowMs = this.#clock.monotonicMs();
+    this.#roll(nowMs);
+    if (!this.#counts.reachable || nowMs < this.#aloneUntilMs) return this.#useShare(nowMs);
+    const window = this.#window;
+    if (window !== undefined) {
+      if (!this.#exact) {
+        if (nowMs >= window.endsByMs - this.#lengthMs / 2) this.#takeNext(nowMs);
+        if (this.#pay(window, nowMs)) return this.#decide('memory', window, true, nowMs);
+      }
+      const full = window.left === 0 && window.beyond === 0;
+      // Where something was taken ahead, the next window is not waited for: it begins here in a moment.
+      const runs = nowMs < window.endsFromMs || this.#next !== undefined;
+      if (full && runs) return this.#decide('memory', window, false, nowMs);
+    }
+    return this.#exact ? this.#askForOne(nowMs) : this.#wait(nowMs);
+  }
+
+  /** How long it is still needed, if nobody asks; 0: it holds nothing. */
+  idleAfterMs(): number {
+    const nowMs = this.#clock.monotonicMs();
+    this.#roll(nowMs);
+    if (this.#taking || this.#takingNext) return this.#lengthMs;
+    return this.#window === undefined ? 0 : this.#window.endsByMs - nowMs;
+  }
+
+  /** The window that surely runs now, where one is known. */
+  #roll(nowMs: number): void {
+    while (this.#window !== undefined && nowMs >= this.#window.endsByMs) {
+      const { endsFromMs, endsByMs } = this.#window;
+      this.#window =
+        this.#next === undefined
+          ? undefined
+          : { ...this.#next, endsFromMs: endsFromMs + this.#lengthMs, endsByMs: endsByMs + this.#lengthMs };
+      this.#next = undefined;
+    }
+  }
+
+  #decide(source: DecisionSource, window: Window, allowed: boolean, nowMs: number): RateDecision {
+    this.#onDecided(source);
+    const { requests, windowSeconds } = this.limit;
+    const remaining = !allowed ? 0 : source === 'share' ? this.#shareOf(window) : window.left + window.beyond;
+    const resetSeconds = Math.min(windowSeconds, Math.max(1, Math.ceil((window.endsByMs - nowMs) / 1000)));
+    return { allowed, limit: requests, remaining, resetSeconds };
+  }
+
+  /** Pays with what was taken ahead, and takes more before that runs out. */
+  #pay(window: Window, nowMs: number): boolean {
+    this.#flightRequests += 1;
+    if (window.left === 0) return false;
+    if (nowMs >= window.endsFromMs) {
+      // The next window may have begun already.
+      if (this.#next === undefined || this.#next.left === 0) return false;
+      this.#next.left -= 1;
+      this.#next.used += 1;
+    } else if (window.left - 1 <= this.#reserve && window.beyond > 0) {
+      this.#take(nowMs);
+    }
+    window.left -= 1;
+    window.used += 1;
+    return true;
+  }
+
+  #wait(nowMs: number): RateDecision | Promise<RateDecision> {
+    if (this.#waiting.length >= WAITING_MAX) return this.#useShare(nowMs);
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#take(nowMs);
+    });
+  }
+
+  /** A block is what one flight uses up, and no more than this front's part of what is left. */
+  #blockOf(beyond: number): number {
+    const { fronts } = this.#counts;
+    const { requests } = this.limit;
+    const common = Math.min(BLOCK_MAX, Math.floor(requests / (BLOCKS_PER_WINDOW * fronts)));
+    const wanted = Math.max(common, 2 * this.#reserve, this.#waiting.length);
+    return Math.max(1, Math.min(wanted, Math.floor(beyond / fronts)));
+  }
+
+  #take(nowMs: number): void {
+    if (this.#taking) return;
+    this.#taking = true;
+    this.#flightRequests = this.#waiting.length;
+    const points = this.#blockOf(this.#window?.beyond ?? this.limit.requests);
+    this.#counts.take(this.#key, this.limit, points, 'running').then(
+      (count) => this.#taken(count, points, nowMs),
+      () => this.#fail(),
+    );
+  }
+
+  #taken(count: WindowCount, points: number, sentMs: number): void {
+    this.#taking = false;
+    const nowMs = this.#clock.monotonicMs();
+    this.#reserve = Math.max(Math.floor(this.#reserve * 0.75), 2 * this.#flightRequests);
+    let granted = this.#grantedOf(count, points);
+    const window = this.#adopt(count, sentMs, nowMs);
+    const served = this.#waiting.splice(0, granted);
+    granted -= served.length;
+    window.left += granted;
+    window.used += served.length;
+    for (const resolve of served) resolve(this.#decide('redis', window, true, nowMs));
+    if (this.#waiting.length === 0) return;
+    if (window.beyond > 0) {
+      this.#take(nowMs);
+      return;
+    }
+    for (const resolve of this.#waiting.splice(0)) resolve(this.#decide('redis', window, false, nowMs));
+  }
+
+  #fail(): void {
+    this.#taking = false;
+    const nowMs = this.#clock.monotonicMs();
+    this.#aloneUntilMs = nowMs + ALONE_MS;
+    for (const resolve of this.#waiting.splice(0)) resolve(this.#useShare(nowMs));
+  }
+
+  /** How many of the points taken last are within the limit. */
+  #grantedOf({ consumed }: WindowCount, points: number): number {
+    return Math.min(points, Math.max(0, this.limit.requests - (consumed - points)));
+  }
+
+  /** Takes in what an answer says about the running window. */
+  #adopt({ consumed, leftMs }: WindowCount, sentMs: number, nowMs: number): Window {
+    this.#roll(nowMs);
+    const beyond = Math.max(0, this.limit.requests - consumed);
+    const [endsFromMs, endsByMs] = [sentMs + leftMs - 1, nowMs + leftMs];
+    const known = this.#window;
+    if (known !== undefined && Math.abs(endsByMs - known.endsByMs) < this.#lengthMs / 2) {
+      this.#tighten(known, endsFromMs, endsByMs);
+      known.beyond = beyond;
+      return known;
+    }
+    // The window known so far has ended: what was taken ahead is for this one if it follows at once.
+    const follows = known !== undefined && Math.abs(endsByMs - this.#lengthMs - known.endsByMs) < this.#lengthMs / 2;
+    const ahead = follows ? this.#next : undefined;
+    this.#next = undefined;
+    this.#window = { left: ahead?.left ?? 0, used: ahead?.used ?? 0, beyond, endsFromMs, endsByMs };
+    return this.#window;
+  }
+
+  /** Each answer bounds the end of the window; together they bound it better. */
+  #tighten(window: Window, endsFromMs: number, endsByMs: number): void {
+    const [fromMs, byMs] = [Math.max(window.endsFromMs, endsFromMs), Math.min(window.endsByMs, endsByMs)];
+    // They contradict each other where a clock was set or another server answers: the last one counts.
+    [window.endsFromMs, window.endsByMs] = fromMs <= byMs ? [fromMs, byMs] : [endsFromMs, endsByMs];
+  }
+
+  #takeNext(sentMs: number): void {
+    if (this.#takingNext || this.#next !== undefined) return;
+    this.#takingNext = true;
+    const points = this.#blockOf(this.limit.requests);
+    this.#counts.take(this.#key, this.limit, points, 'next').then(
+      (count) => {
+        this.#takingNext = false;
+        this.#takenNext(count, points, sentMs);
+      },
+      () => {
+        this.#takingNext = false;
+      },
+    );
+  }
+
+  #takenNext(count: WindowCount, points: number, sentMs: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#roll(nowMs);
+    const window = this.#window;
+    if (window === undefined) return;
+    const left = this.#grantedOf(count, points);
+    const beyond = Math.max(0, this.limit.requests - count.consumed);
+    const [endsFromMs, endsByMs] = [sentMs + count.leftMs - 1, nowMs + count.leftMs];
+    if (Math.abs(endsByMs - this.#lengthMs - window.endsByMs) < this.#lengthMs / 2) {
+      this.#tighten(window, endsFromMs - this.#lengthMs, endsByMs - this.#lengthMs);
+      this.#next = { left, beyond, used: 0 };
+    } else if (Math.abs(endsByMs - window.endsByMs) < this.#lengthMs / 2) {
+      // That window runs by now.
+      window.left += left;
+    }
+  }
+
+  /** A plan of few requests: one by one, so that the limit is exact while the count answers in time. */
+  #askForOne(sentMs: number): Promise<RateDecision> {
+    return new Promise((resolve) => {
+      let decided = false;
+      const decideOnce = (decision: () => RateDecision): void => {
+        if (decided) return;
+        decided = true;
+        timer.cancel();
+        resolve(decision());
+      };
+      const byShare = () => this.#useShare(this.#clock.monotonicMs());
+      // An answer that has come while this process was busy still counts.
+      const late = () => this.#clock.setImmediate(() => decideOnce(byShare));
+      const timer = this.#clock.setTimer(late, EXACT_MS_MAX);
+      this.#counts.take(this.#key, this.limit, 1, 'running').then(
+        (count) => {
+          const nowMs = this.#clock.monotonicMs();
+          // A late answer still tells how much is left.
+          const window = this.#adopt(count, sentMs, nowMs);
+          decideOnce(() => {
+            const allowed = this.#grantedOf(count, 1) === 1;
+            if (allowed) window.used += 1;
+            return this.#decide('redis', window, allowed, nowMs);
+          });
+        },
+        () => {
+          this.#aloneUntilMs = this.#clock.monotonicMs() + ALONE_MS;
+          decideOnce(byShare);
+        },
+      );
+    });
+  }
+
+  #shareOf({ used, beyond }: Tokens): number {
+    // A limit smaller than the number of fronts still lets something through.
+    const share = Math.max(1, Math.floor(this.limit.requests / this.#counts.fronts));
+    return Math.max(0, Math.min(beyond, share - used));
+  }
+
+  #useShare(nowMs: number): RateDecision {
+    this.#roll(nowMs);
+    const endsMs = nowMs + this.#lengthMs;
+    this.#window ??= { left: 0, beyond: this.limit.requests, used: 0, endsFromMs: endsMs, endsByMs: endsMs };
+    const window = this.#window;
+    const allowed = window.left > 0 || this.#shareOf(window) > 0;
+    if (allowed) {
+      if (window.left > 0) window.left -= 1;
+      else window.beyond -= 1;
+      window.used += 1;
+    }
+    return this.#decide('share', window, allowed, nowMs);
+  }
+}

@@ -1,0 +1,285 @@
+// The connection to Redis: one server, a master that sentinels name, or a cluster. It knows whether Redis answers, and how
+// many fronts share it: each front enters itself once a second into a set whose entries expire.
+//
+// It keeps: no call outlives its bound or waits for a connection, and only so many are under way; while Redis does not
+// answer, nothing but a beat a second is sent to it; what is lost and what is back is told once. No password gets into a
+// log: the errors of the library carry the commands that failed, so only their messages are used.
+
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import type { Clock, Random, Timer } from '../core/clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+const BEAT_MS = 1000;
+/** A front that ended without a word is counted for so long. */
+const FRONT_MS = 5000;
+/** A call that takes longer is taken for lost. */
+const CALL_MS_MAX = 250;
+/** For a connection, its handshake, and a socket on which nothing comes back. */
+const CONNECT_MS_MAX = 1000;
+const RECONNECT_MS_MIN = 50;
+const RECONNECT_MS_MAX = 1000;
+/** Far above what a front has under way while Redis answers; each holds some hundred bytes. */
+const CALLS_MAX = 4096;
+const FRONT_ID_BYTES = 12;
+const FRONTS_KEY = 'grantd:fronts';
+
+/**
+ * KEYS: the set of the fronts. ARGV: who beats, for how many ms that counts. Returns how many are there. What takes memory
+ * comes first: Redis refuses it where it is full, as it refuses the counts, but not after another write.
+ */
+const BEAT_SCRIPT = `
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('zadd', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('zremrangebyscore', KEYS[1], '-inf', now)
+redis.call('pexpire', KEYS[1], ARGV[2])
+return redis.call('zcard', KEYS[1])
+`;
+
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface RedisCommon {
+  readonly username?: string;
+  readonly password?: string;
+  /** Without it: no TLS. `ca`: PEM; without it those that Node knows. */
+  readonly tls?: { readonly ca?: string };
+}
+
+export type RedisTarget = RedisCommon &
+  (
+    | { readonly kind: 'server'; readonly address: RedisAddress; readonly database: number }
+    | {
+        readonly kind: 'sentinel';
+        readonly sentinels: readonly RedisAddress[];
+        readonly sentinelPassword?: string;
+        readonly masterName: string;
+        readonly database: number;
+      }
+    | { readonly kind: 'cluster'; readonly nodes: readonly RedisAddress[] }
+  );
+
+type FailureReason = 'timeout' | 'unreachable' | 'unauthorized' | 'full' | 'busy' | 'refused';
+
+class CallFailure extends Error {
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function reasonOf(error: unknown): FailureReason {
+  if (error instanceof CallFailure) return error.reason;
+  const message = messageOf(error);
+  if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password)/.test(message)) return 'unauthorized';
+  if (/^OOM\b|\bOOM command not allowed/.test(message)) return 'full';
+  if (/timed out|ETIMEDOUT/i.test(message)) return 'timeout';
+  return error instanceof Error && error.name === 'ReplyError' ? 'refused' : 'unreachable';
+}
+
+const reconnectAfterMs = (times: number): number =>
+  Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** Math.min(times, 10));
+
+function createClient(target: RedisTarget): Redis | Cluster {
+  const { username, password, tls } = target;
+  const common = {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls: { ...tls } }),
+    connectionName: 'grantd',
+    connectTimeout: CONNECT_MS_MAX,
+    commandTimeout: CONNECT_MS_MAX,
+    socketTimeout: CONNECT_MS_MAX,
+    // What was not answered is never sent again: its request was decided without it.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    // A master that became a replica: the connection leads to the wrong one.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  } satisfies RedisOptions;
+  const single = { ...common, enableOfflineQueue: false, retryStrategy: reconnectAfterMs } satisfies RedisOptions;
+  switch (target.kind) {
+    case 'server':
+      return new Redis({ ...single, ...target.address, db: target.database });
+    case 'sentinel':
+      return new Redis({
+        ...single,
+        sentinels: target.sentinels.map((address) => ({ ...address })),
+        name: target.masterName,
+        db: target.database,
+        ...(target.sentinelPassword === undefined ? {} : { sentinelPassword: target.sentinelPassword }),
+        sentinelCommandTimeout: CONNECT_MS_MAX,
+        sentinelRetryStrategy: reconnectAfterMs,
+        ...(tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: { ...tls } }),
+      });
+    case 'cluster':
+      return new Cluster(
+        target.nodes.map((address) => ({ ...address })),
+        {
+          redisOptions: common,
+          enableOfflineQueue: false,
+          clusterRetryStrategy: reconnectAfterMs,
+          slotsRefreshTimeout: CONNECT_MS_MAX,
+          slotsRefreshInterval: CONNECT_MS_MAX,
+          // The certificates are for the names that the cluster gives out, not for what they resolve to.
+          ...(tls === undefined ? {} : { dnsLookup: (name, callback) => callback(null, name) }),
+        } satisfies ClusterOptions,
+      );
+  }
+}
+
+export interface RedisConnectionDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export class RedisConnection {
+  readonly client: Redis | Cluster;
+  readonly #dependencies: RedisConnectionDependencies;
+  readonly #frontId: string;
+  #state: 'connecting' | 'reachable' | 'lost' = 'connecting';
+  #fronts = 1;
+  #calls = 0;
+  #beating = false;
+  #timer: Timer | undefined;
+  #closed = false;
+  /** What the library said last about the connection. */
+  #connectionError: Error | undefined;
+
+  constructor(dependencies: RedisConnectionDependencies, target: RedisTarget) {
+    const { clock, random } = dependencies;
+    this.#dependencies = dependencies;
+    this.#frontId = Buffer.from(random.bytes(FRONT_ID_BYTES)).toString('base64url');
+    this.client = createClient(target);
+    const onError = (error: unknown): void => {
+      this.#connectionError = error instanceof Error ? error : new Error(String(error));
+    };
+    this.client.on('error', onError);
+    this.client.on('node error', onError);
+    this.client.on('ready', () => {
+      this.#connectionError = undefined;
+      this.#connectMasters();
+      this.#beat();
+    });
+    this.client.on('+node', () => this.#connectMasters());
+    this.client.on('close', () => this.#suspect());
+    this.#timer = clock.setTimer(() => this.#beat(), BEAT_MS);
+  }
+
+  get reachable(): boolean {
+    return this.#state === 'reachable';
+  }
+
+  /** This one among them. The last number known; 1 before any is. */
+  get fronts(): number {
+    return this.#fronts;
+  }
+
+  /** Sends what `send` sends. Rejects at the latest after 250 ms; whatever fails has the connection looked at. */
+  async call<Value>(send: () => Promise<Value>): Promise<Value> {
+    const { clock, metrics } = this.#dependencies;
+    try {
+      if (this.#calls >= CALLS_MAX) throw new CallFailure('busy', `${CALLS_MAX} calls are under way.`);
+      const startMs = clock.monotonicMs();
+      const value = await this.#bounded(send());
+      metrics.redisCallSeconds.observe((clock.monotonicMs() - startMs) / 1000);
+      return value;
+    } catch (error) {
+      metrics.redisFailures.inc({ reason: reasonOf(this.#causeOf(error)) });
+      this.#suspect();
+      throw error;
+    }
+  }
+
+  /** Leaves the set of the fronts, where Redis can be told. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#timer?.cancel();
+    if (this.reachable) await this.#bounded(this.client.zrem(FRONTS_KEY, this.#frontId)).catch(() => {});
+    this.client.disconnect();
+  }
+
+  /** Of a cluster: the library would connect to each at its first command, which would wait for that. */
+  #connectMasters(): void {
+    if (!(this.client instanceof Cluster)) return;
+    for (const master of this.client.nodes('master')) {
+      // What keeps it from connecting, its `error` tells.
+      if (master.status === 'wait') master.connect().catch(() => {});
+    }
+  }
+
+  #bounded<Value>(sent: Promise<Value>): Promise<Value> {
+    const { clock } = this.#dependencies;
+    this.#calls += 1;
+    return new Promise((resolve, reject) => {
+      const fail = () => reject(new CallFailure('timeout', `Redis did not answer in ${CALL_MS_MAX} ms.`));
+      // An answer that has come while this process was busy still counts.
+      const timer = clock.setTimer(() => clock.setImmediate(fail), CALL_MS_MAX);
+      sent.then(resolve, reject).finally(() => {
+        timer.cancel();
+        this.#calls -= 1;
+      });
+    });
+  }
+
+  /** Without a connection there is nothing to time out or to refuse: why there is none says more. */
+  #causeOf(error: unknown): unknown {
+    return reasonOf(error) === 'unreachable' ? (this.#connectionError ?? error) : error;
+  }
+
+  /** Something failed: the next beat comes at once. */
+  #suspect(): void {
+    if (this.#state === 'reachable') this.#beat();
+  }
+
+  #beat(): void {
+    if (this.#closed || this.#beating) return;
+    this.#beating = true;
+    this.#timer?.cancel();
+    this.#bounded(this.client.eval(BEAT_SCRIPT, 1, FRONTS_KEY, this.#frontId, FRONT_MS)).then(
+      (count) => this.#end(() => this.#answered(Number(count))),
+      (error: unknown) => this.#end(() => this.#lose(this.#causeOf(error))),
+    );
+  }
+
+  #end(tell: () => void): void {
+    this.#beating = false;
+    if (this.#closed) return;
+    this.#timer = this.#dependencies.clock.setTimer(() => this.#beat(), BEAT_MS);
+    tell();
+  }
+
+  #answered(fronts: number): void {
+    const { log, metrics } = this.#dependencies;
+    this.#fronts = Math.max(1, fronts);
+    metrics.redisFronts.set(this.#fronts);
+    metrics.redisLost.set(0);
+    if (this.#state === 'reachable') return;
+    const message =
+      this.#state === 'lost' ? 'Redis is back; the limits are shared again' : 'limits are shared through Redis';
+    this.#state = 'reachable';
+    log.info({ fronts: this.#fronts }, message);
+  }
+
+  #lose(error: unknown): void {
+    const { log, metrics } = this.#dependencies;
+    const reason = reasonOf(error);
+    metrics.redisFailures.inc({ reason });
+    metrics.redisLost.set(1);
+    if (this.#state === 'lost') return;
+    this.#state = 'lost';
+    log.warn(
+      { reason, error: messageOf(error), fronts: this.#fronts },
+      'Redis is lost; this front goes on with its share of the limits',
+    );
+  }
+}

@@ -1,0 +1,78 @@
+// The windows of the tenants as Redis counts them: RateLimiterRedis, with a script of our own in the place of its own. The
+// library's window begins at the first request after the last one has ended, so that nothing could be taken ahead of it.
+// With this script a window follows the last one at once where something was taken ahead, and begins anew where nothing was.
+// It keeps: one key for each tenant, bucket and limit, which expires; Redis's own clock alone says which window runs.
+
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import type { RedisConnection } from './redis-connection.ts';
+import type { SharedCounts, WindowLimit } from './shared-counts.ts';
+
+const KEY_PREFIX = 'grantd:window';
+
+/**
+ * KEYS: the window, a hash of when it ends (ms) and what is counted in it and in the one after it. ARGV: points; for how many
+ * seconds they are meant, twice the length of a window for the one after it; the limit; the length of a window in seconds.
+ */
+const COUNT_SCRIPT = `
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local length = ARGV[4] * 1000
+local window = redis.call('hmget', KEYS[1], 'ends', 'used', 'ahead')
+local ends, used, ahead = tonumber(window[1] or 0), tonumber(window[2] or 0), tonumber(window[3] or 0)
+if now >= ends and now < ends + length and ahead > 0 then
+  ends, used, ahead = ends + length, ahead, 0
+elseif now >= ends or ends - now > length then
+  ends, used, ahead = now + length, 0, 0
+end
+local consumed, left
+if ARGV[2] == ARGV[4] then
+  used = used + ARGV[1]
+  consumed, left = used, ends - now
+else
+  ahead = ahead + ARGV[1]
+  consumed, left = ahead, ends + length - now
+end
+redis.call('hset', KEYS[1], 'ends', ends, 'used', used, 'ahead', ahead)
+redis.call('pexpire', KEYS[1], ends + length - now)
+return {consumed, left}
+`;
+
+export function createRedisWindows(connection: RedisConnection): SharedCounts {
+  /** By limit: as many as there are different ones in the plans. */
+  const limiters = new Map<string, RateLimiterRedis>();
+
+  function limiterOf({ requests, windowSeconds }: WindowLimit): RateLimiterRedis {
+    const name = `${requests}:${windowSeconds}`;
+    let limiter = limiters.get(name);
+    if (limiter === undefined) {
+      limiter = new RateLimiterRedis({
+        storeClient: connection.client,
+        points: requests,
+        duration: windowSeconds,
+        // Another limit is another window: a new plan holds from the next request on.
+        keyPrefix: `${KEY_PREFIX}:${name}`,
+        customIncrTtlLuaScript: COUNT_SCRIPT,
+      });
+      limiters.set(name, limiter);
+    }
+    return limiter;
+  }
+
+  return {
+    get reachable() {
+      return connection.reachable;
+    },
+    get fronts() {
+      return connection.fronts;
+    },
+    async take(key, limit, points, which) {
+      const limiter = limiterOf(limit);
+      const customDuration = which === 'next' ? 2 * limit.windowSeconds : limit.windowSeconds;
+      // A penalty counts as `consume` does, but never rejects for the count itself.
+      const { consumedPoints, msBeforeNext } = await connection.call(() =>
+        limiter.penalty(key, points, { customDuration }),
+      );
+      return { consumed: consumedPoints, leftMs: msBeforeNext };
+    },
+  };
+}

@@ -1,0 +1,14 @@
+// Original file: proto/grantd/v1/shard.proto
+
+
+export interface ShardLoad {
+  'checksPerSecond'?: (number | string);
+  'failuresPerSecond'?: (number | string);
+  'p99Ms'?: (number | string);
+}
+
+export interface ShardLoad__Output {
+  'checksPerSecond': (number);
+  'failuresPerSecond': (number);
+  'p99Ms': (number);
+}

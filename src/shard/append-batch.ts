@@ -1,0 +1,44 @@
+// What the appender gathers: operations that wait, and the batch that one append carries, with what each of them is to be
+// answered.
+
+import type { TenantId } from '../core/ids.ts';
+import type { Stamp } from '../store/store.ts';
+import type { TraceSpan } from '../telemetry/spans.ts';
+import type { EntryOperation } from './entries.ts';
+import type { Decide, OperationResult } from './operations.ts';
+
+export interface Operation {
+  readonly tenantId: TenantId;
+  readonly actor: string;
+  readonly requestId: string;
+  readonly index: number;
+  /** On the monotonic clock of the shard; not decided later than this. */
+  readonly expiresAtMs: number;
+  /** No less than the UTF-8 bytes of its encoding. */
+  readonly bytesMax: number;
+  readonly decide: Decide;
+}
+
+export interface Waiting extends Operation {
+  readonly id: string;
+  /** Of the call that it belongs to, where that is traced. */
+  readonly span: TraceSpan | undefined;
+  readonly resolve: (result: OperationResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Answer {
+  readonly waiting: Waiting;
+  readonly result?: OperationResult;
+  readonly error?: unknown;
+}
+
+export interface Batch {
+  readonly base: Stamp;
+  readonly elapsedMs: number;
+  readonly operations: readonly EntryOperation[];
+  readonly encoded: readonly string[];
+  readonly answers: readonly Answer[];
+  /** Appends of calls that are traced. */
+  readonly spans: ReadonlySet<TraceSpan>;
+}

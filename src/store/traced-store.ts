@@ -1,0 +1,66 @@
+// A store whose calls are spans, where they are made for a request that is traced; what a shard does for itself is not.
+// The conventions are those of OpenTelemetry (https://opentelemetry.io/docs/specs/semconv/db/database-spans/). No text
+// of a statement and no value is told: a call is known by what it does to which table.
+
+import { runTraced } from '../telemetry/spans.ts';
+import type { Store } from './store.ts';
+
+export interface TracedStoreOptions {
+  /** The well-known name of the database. */
+  readonly system: 'cassandra' | 'sqlite';
+  /** The keyspace; undefined: there is none. */
+  readonly namespace?: string | undefined;
+}
+
+export function traceStore(store: Store, options: TracedStoreOptions): Store {
+  const common = {
+    'db.system.name': options.system,
+    ...(options.namespace === undefined ? {} : { 'db.namespace': options.namespace }),
+  };
+
+  function trace<Parameters extends unknown[], Result>(
+    operation: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE' | 'BATCH',
+    table: string,
+    call: (...parameters: Parameters) => Promise<Result>,
+  ): (...parameters: Parameters) => Promise<Result> {
+    const name = `${operation} ${table}`;
+    const attributes = { ...common, 'db.operation.name': operation, 'db.collection.name': table };
+    return (...parameters) => runTraced(name, 'client', attributes, () => call.apply(store, parameters));
+  }
+
+  return {
+    readMeta: trace('SELECT', 'meta', store.readMeta),
+    initializeMeta: trace('INSERT', 'meta', store.initializeMeta),
+    append: trace('INSERT', 'log', store.append),
+    readRecord: trace('SELECT', 'log', store.readRecord),
+    readRecords: trace('SELECT', 'log', store.readRecords),
+    removeSegment: trace('DELETE', 'log', store.removeSegment),
+    readSlot: trace('SELECT', 'slots', store.readSlot),
+    listSlots: trace('SELECT', 'slots', store.listSlots),
+    claimSlot: trace('UPDATE', 'slots', store.claimSlot),
+    recordOpened: trace('UPDATE', 'slots', store.recordOpened),
+    recordFirst: trace('UPDATE', 'slots', store.recordFirst),
+    releaseSlot: trace('UPDATE', 'slots', store.releaseSlot),
+    insertMember: trace('INSERT', 'members', store.insertMember),
+    beatMember: trace('UPDATE', 'members', store.beatMember),
+    declareDead: trace('UPDATE', 'members', store.declareDead),
+    readMember: trace('SELECT', 'members', store.readMember),
+    listMembers: trace('SELECT', 'members', store.listMembers),
+    removeMember: trace('DELETE', 'members', store.removeMember),
+    writeState: trace('BATCH', 'state', store.writeState),
+    writeCheckpoint: trace('INSERT', 'checkpoints', store.writeCheckpoint),
+    readCheckpoint: trace('SELECT', 'checkpoints', store.readCheckpoint),
+    readGrant: trace('SELECT', 'grants', store.readGrant),
+    listGrants: trace('SELECT', 'grants', store.listGrants),
+    listSubjects: trace('SELECT', 'subjects', store.listSubjects),
+    listNamespaces: trace('SELECT', 'namespaces', store.listNamespaces),
+    listKeys: trace('SELECT', 'keys', store.listKeys),
+    listTenants: trace('SELECT', 'tenants', store.listTenants),
+    listTrail: trace('SELECT', 'changes', store.listTrail),
+    listKeyUses: trace('SELECT', 'key_uses', store.listKeyUses),
+    writeKeyUse: trace('INSERT', 'key_uses', store.writeKeyUse),
+    removeGone: trace('DELETE', 'grants', store.removeGone),
+    purgeTenant: trace('DELETE', 'state', store.purgeTenant),
+    close: () => store.close(),
+  };
+}

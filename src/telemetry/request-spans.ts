@@ -1,0 +1,55 @@
+// The span of a request to one of the HTTP interfaces, by the conventions of OpenTelemetry
+// (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server). The path is the route, and there is no query:
+// both of the request itself may name a subject, an object or a key. Nor does it say who the client is.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TraceSpan, Tracing } from './spans.ts';
+
+/** Those that RFC 9110 and RFC 5789 define. */
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+]);
+
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header.join(',') : header;
+
+/** `route`: the path with the names of its parameters; undefined: nothing is there. */
+export function beginRequestSpan(
+  tracing: Tracing,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  route: string | undefined,
+  requestId: string,
+): TraceSpan | undefined {
+  const { method = '', headers } = request;
+  const known = METHODS.has(method);
+  const name = known ? method : 'HTTP';
+  const span = tracing.begin(route === undefined ? name : `${name} ${route}`, 'server', {
+    traceparent: textOf(headers.traceparent),
+    tracestate: textOf(headers.tracestate),
+  });
+  span?.set({
+    'http.request.method': known ? method : '_OTHER',
+    'url.scheme': 'http',
+    'network.protocol.version': request.httpVersion,
+    'grantd.request_id': requestId,
+    ...(route === undefined ? {} : { 'http.route': route, 'url.path': route }),
+    ...(known ? {} : { 'http.request.method_original': method }),
+  });
+  // A client that goes away in the middle of its request gets no answer that could end it.
+  if (span !== undefined) response.once('close', () => span.end('client-gone'));
+  return span;
+}
+
+/** What the client got wrong is no failure of this server. */
+export function endRequestSpan(span: TraceSpan, status: number): void {
+  span.set({ 'http.response.status_code': status });
+  span.end(status >= 500 ? String(status) : undefined);
+}

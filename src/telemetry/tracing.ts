@@ -1,0 +1,198 @@
+// Tracing by OpenTelemetry, over OTLP. Loaded only where it is turned on: its libraries are many. It keeps: a request
+// that is not sampled has no span, so that nothing below it does anything; what a client sends as trace context is taken
+// as its standard says or not at all.
+
+import {
+  createTraceState,
+  SpanKind as OtelKind,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  ParentBasedSampler,
+  type ReadableSpan,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-base';
+import { assertNever } from '../core/assert.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { SamplerName } from './sampler-names.ts';
+import { SpanDelivery } from './span-delivery.ts';
+import type { SpanAttributes, SpanKind, TraceSpan, Tracing } from './spans.ts';
+import { formatTraceparent, parseTraceparent } from './traceparent.ts';
+
+/** Longer values are cut: no attribute of ours comes near it. */
+const ATTRIBUTE_LENGTH_MAX = 256;
+/** Of a group commit, to the writes it carries; the oldest go. */
+const LINKS_MAX = 128;
+/** How long the end of the process waits for the collector. */
+const CLOSE_MS_MAX = 2000;
+
+export interface TracingOptions {
+  /** Takes OTLP over HTTP, as protobuf. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sampler: SamplerName;
+  /** For the samplers by ratio: 0 to 1. */
+  readonly ratio: number;
+  /** What describes this process: `service.name` and so on. */
+  readonly resource: Readonly<Record<string, string>>;
+  readonly version: string;
+  /** How long a span waits for others to be sent with. */
+  readonly delayMs?: number;
+}
+
+const KINDS: Readonly<Record<SpanKind, OtelKind>> = {
+  server: OtelKind.SERVER,
+  client: OtelKind.CLIENT,
+  internal: OtelKind.INTERNAL,
+};
+
+function createSampler(name: SamplerName, ratio: number): Sampler {
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+    case 'parentbased_always_off':
+    case 'parentbased_traceidratio':
+      // Which of the requests without a parent it takes is decided before they come to it.
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    default:
+      return assertNever(name);
+  }
+}
+
+/**
+ * Of the requests without a parent the share to take, for the samplers that do what a parent says. Drawn here, since the
+ * library needs a microsecond for each that it does not take, and these are nearly all. What is below such a request
+ * follows it; the other samplers have to come to the same decision in every process, by the trace's id.
+ */
+function rootShareOf(name: SamplerName, ratio: number): number | undefined {
+  if (name === 'parentbased_always_on') return 1;
+  if (name === 'parentbased_always_off') return 0;
+  return name === 'parentbased_traceidratio' ? ratio : undefined;
+}
+
+class RecordedSpan implements TraceSpan {
+  readonly #tracer: Tracer;
+  readonly #span: Span;
+  #ended = false;
+
+  constructor(tracer: Tracer, span: Span) {
+    this.#tracer = tracer;
+    this.#span = span;
+  }
+
+  get context(): SpanContext {
+    return this.#span.spanContext();
+  }
+
+  get traceparent(): string {
+    const { traceId, spanId } = this.context;
+    return formatTraceparent(traceId, spanId);
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  child(name: string, kind: SpanKind, attributes: SpanAttributes = {}): TraceSpan {
+    const options = { kind: KINDS[kind], attributes };
+    return new RecordedSpan(
+      this.#tracer,
+      this.#tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, this.#span)),
+    );
+  }
+
+  link(other: TraceSpan): void {
+    if (other instanceof RecordedSpan) this.#span.addLink({ context: other.context });
+  }
+
+  set(attributes: SpanAttributes): void {
+    this.#span.setAttributes(attributes);
+  }
+
+  end(errorType?: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (errorType !== undefined) {
+      this.#span.setAttribute('error.type', errorType);
+      this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.#span.end();
+  }
+}
+
+/** The library has a maker of these in a package that comes with it only by the way; exporters read no more than this. */
+function createResource(attributes: Readonly<Record<string, string>>): ReadableSpan['resource'] {
+  const resource: ReadableSpan['resource'] = {
+    attributes,
+    getRawAttributes: () => Object.entries(attributes),
+    merge: (other) => createResource({ ...attributes, ...(other?.attributes as Record<string, string> | undefined) }),
+  };
+  return resource;
+}
+
+export function createTracing(
+  dependencies: { readonly log: Log; readonly metrics: Metrics },
+  options: TracingOptions,
+): Tracing {
+  const delivery = new SpanDelivery(
+    dependencies,
+    new OTLPTraceExporter({ url: options.url, headers: { ...options.headers } }),
+    { delayMs: options.delayMs },
+  );
+  const provider = new BasicTracerProvider({
+    sampler: createSampler(options.sampler, options.ratio),
+    resource: createResource(options.resource),
+    spanLimits: { attributeValueLengthLimit: ATTRIBUTE_LENGTH_MAX, linkCountLimit: LINKS_MAX },
+    spanProcessors: [delivery],
+  });
+  const tracer = provider.getTracer('grantd', options.version);
+  const rootShare = rootShareOf(options.sampler, options.ratio);
+
+  return {
+    begin(name, kind, { traceparent, tracestate }) {
+      const parent = parseTraceparent(traceparent);
+      const taken = parent === undefined ? Math.random() < (rootShare ?? 1) : parent.sampled;
+      if (rootShare !== undefined && !taken) return undefined;
+      let context = ROOT_CONTEXT;
+      if (parent !== undefined) {
+        const { traceId, spanId, sampled } = parent;
+        context = trace.setSpanContext(ROOT_CONTEXT, {
+          traceId,
+          spanId,
+          traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+          isRemote: true,
+          // The library drops what is longer than 512 characters, and members beyond 32 or of a wrong form.
+          ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
+        });
+      }
+      const span = tracer.startSpan(name, { kind: KINDS[kind] }, context);
+      return span.isRecording() ? new RecordedSpan(tracer, span) : undefined;
+    },
+    async close() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_MS_MAX);
+      });
+      // What could not be delivered has been logged where it failed.
+      await Promise.race([provider.shutdown().catch(() => {}), late]);
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,210 @@
+// The console in a real Chromium over a cluster that the test makes up: hostile names, forged forms, moves as they happen,
+// a page that nobody sees, a service that goes away, and very many tenants.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import type { TenantId } from '../../src/core/ids.ts';
+import type { SlotView } from '../../src/front/front.ts';
+import { systemClock, systemRandom } from '../../src/roles/system.ts';
+import { missingChromium, openChromium } from '../support/chromium.ts';
+import { waitFor } from '../support/cluster/wait-for.ts';
+import { assertAccessible, assertFits, NARROW, visitConsole } from '../support/console-browser.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../support/console-service.ts';
+
+const missing = await missingChromium('the edges of the console in a browser');
+const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
+
+const HOSTILE = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "'><svg onload=alert(1)>",
+  '</title></textarea><b hx-get="/console/log-out" hx-trigger="load">x</b>',
+  '&lt;i&gt; &amp; {{alert(1)}}',
+  '\u202egnirts\u202c \u200f\u2067mixed\u2069',
+  '𐍈'.repeat(256),
+  'W'.repeat(256),
+];
+
+function slotsOf(owners: readonly (string | undefined)[]): readonly SlotView[] {
+  return owners.map((shardName, slot) => ({
+    slot,
+    state: shardName === undefined ? 'unowned' : 'serving',
+    epoch: 1,
+    incarnation: undefined,
+    shardName,
+    address: undefined,
+    leaseLeftMs: undefined,
+    logEnd: 7,
+    checkpoint: 5,
+    tenants: 1,
+  }));
+}
+
+describe('the edges of the console', { skip: missing ?? false }, () => {
+  let service: ConsoleService;
+  let browser: Browser;
+  before(async () => {
+    [service, browser] = await Promise.all([
+      startConsole({ clock: systemClock, random: systemRandom }),
+      openChromium(),
+    ]);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  const visit = (options: Parameters<typeof visitConsole>[2] = {}) =>
+    visitConsole(browser, service.url, { token: OPERATOR_TOKEN, ...options });
+  async function makeTenant(name: string): Promise<TenantId> {
+    return (await service.operator.createTenant(context, { name, plan: 'free', operator: 'test' })).tenantId;
+  }
+
+  it('shows hostile names as text, whole, and stays in its window', async () => {
+    await using opened = await visit({ viewport: NARROW });
+    const { page } = opened;
+    for (const name of HOSTILE) {
+      const tenantId = await makeTenant(name);
+      const session = await service.operator.tenant(context, tenantId, 'test');
+      const id = `user:${name.replaceAll(/\s/g, '_')}`;
+      await session.writeGrants(context, [{ subject: id, relation: 'viewer', object: id, revoke: false }]);
+      await session.createKey(context, { name, scopes: 7, expiresAtMs: undefined });
+      const subject = encodeURIComponent(id);
+      const sections: readonly (readonly [path: string, shown: string])[] = [
+        ['', name],
+        [`/grants?subject=${subject}`, id],
+        [`/check?subject=${subject}&relation=viewer&object=${subject}`, id],
+        ['/delete', name],
+      ];
+      for (const [path, shown] of sections) {
+        await opened.open(`/tenants/${tenantId}${path}`);
+        const facts = await page.evaluate(() => ({
+          texts: [...document.querySelectorAll('bdi')].map(({ textContent }) => textContent),
+          foreign: document.querySelectorAll('main :is(script, img, b, i, svg[onload])').length,
+        }));
+        assert.ok(facts.texts.includes(shown), `${path}: ${shown}`);
+        assert.equal(facts.foreign, 0, path);
+        await assertFits(page, `${path} of ${name.slice(0, 40)}`);
+      }
+    }
+    // What complains of a dialog or a script at its end has seen none.
+  });
+
+  it('changes nothing by a form that was forged', async () => {
+    await using opened = await visit();
+    const { page } = opened;
+    const tenantId = await makeTenant('Forged');
+    for (const value of ['', 'forged']) {
+      await opened.open(`/tenants/${tenantId}/suspend`);
+      await page.locator('main input[name=csrf]').evaluate((input, text) => {
+        (input as HTMLInputElement).value = text;
+      }, value);
+      await page.getByRole('button', { name: 'Suspend' }).click();
+      await page.getByText('The form is not one of this session.').waitFor();
+      await assertAccessible(page, 'a refused form');
+    }
+    assert.equal((await service.operator.readTenant(context, tenantId)).state, 'active');
+  });
+
+  it('shows moves as they happen, rests while nobody sees it, and says when it is out of date', async () => {
+    service.operator.slots = slotsOf(['north', 'north', 'south', undefined]);
+    await using opened = await visit();
+    const { page } = opened;
+    await page.clock.install();
+    await opened.open('/cluster');
+    let renewals = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/cluster/live')) renewals += 1;
+    });
+    const stale = page.getByText('This page could not be renewed.');
+    assert.ok(await stale.isHidden());
+    await page.getByText('No slot has moved').waitFor();
+    await page.getByRole('link', { name: 'All slots as a table' }).focus();
+    // A look is shared for a second of the service's own clock; the browser's is moved by hand.
+    const renew = (until: () => Promise<boolean>): Promise<void> =>
+      waitFor('the page to be renewed', async () => {
+        await page.clock.runFor(2100);
+        return until();
+      });
+    service.operator.slots = slotsOf(['south', 'south', 'south', 'north']);
+    const moves = page.getByRole('region', { name: 'Moves' }).getByRole('listitem');
+    await renew(async () => (await moves.count()) === 2);
+    assert.match((await moves.first().textContent()) ?? '', /2 slots\s+from north to south/);
+    assert.match((await moves.last().textContent()) ?? '', /1 slot\s+from no owner to north/);
+    const focused = await page.evaluate(() => document.activeElement?.textContent);
+    assert.equal(focused, 'All slots as a table', 'the focus stays where it was');
+
+    await page.evaluate(() => Object.defineProperty(document, 'hidden', { get: () => true, configurable: true }));
+    const before_ = renewals;
+    await page.clock.runFor(20_000);
+    assert.equal(renewals, before_);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { get: () => false });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await renew(async () => renewals > before_);
+
+    await page.route('**/cluster/live', (route) => route.abort());
+    await renew(() => stale.isVisible());
+    await assertAccessible(page, 'a page that is out of date');
+    await page.unroute('**/cluster/live');
+    await renew(() => stale.isHidden());
+  });
+
+  it('follows a deletion to its end', async () => {
+    await using opened = await visit();
+    const { page } = opened;
+    const tenantId = await makeTenant('Leaving');
+    await service.operator.updateTenant(context, { tenantId, state: 'deleting', operator: 'test' });
+    await opened.open(`/tenants/${tenantId}`);
+    await page.getByText('3 parts removed').waitFor();
+    await assertAccessible(page, 'a deletion');
+    service.operator.finishDeletions();
+    await page.getByText('The tenant is gone').waitFor();
+  });
+
+  it('plots the last hour against the limit', async () => {
+    const tenantId = await makeTenant('Busy');
+    // Longer than the hour on both sides: a minute may end meanwhile.
+    const firstMs = Math.floor(Date.now() / 60_000) * 60_000 - 70 * 60_000;
+    service.operator.usage = Array.from({ length: 80 }, (_, index) => ({
+      atMs: firstMs + index * 60_000,
+      requests: 300 + index * 10,
+      refused: index > 60 ? 60 : 0,
+      checks: 300,
+    }));
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await using opened = await visit({ colorScheme });
+      const { page } = opened;
+      await opened.open(`/tenants/${tenantId}`);
+      const plot = page.getByRole('img', { name: /Requests per minute/ });
+      await plot.waitFor();
+      assert.match((await plot.textContent()) ?? '', /limit 600/);
+      await page.getByText('As a table').click();
+      assert.equal(await page.getByRole('table', { name: 'Requests by minute' }).getByRole('row').count(), 61);
+      await assertAccessible(page, `a plot, ${colorScheme}`);
+      await page.setViewportSize(NARROW);
+      assert.equal(await plot.count(), 1, 'one of the two sizes is shown');
+      await assertFits(page, 'a plot');
+    }
+  });
+
+  it('finds one among 10,000 tenants while its name is typed', async () => {
+    for (let index = 0; index < 10_000; index += 1) await makeTenant(`Customer ${index}`);
+    await using opened = await visit();
+    const { page } = opened;
+    await opened.open('/tenants');
+    const rows = page.getByRole('table', { name: 'Tenants' }).getByRole('row');
+    assert.equal(await rows.count(), 51);
+    await page.getByLabel('Search by name or id').pressSequentially('customer 9876');
+    await page.getByRole('link', { name: 'Customer 9876', exact: true }).waitFor();
+    assert.equal(await rows.count(), 2);
+    assert.ok(await page.getByLabel('Search by name or id').evaluate((field) => field === document.activeElement));
+    await page.getByLabel('Search by name or id').fill('nobody is called so');
+    await page.getByText('No tenant has this in its name').waitFor();
+    await page.getByRole('link', { name: 'show all tenants' }).click();
+    await page.getByRole('link', { name: 'Next page' }).click();
+    await page.getByRole('link', { name: 'First page' }).waitFor();
+    assert.equal(await rows.count(), 51);
+  });
+});

@@ -1,0 +1,316 @@
+// The console in a real Chromium over a real `grantd dev`: the whole way of an operator, with the mouse and by keyboard.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { type DevProcess, readDevFacts, startDev, waitFor } from '../cluster/support/dev-process.ts';
+import { missingChromium, openChromium } from '../support/chromium.ts';
+import { assertAccessible, assertFits, NARROW, tabTo, visitConsole, WIDE } from '../support/console-browser.ts';
+
+const TOKEN = 'the-token-of-alice-who-operates-this-service';
+/** Enough for a picture, and few enough for every rule to be asked of every cell. */
+const SLOTS = 32;
+const missing = await missingChromium('the console in a browser');
+
+describe('the console of grantd dev', { skip: missing ?? false }, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-console-'));
+  const tokensFile = join(directory, 'operator-tokens');
+  let grantd: DevProcess;
+  let browser: Browser;
+  let url = '';
+  let baseUrl = '';
+  const giveOut = (tokens: Readonly<Record<string, string>>): void => {
+    const lines = Object.entries(tokens).map(
+      ([name, token]) => `${name}:${createHash('sha256').update(token).digest('hex')}\n`,
+    );
+    writeFileSync(tokensFile, lines.join(''));
+  };
+  before(async () => {
+    giveOut({ alice: TOKEN });
+    const environment = { GRANTD_OPERATOR_TOKENS_FILE: tokensFile, GRANTD_SLOTS: String(SLOTS) };
+    [grantd, browser] = await Promise.all([
+      startDev(directory, { args: ['--shards', '2'], environment }),
+      openChromium(),
+    ]);
+    ({ console_url: url, base_url: baseUrl } = readDevFacts(directory));
+  });
+  after(async () => {
+    await browser?.close();
+    await grantd?.stop('SIGKILL');
+    rmSync(directory, { recursive: true });
+  });
+
+  async function check(key: string): Promise<{ status: number; authorized: unknown }> {
+    const response = await fetch(`${baseUrl}/v1/check`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ subject: 'user:ada', relation: 'editor', object: 'document:plan' }),
+    });
+    return { status: response.status, authorized: Object(await response.json()).authorized };
+  }
+
+  it('is told of in the banner, and leads from its root to the log-in', async () => {
+    assert.ok(grantd.stdout.includes(`Console    ${url}/ `));
+    await using visit = await visitConsole(browser, url);
+    await visit.page.goto(`${url}/`);
+    assert.equal(new URL(visit.page.url()).pathname, '/console/log-in');
+    await visit.page.keyboard.type('a wrong token');
+    await visit.page.keyboard.press('Enter');
+    const field = visit.page.getByLabel('Operator token');
+    await visit.page.getByText('No operator holds this token.').waitFor();
+    assert.equal(await field.inputValue(), '');
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    assert.ok(await field.evaluate((element) => element === document.activeElement));
+  });
+
+  it('takes a tenant from its first key to its end', async () => {
+    await using visit = await visitConsole(browser, url, {
+      token: TOKEN,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    const { page } = visit;
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    const link = (name: string) => page.getByRole('link', { name, exact: true });
+    const section = (name: string) => page.getByRole('navigation', { name: 'Tenant' }).getByRole('link', { name });
+
+    await link('Tenants').first().click();
+    await link('New tenant').click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Globex');
+    await page.getByLabel('Plan').selectOption('standard');
+    await button('Make the tenant').click();
+    await page.getByText('The tenant has no key').waitFor();
+
+    await page.getByRole('textbox', { name: 'Name' }).fill('service');
+    await button('Make the key').click();
+    await page.getByText('It is shown this once').waitFor();
+    await button('Copy the key').click();
+    await page.getByText('Copied.').waitFor();
+    const key = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(key, /^gk1_[0-9A-Za-z]{81}$/);
+    await page.reload();
+    assert.ok(!(await page.content()).includes(key));
+    assert.equal(await page.getByRole('row', { name: 'service' }).count(), 1, 'loading again makes no second key');
+    assert.deepEqual(await check(key), { status: 200, authorized: false });
+
+    await section('Grants').click();
+    const grantForm = page.getByRole('region', { name: 'New grant' });
+    await grantForm.getByLabel('Subject').fill('user:ada');
+    await grantForm.getByLabel('Relation').selectOption('editor');
+    await grantForm.getByLabel('Object').fill('document plan');
+    await button('Grant').click();
+    await page.getByText('An object is namespace:id').waitFor();
+    assert.equal(await grantForm.getByLabel('Subject').inputValue(), 'user:ada');
+    assert.equal(await grantForm.getByLabel('Object').inputValue(), 'document plan');
+    assert.equal(await grantForm.getByLabel('Relation').inputValue(), 'editor');
+    await grantForm.getByLabel('Object').fill('document:plan');
+    await button('Grant').click();
+    await page.getByText('Granted: user:ada editor document:plan').waitFor();
+    assert.deepEqual(await check(key), { status: 200, authorized: true });
+
+    await section('Check').click();
+    await page.getByLabel('Subject').fill('user:ada');
+    await page.getByLabel('Relation').selectOption('editor');
+    await page.getByLabel('Object').fill('document:plan');
+    await button('Check').click();
+    const answer = page.getByRole('status').filter({ hasText: 'By the grant' });
+    assert.match((await answer.textContent()) ?? '', /Authorized[\s\S]*grt_[0-9a-z]{26}/);
+
+    await section('Objects').click();
+    await page.getByLabel('Subject').fill('user:ada');
+    await page.getByLabel('Relation').selectOption('editor');
+    await button('List the objects').click();
+    await link('document:plan').waitFor();
+
+    await section('Namespaces').click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('folder');
+    await button('Create the namespace').click();
+    await page.getByText('The namespace folder is created.').waitFor();
+
+    await section('Grants').click();
+    await link('user:ada').click();
+    await button('Revoke editor on document:plan').click();
+    await page.getByText('Revoked: user:ada editor document:plan').waitFor();
+    assert.deepEqual(await check(key), { status: 200, authorized: false });
+
+    await section('Overview').click();
+    await page.getByLabel('Plan').selectOption('scale');
+    await button('Change the plan').click();
+    await page.getByText('The plan is scale now.').waitFor();
+    await link('Suspend …').click();
+    await button('Suspend').click();
+    await page.getByText('The tenant is suspended').waitFor();
+    assert.equal((await check(key)).status, 403);
+    await link('Resume …').click();
+    await button('Resume').click();
+    await page.getByText('The tenant is active again.').waitFor();
+    assert.equal((await check(key)).status, 200);
+
+    await section('Keys').click();
+    await link('Revoke service').click();
+    await button('Revoke').click();
+    await page.getByText('is revoked.').waitFor();
+    assert.equal((await check(key)).status, 401);
+
+    await section('Trail').click();
+    const trail = await page.getByRole('table', { name: 'Changes' }).textContent();
+    for (const action of [
+      'tenant.created',
+      'key.created',
+      'grant.created',
+      'namespace.created',
+      'grant.revoked',
+      'tenant.updated',
+      'key.revoked',
+    ]) {
+      assert.ok(trail?.includes(action), action);
+    }
+    assert.match(trail ?? '', /operator token alice/);
+
+    await section('Overview').click();
+    await link('Delete …').click();
+    await page.getByLabel('Type the tenant’s name').fill('globex');
+    await button('Delete for good').click();
+    await page.getByText('This is not the name of the tenant.').waitFor();
+    await page.getByLabel('Type the tenant’s name').fill('Globex');
+    await button('Delete for good').click();
+    await page.getByText(/is being removed|The tenant is gone/).waitFor();
+    await page.getByText('The tenant is gone').waitFor();
+  });
+
+  it('is worked by keyboard alone, and shows where the focus is', async () => {
+    await using visit = await visitConsole(browser, url);
+    const { page } = visit;
+    const { keyboard } = page;
+    await visit.open('/log-in');
+    await keyboard.type(TOKEN);
+    await keyboard.press('Enter');
+    await page.waitForURL('**/console/cluster');
+    await keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content');
+    await tabTo(page, 'Tenants');
+    await keyboard.press('Enter');
+    await page.waitForURL('**/console/tenants');
+    await tabTo(page, 'New tenant');
+    await keyboard.press('Enter');
+    await page.waitForURL('**/console/tenants/new');
+    await tabTo(page, 'Name');
+    await keyboard.type('By keyboard');
+    await keyboard.press('Enter');
+    await page.waitForURL('**/keys');
+    await tabTo(page, 'Name');
+    await keyboard.type('first key');
+    await tabTo(page, 'Expires (UTC)');
+    await tabTo(page, 'Make the key');
+    await keyboard.press('Enter');
+    await page.getByText('It is shown this once').waitFor();
+    // What was just made has the focus: the next stop is its button.
+    await tabTo(page, 'Copy the key');
+    await tabTo(page, 'Revoke first key');
+  });
+
+  it('ends a session at log-out, and with its token', async () => {
+    await using visit = await visitConsole(browser, url, { token: TOKEN });
+    const { page, context } = visit;
+    const cookies = await context.cookies();
+    assert.deepEqual(
+      cookies.map(({ httpOnly, sameSite }) => ({ httpOnly, sameSite })),
+      [{ httpOnly: true, sameSite: 'Strict' }],
+    );
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByText('You are logged out.').waitFor();
+    assert.deepEqual(await context.cookies(), []);
+    await context.addCookies(cookies);
+    await visit.open('/tenants');
+    assert.equal(new URL(page.url()).pathname, '/console/log-in');
+
+    const secondToken = 'the-token-of-bob-who-leaves-the-team-today';
+    giveOut({ alice: TOKEN, bob: secondToken });
+    await using leaving = await visitConsole(browser, url);
+    await waitFor('the new token', async () => {
+      const body = new URLSearchParams({ token: secondToken });
+      return (await fetch(`${url}/console/log-in`, { method: 'POST', body, redirect: 'manual' })).status === 303;
+    });
+    await leaving.open('/log-in');
+    await leaving.page.getByLabel('Operator token').fill(secondToken);
+    await leaving.page.keyboard.press('Enter');
+    await leaving.page.waitForURL('**/console/cluster');
+    giveOut({ alice: TOKEN });
+    // The page renews itself, and leads to the log-in by itself.
+    await leaving.page.waitForURL('**/console/log-in?to=%2Fconsole%2Fcluster');
+  });
+
+  it('shows what is asked of the cluster without loading again', async () => {
+    await using visit = await visitConsole(browser, url, { token: TOKEN });
+    const { page } = visit;
+    const { key } = readDevFacts(directory);
+    await page.evaluate(() => document.documentElement.setAttribute('data-mark', 'same page'));
+    const checks = page.locator('.tile', { hasText: /^Checks/ }).locator('strong');
+    assert.equal(
+      await page
+        .getByRole('img', { name: `${SLOTS} slots` })
+        .locator('rect')
+        .count(),
+      SLOTS,
+    );
+    assert.equal(await page.getByRole('row', { name: /dev-[12] alive/ }).count(), 2);
+    await waitFor('checks on the page', async () => {
+      await Promise.all(Array.from({ length: 20 }, () => check(key)));
+      return Number.parseInt((await checks.textContent()) ?? '', 10) > 0;
+    });
+    assert.equal(await page.locator('html').getAttribute('data-mark'), 'same page');
+  });
+
+  it('is readable on every page, wide and narrow, light and dark', async () => {
+    const { tenant_id: tenantId, operator_token: token } = readDevFacts(directory);
+    const grant = (object: string) =>
+      fetch(`${url}/operator/v1/tenants/${tenantId}/grants`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ subject: 'user:ada', relation: 'viewer', object }),
+      });
+    await Promise.all(['document:plan', `document:${'x'.repeat(256)}`].map(grant));
+    const base = `/tenants/${tenantId}`;
+    const question = '?subject=user:ada&relation=viewer';
+    const paths = [
+      '/cluster',
+      '/cluster/slots',
+      '/tenants',
+      '/tenants?q=nothing',
+      '/tenants/new',
+      base,
+      `${base}/keys`,
+      `${base}/namespaces`,
+      `${base}/grants`,
+      `${base}/grants?subject=user:ada`,
+      `${base}/grants?subject=wrong`,
+      `${base}/objects`,
+      `${base}/objects${question}`,
+      `${base}/check${question}&object=document:plan`,
+      `${base}/check${question}&object=wrong`,
+      `${base}/trail`,
+      `${base}/delete`,
+      `${base}/suspend`,
+      '/nothing',
+    ];
+    await using light = await visitConsole(browser, url, { colorScheme: 'light', viewport: WIDE, token: TOKEN });
+    await using dark = await visitConsole(browser, url, { colorScheme: 'dark', viewport: NARROW, token: TOKEN });
+    await using strangers = await visitConsole(browser, url, { colorScheme: 'dark', viewport: NARROW });
+    await strangers.open('/log-in');
+    await assertAccessible(strangers.page, 'the log-in');
+    await assertFits(strangers.page, 'the log-in');
+    for (const path of paths) {
+      await Promise.all([light.open(path), dark.open(path)]);
+      // Of all rules, only contrast asks for colours.
+      await Promise.all([
+        assertAccessible(light.page, `${path}, light`),
+        assertAccessible(dark.page, `${path}, dark`, ['color-contrast']),
+        assertFits(light.page, `${path}, wide`),
+        assertFits(dark.page, `${path}, narrow`),
+      ]);
+    }
+  });
+});

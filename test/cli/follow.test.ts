@@ -1,0 +1,63 @@
+// `grantd changes --follow` against a real service that is killed, stays away for a while and comes back.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type DevProcess, runCommand, startCommand, startDev, waitFor } from './dev-process.ts';
+
+let directory: string;
+let service: DevProcess;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'grantd-follow-'));
+  service = await startDev(directory);
+});
+after(async () => {
+  await service?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('each change is printed once, over a restart of the service, until the command is interrupted', async () => {
+  const made = await runCommand(directory, ['tenants', 'create', 'Acme', '--json']);
+  assert.equal(made.code, 0, made.stderr);
+  const tenant = JSON.parse(made.stdout).tenant_id;
+  const grant = async (object: string): Promise<void> => {
+    const run = await runCommand(directory, ['grants', 'add', 'user:ann', 'viewer', object, '--tenant', tenant]);
+    assert.equal(run.code, 0, run.stderr);
+  };
+  await grant('doc:1');
+  const { child, result } = startCommand(directory, ['changes', '--tenant', tenant, '--follow', '--json'], '');
+  let printed = '';
+  let said = '';
+  child.stdout?.on('data', (chunk) => {
+    printed += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  const shows = (what: string) => waitFor(what, async () => (printed.includes(`"${what}"`) ? true : undefined));
+  await shows('doc:1');
+  await grant('doc:2');
+  await shows('doc:2');
+  const { console_url } = service.dev;
+  await service.stop();
+  await waitFor('the word that the service is away', async () => (said.includes('Trying again') ? true : undefined));
+  service = await startDev(directory, console_url);
+  await grant('doc:3');
+  await shows('doc:3');
+  child.kill('SIGINT');
+  const { code, stdout, stderr } = await result;
+  const objects = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).change.object)
+    .filter((object) => object !== undefined);
+  assert.deepEqual(objects, ['doc:1', 'doc:2', 'doc:3']);
+  assert.match(
+    stderr,
+    /^No answer from the operator's API at http:\S+: .*Trying again until it is back\.\nThe service is back\.\n$/,
+  );
+  assert.equal(code, 130);
+});

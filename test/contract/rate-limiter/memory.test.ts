@@ -1,0 +1,7 @@
+// The limiter in the memory of one front keeps the contract.
+
+import { createMemoryRateLimiter } from '../../../src/front/memory-rate-limiter.ts';
+import { defineLimiterContract } from './limiter-contract.ts';
+
+const limiter = createMemoryRateLimiter();
+defineLimiterContract('in memory', () => limiter);

@@ -1,0 +1,136 @@
+// What a tenant's trail rests on in a store: an owner of its slot writes every kind of change, dies with some of them
+// applied and some not, and the next one replays the log. Each change is in the trail once.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hashApiKey } from '../../../src/core/api-keys.ts';
+import { IdFactory } from '../../../src/core/ids.ts';
+import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
+import { systemClock, systemRandom } from '../../../src/roles/system.ts';
+import { Connection } from '../../../src/shard/connection.ts';
+import { purgeTenants } from '../../../src/shard/maintenance.ts';
+import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
+import { claimSlot } from '../../../src/shard/recovery.ts';
+import { Tenure } from '../../../src/shard/tenure.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { createProcessClock } from '../../support/process-clock.ts';
+import { readAll } from '../../support/read-all.ts';
+import { newIncarnation, newSlot, soon } from '../../support/store-fixtures.ts';
+import type { StoreContext } from './store-contract.ts';
+
+const SEGMENT_SIZE = 8;
+const SECRETS = [systemRandom.bytes(32)] as const;
+const ids = new IdFactory(systemClock, systemRandom);
+
+const attempt = () => ({ requestId: ids.create('req'), expiresAtMs: soon() });
+
+/** An owner of the slot, whoever had it before. */
+async function openOwner(store: Store, slot: number) {
+  const clock = createProcessClock();
+  const owner = newIncarnation();
+  const known = await store.readSlot(slot, soon());
+  const { row } = await claimSlot({ store, clock }, { slot, owner, known }, async () => true);
+  assert.ok(row !== undefined, 'the slot was claimed');
+  const tenure = new Tenure(row, owner, {
+    store,
+    clock,
+    ids,
+    budget: new MemoryBudget(1_000_000),
+    subjectRowsMax: 1000,
+    segmentSize: SEGMENT_SIZE,
+    operationsKeptMs: 20_000,
+    leaseValid: () => true,
+    observeAppend: () => {},
+    observeState: () => {},
+    onLost: () => {},
+  });
+  await tenure.open();
+  const dependencies = {
+    store,
+    clock,
+    ids,
+    plans: BUILT_IN_PLANS,
+    secrets: SECRETS,
+    slots: 1,
+    tenureOf: () => tenure,
+    tenures: () => [tenure],
+    members: async () => [],
+    loads: () => [],
+    report: () => ({ incarnation: owner, leaseLeftMs: undefined, rows: [] }),
+    lookups: { hits: 0, misses: 0 },
+  };
+  const connection = new Connection(dependencies, 'console', () => {});
+  return { tenure, clock, connection };
+}
+
+export function defineTrailContract(context: StoreContext): void {
+  describe('the trail', () => {
+    it('has every change once, from either end, after an owner that died and one that replayed', async () => {
+      const store = context.store();
+      const slot = newSlot();
+      const tenantId = ids.create('ten');
+      const keyId = ids.create('key');
+      const hash = hashApiKey('secret');
+      const tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
+      const update = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'bob' };
+
+      const first = await openOwner(store, slot);
+      await first.connection.createTenant(attempt(), { tenantId, name: 'Acme', plan: 'free', operator: 'ann' });
+      const { handle } = await first.connection.authenticateOperator({ tenantId, operator: 'ann' });
+      await first.connection.createKey(handle, attempt(), {
+        keyId,
+        name: 'ci',
+        scopes: 1,
+        expiresAtMs: undefined,
+        hash,
+      });
+      await first.connection.createNamespace(handle, attempt(), 'team');
+      const by = attempt();
+      await first.connection.writeGrants(handle, by, [{ ...tuple, revoke: false }]);
+      // Applied, but hardly behind a checkpoint: the next owner applies it again.
+      await first.tenure.applied();
+      await first.connection.writeGrants(handle, attempt(), [{ ...tuple, revoke: true }]);
+      await first.connection.revokeKey(handle, attempt(), keyId);
+      first.clock.kill();
+
+      const second = await openOwner(store, slot);
+      const again = await second.connection.authenticateOperator({ tenantId, operator: 'ann' });
+      const [repeated] = await second.connection.writeGrants(again.handle, by, [{ ...tuple, revoke: false }]);
+      assert.equal(repeated?.kind, 'created');
+      await second.connection.updateTenant(attempt(), { ...update, plan: 'scale', state: 'suspended' });
+      await second.connection.updateTenant(attempt(), { ...update, state: 'deleting' });
+      const { clock } = second;
+      const createRequestId = () => ids.create('req');
+      const ports = { store, clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0, createRequestId };
+      await purgeTenants(ports, second.tenure);
+      second.clock.kill();
+
+      const third = await openOwner(store, slot);
+      const list = (newestFirst: boolean, limit: number) =>
+        readAll((cursor) => third.connection.listTrail({ tenantId, limit, cursor, newestFirst }));
+      const trail = await list(false, 100);
+      const told = trail.map(({ actor, change }) => {
+        const { action, object, name, state } = JSON.parse(change);
+        return `${actor} ${action} ${state ?? object ?? name}`;
+      });
+      assert.deepEqual(told, [
+        'operator:ann tenant.created active',
+        'operator:ann key.created ci',
+        'operator:ann namespace.created team',
+        'operator:ann namespace.created user',
+        'operator:ann namespace.created doc',
+        'operator:ann grant.created doc:1',
+        'operator:ann grant.revoked doc:1',
+        'operator:ann key.revoked ci',
+        'operator:bob tenant.updated suspended',
+        'operator:bob tenant.updated deleting',
+        'system tenant.updated deleted',
+      ]);
+      assert.ok(!JSON.stringify(trail).includes(hash), 'no secret is told');
+      assert.deepEqual(await list(false, 2), trail);
+      assert.deepEqual(await list(true, 3), trail.toReversed());
+      third.tenure.end('The test is over.');
+      third.clock.kill();
+    });
+  });
+}

@@ -1,0 +1,106 @@
+// The console in a browser, as tests use it: a page of its own per visit, logged in, that fails on what a page must not
+// do: an error in its script, a breach of its policy, a request to anybody else.
+
+import assert from 'node:assert/strict';
+import axe from 'axe-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+
+export const WIDE = { width: 1600, height: 900 };
+export const NARROW = { width: 375, height: 800 };
+
+export interface ConsolePage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly url: string;
+  /** Opens a path of the console. */
+  open(path: string): Promise<void>;
+  /** Also fails on what the page complained of. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function visitConsole(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions & { readonly token?: string } = {},
+): Promise<ConsolePage> {
+  const { token, ...contextOptions } = options;
+  const context = await browser.newContext({ viewport: WIDE, ...contextOptions });
+  context.setDefaultTimeout(10_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('dialog', (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
+  page.on('console', (message) => {
+    // The browser says by itself of every answer of 400 and above, htmx of none at all; tests look at those.
+    const told = /Failed to load resource|Failed to fetch/;
+    if (message.type() === 'error' && !told.test(message.text())) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol !== 'data:' && origin !== new URL(url).origin) complaints.push(`a request to ${origin}`);
+  });
+  const open = async (path: string): Promise<void> => {
+    await page.goto(`${url}/console${path}`);
+  };
+  if (token !== undefined) {
+    await open('/log-in');
+    await page.getByLabel('Operator token').fill(token);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL('**/console/cluster');
+  }
+  return {
+    page,
+    context,
+    url,
+    open,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      assert.deepEqual(complaints, []);
+    },
+  };
+}
+
+/** Fails where axe finds a violation. `rules`: all unless given. */
+export async function assertAccessible(page: Page, what: string, rules?: readonly string[]): Promise<void> {
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(
+    async (runOnly) => {
+      const { axe: inPage } = window as unknown as { axe: typeof import('axe-core') };
+      const options = { resultTypes: ['violations' as const], ...(runOnly === undefined ? {} : { runOnly }) };
+      const found = await inPage.run(document, options);
+      return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    },
+    rules === undefined ? undefined : [...rules],
+  );
+  assert.deepEqual(violations, [], what);
+}
+
+/** Fails where the page is wider than its window. */
+export async function assertFits(page: Page, what: string): Promise<void> {
+  const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(excess <= 0, `${what} is ${excess} px wider than its window`);
+}
+
+const TABS_MAX = 80;
+
+/** Goes on with the Tab key until the element of that name has the focus; every stop on the way has to show that it has. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  const passed: string[] = [];
+  for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
+    await page.keyboard.press('Tab');
+    const stop = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!(element instanceof HTMLElement) || element === document.body) return { text: '', visible: true };
+      const labels =
+        element instanceof HTMLInputElement || element instanceof HTMLSelectElement ? element.labels : null;
+      const text = element.getAttribute('aria-label') ?? labels?.[0]?.textContent ?? element.textContent;
+      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+      const outlined = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
+      return { text: (text ?? '').trim().replaceAll(/\s+/g, ' '), visible: outlined || boxShadow !== 'none' };
+    });
+    assert.ok(stop.visible, `the focus on “${stop.text}” cannot be seen`);
+    if (stop.text === name) return;
+    passed.push(stop.text);
+  }
+  assert.fail(`The Tab key does not lead to “${name}”, but to ${passed.join(', ')}.`);
+}

@@ -1,0 +1,143 @@
+// The commands that look at what a tenant has and change it one by one: grants, objects, subjects, namespaces, usage.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { systemClock, systemRandom } from '../../../src/roles/system.ts';
+import { type CliRun, type CliRunOptions, runCli } from '../../support/cli-run.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../support/console-service.ts';
+
+let service: ConsoleService;
+let tenant: string;
+
+const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
+  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
+
+const ofTenant = (...args: readonly string[]): Promise<CliRun> => grantd([...args, '--tenant', tenant]);
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+  const { stdout } = await grantd(['tenants', 'create', 'Acme', '--json']);
+  tenant = JSON.parse(stdout).tenant_id;
+});
+after(() => service.close());
+
+describe('grants', () => {
+  test('are added, listed, found by object and revoked', async () => {
+    const added = await ofTenant('grants', 'add', 'user:ann', 'viewer', 'doc:a b'.replace(' ', '/'));
+    assert.equal(added.code, 0, added.stderr);
+    assert.match(added.stdout, /grant_id +grt_\w{26}\nsubject +user:ann\nrelation +viewer\nobject +doc:a\/b\n/);
+    const again = await ofTenant('grants', 'add', 'user:ann', 'viewer', 'doc:a/b', '--json');
+    assert.deepEqual([again.code, JSON.parse(again.stdout).object], [0, 'doc:a/b'], 'one that is there stays');
+    await ofTenant('grants', 'add', 'user:ann', 'editor', 'img:1');
+    const listed = await ofTenant('grants', 'list', 'user:ann');
+    assert.match(listed.stdout, /RELATION +OBJECT +GRANT +CREATED\neditor +img:1 +grt_.*\nviewer +doc:a\/b +grt_/);
+    assert.equal((await ofTenant('objects', 'user:ann', 'viewer')).stdout, 'OBJECT\ndoc:a/b\n');
+    const json = await ofTenant('objects', 'user:ann', 'viewer', '--namespace', 'img', '--json');
+    assert.deepEqual(JSON.parse(json.stdout), []);
+    assert.equal((await ofTenant('subjects')).stdout, 'SUBJECT\nuser:ann\n');
+    const revoked = await ofTenant('grants', 'revoke', 'user:ann', 'viewer', 'doc:a/b');
+    assert.equal(revoked.stdout, 'user:ann is no longer viewer of doc:a/b.\n');
+    const missing = await ofTenant('grants', 'revoke', 'user:ann', 'viewer', 'doc:a/b');
+    assert.deepEqual([missing.code, missing.stdout], [1, '']);
+    assert.match(missing.stderr, /grant-not-found.*grantd grants list/s);
+  });
+
+  test('a listing goes on where it ended', async () => {
+    for (const name of ['a', 'b', 'c']) await ofTenant('grants', 'add', 'user:bob', 'viewer', `doc:${name}`);
+    const first = await ofTenant('objects', 'user:bob', 'viewer', '--limit', '2');
+    assert.equal(first.stdout, 'OBJECT\ndoc:a\ndoc:b\n');
+    const cursor = /--cursor (\S+)/.exec(first.stderr)?.[1] ?? '';
+    assert.equal((await ofTenant('objects', 'user:bob', 'viewer', '--cursor', cursor)).stdout, 'OBJECT\ndoc:c\n');
+    const wrong = await ofTenant('objects', 'user:bob', 'viewer', '--cursor', 'x');
+    assert.match(wrong.stderr, /invalid-cursor.*Begin without --cursor/s);
+  });
+
+  test('what the service refuses is told with its reason', async () => {
+    const relation = await ofTenant('grants', 'add', 'user:ann', 'chief', 'doc:a');
+    assert.deepEqual([relation.code, relation.stdout], [1, '']);
+    assert.match(relation.stderr, /invalid-relation/);
+    assert.equal((await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:a'])).code, 2, 'a tenant is needed');
+  });
+});
+
+test('namespaces are made and listed', async () => {
+  assert.match((await ofTenant('namespaces', 'create', 'team')).stdout, /name +team\n/);
+  assert.equal((await ofTenant('namespaces', 'create', 'team')).code, 0, 'one that is there stays');
+  assert.match((await ofTenant('namespaces', 'list')).stdout, /NAMESPACE +CREATED\n(?:.*\n)*team +\d{4}-/);
+  assert.match((await ofTenant('namespaces', 'create', '1st')).stderr, /invalid-request/);
+});
+
+test('a search finds tenants by a part of their name', async () => {
+  const asked: string[] = [];
+  const spy: typeof fetch = async (input) => {
+    asked.push(String(input));
+    return new Response('{"tenants":[],"next_cursor":null}');
+  };
+  assert.equal((await grantd(['tenants', 'list', '--name', 'a & b'], { fetch: spy })).code, 0);
+  assert.match(asked.join(), /tenants\?name=a\+%26\+b&limit=1000$/);
+});
+
+describe('usage and loads', () => {
+  const answer =
+    (body: object): typeof fetch =>
+    async () =>
+      new Response(JSON.stringify(body));
+
+  test('usage is a row per minute against the limit of the plan', async () => {
+    const usage = {
+      limit: { requests: 600, window_seconds: 60 },
+      minutes: [
+        { at: '2026-11-21T10:00:00.000Z', requests: 150, refused: 0, checks: 140 },
+        { at: '2026-11-21T10:01:00.000Z', requests: 1000, refused: 400, checks: 600 },
+      ],
+    };
+    const { code, stdout } = await grantd(['usage', '--tenant', tenant], { fetch: answer(usage) });
+    assert.equal(code, 0);
+    assert.match(stdout, /MINUTE +REQUESTS +REFUSED +CHECKS +OF THE LIMIT\n/);
+    assert.match(stdout, /10:00:00\.000Z +150 +0 +140 +#{5} {16}25 %\n/);
+    assert.match(stdout, /10:01:00\.000Z +1000 +400 +600 +#{20} 100 %\n/);
+    assert.match(stdout, /\n1,150 requests, 400 refused, 740 checks; at most 600 a minute by the plan\n$/);
+    const json = await grantd(['usage', '--tenant', tenant, '--json'], { fetch: answer(usage) });
+    assert.deepEqual(JSON.parse(json.stdout), usage);
+  });
+
+  test('a tenant without a limit or without a request has its own words', async () => {
+    const minutes = [{ at: '2026-11-21T10:00:00.000Z', requests: 7, refused: 0, checks: 7 }];
+    const free = await grantd(['usage', '--tenant', tenant], { fetch: answer({ limit: null, minutes }) });
+    assert.match(free.stdout, /; no limit\n$/);
+    const quiet = await grantd(['usage', '--tenant', tenant], { fetch: answer({ limit: null, minutes: [] }) });
+    assert.match(quiet.stdout, /^No request in the last hour/);
+  });
+
+  test('loads are a row per shard', async () => {
+    const loads = [
+      { shard: 'shard-0', checks_per_second: 1234.56, failures_per_second: 0, p99_ms: 3 },
+      { shard: 'shard-1', checks_per_second: 0, failures_per_second: 0, p99_ms: null },
+    ];
+    const { stdout } = await grantd(['loads'], { fetch: answer({ shards: loads }) });
+    assert.match(stdout, /SHARD +CHECKS\/S +FAILURES\/S +P99\nshard-0 +1,234\.6 +0 +3 ms\nshard-1 +0 +0 +-\n/);
+    assert.match(stdout, /\n2 shards: 1,235 checks\/s\n$/);
+  });
+});
+
+test('a deletion is watched until nothing is left', async () => {
+  const id = JSON.parse((await grantd(['tenants', 'create', 'Short-lived', '--json'])).stdout).tenant_id;
+  const waiting = grantd(['tenants', 'delete', id, '--yes', '--wait', '--json']);
+  setTimeout(() => service.operator.finishDeletions(), 100);
+  const { code, stdout, stderr } = await waiting;
+  assert.deepEqual([code, JSON.parse(stdout).state], [0, 'deleted']);
+  assert.match(stderr, new RegExp(`^deleting ${id}: 0 s`));
+});
+
+test('whoever stops watching a deletion is told that it goes on', async () => {
+  const id = JSON.parse((await grantd(['tenants', 'create', 'Slow', '--json'])).stdout).tenant_id;
+  const { code, stdout, stderr } = await grantd(['tenants', 'delete', id, '--yes', '--wait'], {
+    onInterrupt: (listener) => {
+      setImmediate(listener);
+      return () => {};
+    },
+  });
+  assert.deepEqual([code, stdout], [130, '']);
+  assert.match(stderr, /goes on in the background/);
+  assert.match((await grantd(['tenants', 'show', id])).stdout, /deleting/);
+});

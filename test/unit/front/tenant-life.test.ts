@@ -1,0 +1,163 @@
+// A tenant's life over two fronts, a console and a shard on real streams: whatever an operator decides is in force at once
+// on every front, and what the tenant asks of all of them is counted in one place.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { GrantdError } from '../../../src/core/errors.ts';
+import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
+import { BUILT_IN_PLANS, type Plan } from '../../../src/core/plans.ts';
+import { ALL_SCOPES } from '../../../src/core/scopes.ts';
+import { createStaticDiscovery } from '../../../src/discovery/static.ts';
+import { createFront } from '../../../src/front/create-front.ts';
+import { listenHttp } from '../../../src/http/server.ts';
+import { systemClock, systemRandom } from '../../../src/roles/system.ts';
+import { listenShardServer } from '../../../src/rpc/server.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { waitFor } from '../../support/cluster/wait-for.ts';
+import { call } from '../../support/http-client.ts';
+import { FakeFailureLimiter, FakeRateLimiter } from '../../support/http-in-process.ts';
+import { ShardHarness } from '../../support/shard-harness.ts';
+import { contextFor, reportingClock, silentLog, until } from './harness.ts';
+
+const TUPLE = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
+const TIGHT: Plan = { name: 'tight', requests: 3, windowSeconds: 60, namespacesMax: 2, keysMax: 2 };
+const PLANS = new Map([...BUILT_IN_PLANS, ['tight', TIGHT] as const]);
+
+async function startService(t: TestContext) {
+  const harness = new ShardHarness({ plans: PLANS, maintenanceMs: 50 });
+  t.after(() => harness.killAll());
+  const shard = await harness.start();
+  const server = await listenShardServer(
+    { shard: () => shard.node, clock: systemClock, log: silentLog },
+    { address: '127.0.0.1:0', version: 'test' },
+  );
+  t.after(() => server.close());
+  const open = (peer: 'front' | 'console') => {
+    const front = createFront(
+      {
+        discovery: createStaticDiscovery([server.address]),
+        clock: reportingClock,
+        random: systemRandom,
+        log: silentLog,
+        metrics: createMetrics(),
+      },
+      { name: peer, peer },
+    );
+    t.after(() => front.close());
+    return front;
+  };
+  const fronts = [open('front'), open('front')];
+  const { operator } = open('console');
+  await until(() => fronts.every((front) => front.ready()));
+  const urls: string[] = [];
+  for (const front of fronts) {
+    const http = await listenHttp(
+      {
+        front,
+        rateLimiter: new FakeRateLimiter(),
+        failureLimiter: new FakeFailureLimiter(),
+        ids: new IdFactory(systemClock, systemRandom),
+        clock: systemClock,
+        random: systemRandom,
+        log: silentLog,
+        metrics: createMetrics(),
+      },
+      { address: '127.0.0.1:0', baseUrl: undefined, errorsBase: undefined, plans: PLANS, trustedProxies: [] },
+    );
+    t.after(() => http.close());
+    urls.push(http.url);
+  }
+  const make = async (plan = 'unlimited') => {
+    const { tenantId } = await operator.createTenant(contextFor(), { name: 'Acme', plan, operator: 'ann' });
+    const session = await operator.tenant(contextFor(), tenantId, 'ann');
+    const key = { name: '', scopes: ALL_SCOPES, expiresAtMs: undefined };
+    return { tenantId, key: (await session.createKey(contextFor(), key)).text };
+  };
+  const check = (url: string, key: string) => call(url, { method: 'POST', path: '/v1/check', key, body: TUPLE });
+  const statuses = (key: string) => Promise.all(urls.map(async (url) => (await check(url, key)).status));
+  const update = (tenantId: TenantId, change: Partial<Parameters<typeof operator.updateTenant>[1]>) =>
+    operator.updateTenant(contextFor(), { tenantId, operator: 'ann', ...change });
+  return { operator, urls, make, check, statuses, update };
+}
+
+test('a tenant is suspended and resumed on every front from the answer on, again and again', async (t) => {
+  const { make, statuses, update } = await startService(t);
+  const { tenantId, key } = await make();
+  const bystander = await make();
+  assert.deepEqual(await statuses(key), [200, 200]);
+  for (let round = 0; round < 8; round += 1) {
+    await update(tenantId, { state: 'suspended' });
+    assert.deepEqual(await statuses(key), [403, 403]);
+    assert.deepEqual(await statuses(bystander.key), [200, 200]);
+    await update(tenantId, { state: 'active' });
+    assert.deepEqual(await statuses(key), [200, 200]);
+  }
+});
+
+test('a deleted tenant is refused on every front from the answer on, and is soon gone', async (t) => {
+  const { operator, make, statuses, update } = await startService(t);
+  const { tenantId, key } = await make();
+  assert.deepEqual(await statuses(key), [200, 200]);
+  assert.equal((await update(tenantId, { state: 'deleting' })).state, 'deleting');
+  assert.deepEqual(await statuses(key), [401, 401]);
+  await waitFor('the end of the deletion', async () => {
+    try {
+      return (await operator.readTenant(contextFor(), tenantId)).state !== 'deleting';
+    } catch (error) {
+      return GrantdError.from(error).code === 'tenant-not-found';
+    }
+  });
+  assert.deepEqual(await statuses(key), [401, 401]);
+  await assert.rejects(operator.readUsage(contextFor(), tenantId), { code: 'tenant-not-found' });
+});
+
+test('the requests of a tenant are counted over all fronts, and those of another tenant apart', async (t) => {
+  const { operator, urls, make, check, statuses } = await startService(t);
+  const [one, other, quiet] = [await make('tight'), await make(), await make()];
+  assert.deepEqual(await operator.readUsage(contextFor(), one.tenantId), []);
+  // Three of each front are let through: these limiters share nothing.
+  for (let round = 0; round < 5; round += 1) await statuses(one.key);
+  const [url = ''] = urls;
+  const bulk = { checks: Array.from({ length: 7 }, () => TUPLE) };
+  assert.equal((await call(url, { method: 'POST', path: '/v1/check/bulk', key: other.key, body: bulk })).status, 200);
+  assert.equal((await check(url, other.key)).status, 200);
+  assert.equal((await call(url, { method: 'GET', path: '/v1/namespaces', key: other.key })).status, 200);
+  assert.equal((await call(url, { method: 'POST', path: '/v1/check', key: other.key, body: '{' })).status, 400);
+  // They have a limit of their own.
+  assert.equal((await call(url, { method: 'GET', path: '/v1/keys', key: other.key })).status, 200);
+  // What the operator asks is not the tenant's.
+  const session = await operator.tenant(contextFor(), quiet.tenantId, 'ann');
+  await session.check(contextFor(), TUPLE);
+
+  const sum = async (tenantId: TenantId) => {
+    const minutes = await operator.readUsage(contextFor(), tenantId);
+    for (const { atMs } of minutes) assert.ok(atMs % 60_000 === 0 && Date.now() - atMs < 180_000);
+    return ['requests', 'refused', 'checks'].map((name) =>
+      minutes.reduce((total, minute) => total + minute[name as 'requests'], 0),
+    );
+  };
+  await waitFor('the reports', async () => (await sum(one.tenantId))[0] === 10 && (await sum(other.tenantId))[0] === 4);
+  assert.deepEqual(await sum(one.tenantId), [10, 4, 6]);
+  assert.deepEqual(await sum(other.tenantId), [4, 0, 8]);
+  assert.deepEqual(await operator.readUsage(contextFor(), quiet.tenantId), []);
+
+  const [load] = await operator.listLoads(contextFor());
+  assert.equal(load?.shardName, 'shard-1');
+  assert.ok(load.checksPerSecond > 0, String(load.checksPerSecond));
+  assert.equal(load.failuresPerSecond, 0);
+  assert.ok(load.p99Ms !== undefined && load.p99Ms > 0 && load.p99Ms < 5000, String(load.p99Ms));
+});
+
+test('the bounds of a plan are the same on every front, and the refusal names them', async (t) => {
+  const { operator, urls, make } = await startService(t);
+  const { tenantId, key } = await make('tight');
+  const [first = '', second = ''] = urls;
+  const create = (url: string, name: string) =>
+    call(url, { method: 'POST', path: '/v1/namespaces', key, body: { name } });
+  assert.equal((await create(first, 'doc')).status, 201);
+  assert.equal((await create(second, 'user')).status, 201);
+  const refused = await create(first, 'third');
+  assert.equal(refused.status, 403);
+  assert.match(refused.text, /namespace-limit-reached.*allows 2 namespaces/s);
+  assert.deepEqual((await operator.readTenant(contextFor(), tenantId)).counts, { namespaces: 2, keys: 1 });
+});
