@@ -3,11 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
+import { readSettings } from '../../loadtest/settings.ts';
 import { type KubernetesObject, missingHelm, render } from '../support/chart/helm.ts';
 import { findSecurityViolations, type PodSpec, podsOf } from '../support/chart/pods.ts';
 import { findSchemaViolations } from '../support/chart/schemas.ts';
@@ -174,14 +175,23 @@ describe('the custom resources of the examples', { skip: kubectl === undefined }
   it('of the k6 operator run the script in pods that pass "restricted" (their shape only: no operator runs here)', () => {
     type K6Pod = { securityContext: object; containerSecurityContext: object };
     type TestRun = { parallelism: number; script: { configMap: { name: string; file: string } } };
-    type Pods = { runner: K6Pod; starter: K6Pod };
+    type Runner = K6Pod & { env: { name: string; value: string }[]; volumeMounts: { mountPath: string }[] };
+    type Pods = { runner: Runner; starter: K6Pod };
     const object = find<TestRun & Pods>('TestRun', 'checks');
     assert.equal(object.apiVersion, 'k6.io/v1alpha1');
     const { spec } = object;
     assert.deepEqual(Object.keys(spec).sort(), ['parallelism', 'runner', 'script', 'starter']);
     const { name, file } = spec.script.configMap;
     const scripts = find<undefined>('ConfigMap', name).data as Record<string, string>;
-    assert.equal(scripts[file], readRoot('k8s/k6/checks.js'));
+    // A scenario imports its neighbours, so all have to be there.
+    const written = readdirSync(join(ROOT, 'loadtest')).filter((each) => each.endsWith('.ts'));
+    assert.deepEqual(Object.keys(scripts).sort(), written.sort());
+    for (const each of written) assert.equal(scripts[each], readRoot(`loadtest/${each}`));
+    assert.ok(written.includes(file));
+    const settings = Object.fromEntries(spec.runner.env.map((each) => [each.name, each.value]));
+    const { values, problems } = readSettings('check', settings);
+    assert.deepEqual(problems, []);
+    assert.equal(dirname(values.tenantsFile ?? ''), spec.runner.volumeMounts[0]?.mountPath);
     for (const [component, { securityContext, containerSecurityContext }] of Object.entries({
       runner: spec.runner,
       starter: spec.starter,

@@ -1,0 +1,46 @@
+// Whether memory stays level: the straight line that fits the samples of a process best, by least squares. Imports nothing.
+
+export interface Sample {
+  readonly seconds: number;
+  readonly bytes: number;
+}
+
+export interface Slope {
+  readonly bytesPerHour: number;
+  /** How far the line rises from the first sample to the last, in percent of the mean. */
+  readonly growthPercent: number;
+  readonly meanBytes: number;
+}
+
+/** Fewer say nothing. */
+const SAMPLES_MIN = 3;
+
+/** Undefined where there are too few samples, or all of one moment. */
+export function fitSlope(samples: readonly Sample[]): Slope | undefined {
+  if (samples.length < SAMPLES_MIN) return undefined;
+  const mean = (value: (sample: Sample) => number): number =>
+    samples.reduce((sum, sample) => sum + value(sample), 0) / samples.length;
+  const meanSeconds = mean(({ seconds }) => seconds);
+  const meanBytes = mean(({ bytes }) => bytes);
+  let products = 0;
+  let squares = 0;
+  for (const { seconds, bytes } of samples) {
+    products += (seconds - meanSeconds) * (bytes - meanBytes);
+    squares += (seconds - meanSeconds) ** 2;
+  }
+  if (squares === 0 || meanBytes === 0) return undefined;
+  const bytesPerSecond = products / squares;
+  const spanSeconds = (samples.at(-1)?.seconds ?? 0) - (samples[0]?.seconds ?? 0);
+  return {
+    bytesPerHour: bytesPerSecond * 3600,
+    growthPercent: ((bytesPerSecond * spanSeconds) / meanBytes) * 100,
+    meanBytes,
+  };
+}
+
+/** A metric without labels, or with those that every metric has, from the text of /metrics. Throws where it is not there. */
+export function readMetric(text: string, name: string): number {
+  const found = new RegExp(`^${name}(?:\\{[^}\\n]*\\})? (\\S+)$`, 'm').exec(text)?.[1];
+  if (found === undefined) throw new Error(`there is no ${name} in its metrics`);
+  return Number(found);
+}

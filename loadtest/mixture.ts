@@ -1,0 +1,32 @@
+// What an application asks: checks, some listings, a few writes. Each write is followed by a check that has to see it, on
+// whatever connection that goes; each virtual user writes grants of its own, so it knows what it has to see.
+
+import { askCheck, askListing, type Caller, changeGrant, writerNumber } from './calls.ts';
+import { listing, question, writtenTuple } from './data-set.ts';
+
+const WRITES = 0.01;
+const LISTINGS = 0.04;
+
+/** What this virtual user last made or revoked, by tenant; absent where that is not known. */
+const written = new Map<string, boolean>();
+
+export function writeAndCheck(caller: Caller): void {
+  const { tenant_id: id } = caller.tenant;
+  const tuple = writtenTuple(writerNumber());
+  const before = written.get(id);
+  const granted = changeGrant(caller, tuple, { granted: before !== true, before });
+  if (granted === undefined) {
+    written.delete(id);
+    return;
+  }
+  written.set(id, granted);
+  askCheck(caller, { tuple, authorized: granted });
+}
+
+export function askMixture(caller: Caller): void {
+  const { grants } = caller.tenant;
+  const dice = Math.random();
+  if (dice < WRITES) writeAndCheck(caller);
+  else if (dice < WRITES + LISTINGS) askListing(caller, listing(grants, Math.random));
+  else askCheck(caller, question(grants, Math.random));
+}

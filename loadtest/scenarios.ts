@@ -1,0 +1,99 @@
+// The load scenarios by name, and what each does unless its settings say otherwise. Read by k6, by the runner and by the
+// test of the README, so it imports nothing.
+
+export const SCENARIO_NAMES = [
+  'smoke',
+  'check',
+  'bulk',
+  'mixed',
+  'tenant-skew',
+  'shard-loss',
+  'soak',
+  'breakpoint',
+] as const;
+
+export type ScenarioName = (typeof SCENARIO_NAMES)[number];
+
+export interface Scenario {
+  readonly name: ScenarioName;
+  readonly summary: string;
+  /** Iterations begun per second, whatever becomes of those before. Most have one request each. */
+  readonly rate: number;
+  readonly durationSeconds: number;
+  /** Of every kind of request, unless one has a bound of its own. */
+  readonly p99Ms: number;
+  /** For so long every iteration may take before one cannot begin in time. */
+  readonly waitSeconds: number;
+  /** What the runner makes where there is no file of tenants. */
+  readonly tenants: number;
+  readonly grantsPerTenant: number;
+}
+
+const USUAL = { p99Ms: 100, waitSeconds: 1, tenants: 10, grantsPerTenant: 1000 } as const;
+
+export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
+  smoke: {
+    ...USUAL,
+    name: 'smoke',
+    summary: 'every operation, gently: checks, a bulk, a listing, a grant made, seen, revoked and seen again',
+    rate: 5,
+    durationSeconds: 5,
+    p99Ms: 500,
+    waitSeconds: 4,
+  },
+  check: {
+    ...USUAL,
+    name: 'check',
+    summary: 'single checks at a steady rate, half of them authorized',
+    rate: 500,
+    durationSeconds: 30,
+  },
+  bulk: {
+    ...USUAL,
+    name: 'bulk',
+    summary: 'bulk checks at a steady rate, half of each authorized',
+    rate: 50,
+    durationSeconds: 30,
+  },
+  mixed: {
+    ...USUAL,
+    name: 'mixed',
+    summary: 'of 100 requests 95 checks, 4 listings and 1 write, each write followed by a check that has to see it',
+    rate: 300,
+    durationSeconds: 60,
+  },
+  'tenant-skew': {
+    ...USUAL,
+    name: 'tenant-skew',
+    summary: 'checks of 10,000 tenants by the Pareto principle; the few busy ones and the many others are judged apart',
+    rate: 300,
+    durationSeconds: 60,
+    tenants: 10_000,
+    grantsPerTenant: 10,
+  },
+  'shard-loss': {
+    ...USUAL,
+    name: 'shard-loss',
+    summary: 'checks and writes before, while and after you kill a shard: it says when; the three are judged apart',
+    rate: 100,
+    durationSeconds: 90,
+    waitSeconds: 6,
+    tenants: 100,
+    grantsPerTenant: 100,
+  },
+  soak: {
+    ...USUAL,
+    name: 'soak',
+    summary: 'the load of mixed for a long time, while the memory of each process is sampled and has to stay level',
+    rate: 200,
+    durationSeconds: 1200,
+  },
+  breakpoint: {
+    ...USUAL,
+    name: 'breakpoint',
+    summary: 'checks at a rising rate until something gives: it ends there and says at which rate',
+    rate: 100,
+    durationSeconds: 300,
+    waitSeconds: 0.1,
+  },
+};

@@ -1,0 +1,93 @@
+// The load of `mixed` for a long time. Meanwhile one virtual user samples the resident memory of each process; the line
+// through all samples but those of the first quarter, in which caches fill, has to be level.
+
+import { scenario } from 'k6/execution';
+import http from 'k6/http';
+import { answersRight, fast, memoryGrowth, memoryMean, memorySlope, nothingLost, readSamples } from './judgement.ts';
+import { openTest } from './load-test.ts';
+import { fitSlope, readMetric, type Sample } from './memory-slope.ts';
+import { askMixture } from './mixture.ts';
+
+const SAMPLES = 120;
+const INTERVAL_MS_MIN = 250;
+const WARM_UP_SHARE = 0.25;
+const MIB = 1024 * 1024;
+
+const test = openTest('soak');
+const { opsUrls = [], memoryGrowthMax = 0 } = test.settings;
+const samples: readonly Sample[][] = opsUrls.map(() => []);
+const startTimes: (number | undefined)[] = opsUrls.map(() => undefined);
+
+const processes = opsUrls.map((_, index) => `process:${index + 1}`);
+
+export const { setup, handleSummary } = test;
+export const options = test.options({
+  scenarios: {
+    soak: test.steady('ask'),
+    memory: {
+      executor: 'constant-arrival-rate',
+      rate: 1,
+      timeUnit: `${Math.max(INTERVAL_MS_MIN, Math.round((test.durationSeconds * 1000) / SAMPLES))}ms`,
+      duration: `${test.durationSeconds}s`,
+      // One alone, so that it has all samples.
+      preAllocatedVUs: 1,
+      maxVUs: 1,
+      exec: 'sampleMemory',
+    },
+  },
+  thresholds: {
+    ...answersRight(['positive_checks', 'negative_checks', 'listings', 'writes']),
+    ...nothingLost(test.settings, '{scenario:soak}'),
+    ...fast(test.settings, ['operation:check', 'operation:list', 'operation:grant', 'operation:revoke']),
+    memory_samples: ['rate==1'],
+    ...Object.fromEntries(processes.map((tag) => [`memory_growth_percent{${tag}}`, [`value<=${memoryGrowthMax}`]])),
+    // Nothing is asked of these: k6 reports the measurements of one process only where they have a threshold.
+    ...Object.fromEntries(processes.map((tag) => [`memory_slope_mib_per_hour{${tag}}`, ['value>-1e12']])),
+    ...Object.fromEntries(processes.map((tag) => [`memory_mean_mib{${tag}}`, ['value>=0']])),
+  },
+});
+
+export function ask(): void {
+  askMixture(test.pickCaller());
+}
+
+function readMetrics(url: string): string {
+  const answer = http.get(`${url}/metrics`, { tags: { operation: 'metrics', name: 'metrics' }, responseType: 'text' });
+  if (answer.status !== 200) throw new Error(`status ${answer.status}`);
+  return answer.body ?? '';
+}
+
+/** Throws where it cannot be read, or the process is another one than before. */
+function readMemory(url: string, index: number): number {
+  const text = readMetrics(url);
+  const started = readMetric(text, 'process_start_time_seconds');
+  startTimes[index] ??= started;
+  if (started !== startTimes[index]) throw new Error('it was started anew');
+  return readMetric(text, 'process_resident_memory_bytes');
+}
+
+/** Undefined, and said, where it is not known. */
+function tryReadMemory(url: string, index: number): number | undefined {
+  try {
+    return readMemory(url, index);
+  } catch (error) {
+    console.error(`The memory of ${url} is not known: ${error instanceof Error ? error.message : error}.`);
+    return undefined;
+  }
+}
+
+export function sampleMemory(): void {
+  const seconds = (Date.now() - scenario.startTime) / 1000;
+  for (const [index, url] of opsUrls.entries()) {
+    const bytes = tryReadMemory(url, index);
+    readSamples.add(bytes !== undefined);
+    if (bytes === undefined || seconds < test.durationSeconds * WARM_UP_SHARE) continue;
+    samples[index]?.push({ seconds, bytes });
+    const slope = fitSlope(samples[index] ?? []);
+    if (slope === undefined) continue;
+    const tags = { process: String(index + 1) };
+    memoryGrowth.add(slope.growthPercent, tags);
+    memorySlope.add(slope.bytesPerHour / MIB, tags);
+    memoryMean.add(slope.meanBytes / MIB, tags);
+  }
+}

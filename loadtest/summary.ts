@@ -1,0 +1,129 @@
+// What a run has found, for people: made of what k6 hands over at its end. Imports nothing of k6.
+
+import type { ScenarioName } from './scenarios.ts';
+
+interface Metric {
+  readonly type: string;
+  readonly values: Readonly<Record<string, number>>;
+  readonly thresholds?: Readonly<Record<string, { readonly ok: boolean }>>;
+}
+
+/** The parts that are read of what k6 gives to `handleSummary`. */
+export interface SummaryData {
+  readonly state: { readonly testRunDurationMs: number };
+  readonly metrics: Readonly<Record<string, Metric>>;
+}
+
+export interface RunFacts {
+  readonly name: ScenarioName;
+  readonly baseUrl: string;
+  readonly tenants: number;
+  readonly rate: number;
+  /** The rate at the end, where it rises. */
+  readonly rateMax: number | undefined;
+  readonly durationSeconds: number;
+}
+
+const ANSWERS: readonly (readonly [metric: string, label: string])[] = [
+  ['positive_checks', 'positive checks'],
+  ['negative_checks', 'negative checks'],
+  ['listings', 'listings'],
+  ['writes', 'writes'],
+];
+const LABEL_WIDTH = 26;
+
+const whole = (value: number): string =>
+  Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ',');
+const digits = (value: number): string => value.toFixed(Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0);
+const line = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}`;
+/** `http_req_duration{operation:check}` is about `check`. */
+const partOf = (metric: string): string => /\{[^:}]*:([^}]*)\}$/.exec(metric)?.[1] ?? '';
+
+function answerLines({ metrics }: SummaryData): string[] {
+  return ANSWERS.flatMap(([name, label]) => {
+    const { passes: right = 0, fails: wrong = 0 } = metrics[name]?.values ?? {};
+    if (right + wrong === 0) return [];
+    return [line(label, `${whole(right + wrong)}, ${wrong === 0 ? 'all right' : `${whole(wrong)} WRONG`}`)];
+  });
+}
+
+function requestLines({ metrics, state }: SummaryData): string[] {
+  // Of a rate that counts failures, `passes` are those that were counted.
+  const { passes: failed = 0, fails: answered = 0 } = metrics.failed_requests?.values ?? {};
+  const dropped = metrics.dropped_iterations?.values.count ?? 0;
+  const total = failed + answered;
+  const perSecond = total / (state.testRunDurationMs / 1000);
+  const text = `${whole(total)} (${whole(perSecond)} a second), ${whole(failed)} failed`;
+  return [line('requests', text), line('dropped', `${whole(dropped)} that could not begin in time`)];
+}
+
+function durationLines({ metrics }: SummaryData): string[] {
+  return Object.entries(metrics)
+    .filter(([name, { values }]) => /^http_req_duration\{(operation|phase|tenants):/.test(name) && values.count !== 0)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, { values }]) => {
+      const [median = 0, p95 = 0, p99 = 0, max = 0] = ['med', 'p(95)', 'p(99)', 'max'].map((each) => values[each]);
+      const count = values.count === undefined ? '' : `${whole(values.count)} × `;
+      return line(
+        `duration, ${partOf(name)}`,
+        `${count}p50 ${digits(median)}  p95 ${digits(p95)}  p99 ${digits(p99)}  max ${digits(max)} ms`,
+      );
+    });
+}
+
+function memoryLines({ metrics }: SummaryData): string[] {
+  return Object.entries(metrics)
+    .filter(([name]) => name.startsWith('memory_growth_percent{'))
+    .map(([name, { values }]) => {
+      const part = name.slice(name.indexOf('{'));
+      const slope = metrics[`memory_slope_mib_per_hour${part}`]?.values.value ?? 0;
+      const mean = metrics[`memory_mean_mib${part}`]?.values.value ?? 0;
+      const growth = `${digits(values.value ?? 0)} % over the samples`;
+      return line(`memory, process ${partOf(name)}`, `${digits(mean)} MiB, ${digits(slope)} MiB an hour, ${growth}`);
+    });
+}
+
+/** At which rate a rising load had arrived when it ended. */
+function riseLines({ state }: SummaryData, { rate, rateMax, durationSeconds }: RunFacts): string[] {
+  if (rateMax === undefined) return [];
+  const share = Math.min(1, state.testRunDurationMs / 1000 / durationSeconds);
+  return [line('rate at the end', `${whole(rate + (rateMax - rate) * share)} a second`)];
+}
+
+function brokenThresholds({ metrics }: SummaryData): string[] {
+  return Object.entries(metrics).flatMap(([name, { thresholds = {} }]) =>
+    Object.entries(thresholds)
+      .filter(([, { ok }]) => !ok)
+      .map(([threshold]) => `  ${name}: ${threshold}`),
+  );
+}
+
+function verdict(data: SummaryData, { rateMax }: RunFacts, broken: readonly string[]): string {
+  const { passes = 0, fails = 0 } = data.metrics.failed_requests?.values ?? {};
+  if (passes + fails === 0) return 'NOT RUN, nothing was asked';
+  // A rise is made to end at something that gives; a wrong answer is another matter.
+  const wrong = ANSWERS.some(([name]) => (data.metrics[name]?.values.fails ?? 0) > 0);
+  if (rateMax !== undefined && !wrong) return broken.length === 0 ? 'nothing gave' : 'something gave';
+  return broken.length === 0 ? 'passed' : 'NOT PASSED';
+}
+
+export function renderSummary(data: SummaryData, facts: RunFacts): string {
+  const { name, baseUrl, tenants, rate, rateMax } = facts;
+  const seconds = digits(data.state.testRunDurationMs / 1000);
+  const broken = brokenThresholds(data);
+  const rates = rateMax === undefined ? `${whole(rate)}` : `${whole(rate)} to ${whole(rateMax)}`;
+  return `${[
+    '',
+    `${name}: ${verdict(data, facts, broken)}`,
+    line('asked', `${baseUrl}, ${whole(tenants)} tenants`),
+    line('for', `${seconds} s, ${rates} iterations a second`),
+    ...riseLines(data, facts),
+    ...requestLines(data),
+    ...answerLines(data),
+    ...durationLines(data),
+    ...memoryLines(data),
+    ...(broken.length === 0 ? [] : ['', 'What did not hold:', ...broken]),
+  ].join('\n')}\n\n`;
+}

@@ -1,0 +1,30 @@
+// Which shards serve, before and after a run that is about the loss of one.
+
+import { OperatorClient, type OperatorTarget } from '../src/cli/operator-client.ts';
+
+export interface ServingShard {
+  readonly shard: string;
+  readonly address: string;
+  readonly incarnation: string;
+}
+
+/** Every incarnation of a shard that is alive. */
+export async function readServingShards(target: OperatorTarget): Promise<readonly ServingShard[]> {
+  const { members } = await new OperatorClient(target).readJson({ method: 'GET', path: '/members' });
+  const all: unknown[] = Array.isArray(members) ? members : [];
+  return all.flatMap((member) => {
+    const { shard, address, incarnation, state } = Object(member);
+    return state === 'alive'
+      ? [{ shard: String(shard), address: String(address), incarnation: String(incarnation) }]
+      : [];
+  });
+}
+
+export const describeShards = (shards: readonly ServingShard[]): string =>
+  shards.map(({ shard, address }) => `${shard} (${address})`).join(', ');
+
+/** Those that are no longer there, or were started anew. */
+export function findLost(before: readonly ServingShard[], after: readonly ServingShard[]): readonly ServingShard[] {
+  const alive = new Set(after.map(({ incarnation }) => incarnation));
+  return before.filter(({ incarnation }) => !alive.has(incarnation));
+}
