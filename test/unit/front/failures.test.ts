@@ -14,7 +14,7 @@ import { ShardFailure } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { addGrant } from '../../support/fake-shard.ts';
 import { createCuttableTransport } from './cuttable-transport.ts';
-import { addKey, contextFor, newTenantId, setStage, silentLog, until } from './harness.ts';
+import { addKey, contextFor, newTenantId, setStage, silentLog, until, watchStalls } from './harness.ts';
 
 const tuple: Tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' };
 const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;
@@ -61,13 +61,14 @@ test('requests whose pages cannot be read do not hold up the others of their slo
   const cold = Array.from({ length: 50 }, () =>
     assert.rejects(session.check(contextFor(600), { ...tuple, object: 'doc:cold' }), code('unavailable')),
   );
+  const stalledMs = watchStalls(t);
   const slowestMs = { value: 0 };
   for (let round = 0; round < 50; round += 1) {
     const startedAtMs = performance.now();
     await session.check(contextFor(), tuple);
     slowestMs.value = Math.max(slowestMs.value, performance.now() - startedAtMs);
   }
-  assert.ok(slowestMs.value < 250, `${slowestMs.value}`);
+  assert.ok(slowestMs.value < 250 + stalledMs(), `${slowestMs.value}`);
   await Promise.all(cold);
 });
 
@@ -95,7 +96,9 @@ test('a handover is latency and nothing else', async (t) => {
   const session = await stage.session();
   const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
   let running = true;
+  const stalledMs = watchStalls(t);
   let slowestMs = 0;
+  let longestMs = 0;
   let writes = 0;
   const loops = Array.from({ length: 32 }, async (_, index) => {
     for (let count = 0; running; count += 1) {
@@ -114,6 +117,7 @@ test('a handover is latency and nothing else', async (t) => {
   for (let round = 0; round < 4; round += 1) {
     const [from, to, server] = round % 2 === 0 ? [first, second, stage.servers[1]] : [second, first, stage.servers[0]];
     // As long as a handover lasts. The old owner still has its route for a moment after it stopped serving.
+    const startedAtMs = performance.now();
     from.onCall = notServing;
     from.onCheck = notServing;
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -123,12 +127,14 @@ test('a handover is latency and nothing else', async (t) => {
     from.onCall = undefined;
     from.onCheck = undefined;
     to.own([slot], server?.address);
+    longestMs = Math.max(longestMs, performance.now() - startedAtMs);
     await until(() => to.count('check') > before + 50, 'checks at the new owner');
   }
   running = false;
   await Promise.all(loops);
   assert.ok(writes > 0);
-  assert.ok(slowestMs < 300, `${slowestMs}`);
+  const boundMs = longestMs + 220 + stalledMs();
+  assert.ok(slowestMs < boundMs, `${slowestMs} ms, with handovers of up to ${longestMs} ms`);
 });
 
 test('a shard that joins again as another one serves on over the same connection', async (t) => {
@@ -155,6 +161,7 @@ test('a front cut off from one shard goes on with the others, and is back within
   const sessions = [await stage.session(), await stage.front.authenticate(contextFor(), addKey(other))] as const;
   const address = stage.servers[0]?.address ?? '';
 
+  const stalledMs = watchStalls(t);
   let running = true;
   const slowestMs = [0, 0];
   const failures = [0, 0];
@@ -184,9 +191,9 @@ test('a front cut off from one shard goes on with the others, and is back within
   running = false;
   await Promise.all(loops);
   assert.ok(tookMs < 3000, `back after ${tookMs} ms`);
-  assert.ok((slowestMs[0] ?? 0) < limitMs + 400, `a refusal took ${slowestMs[0]} ms`);
+  assert.ok((slowestMs[0] ?? 0) < limitMs + 400 + stalledMs(), `a refusal took ${slowestMs[0]} ms`);
   assert.equal(failures[1], 0);
-  assert.ok((slowestMs[1] ?? 0) < 300, `the other shard took ${slowestMs[1]} ms`);
+  assert.ok((slowestMs[1] ?? 0) < 300 + stalledMs(), `the other shard took ${slowestMs[1]} ms`);
 });
 
 test('what piles up for a shard that is silent is shed, oldest deadline first, and delays no other shard', async (t) => {

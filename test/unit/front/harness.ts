@@ -1,5 +1,6 @@
 // A front before fake shards, over real gRPC on loopback.
 
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { TestContext } from 'node:test';
 import { createApiKey, hashApiKey } from '../../../src/core/api-keys.ts';
 import type { Clock } from '../../../src/core/clock.ts';
@@ -135,4 +136,15 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
     metrics,
     session: async () => front.authenticate(contextFor(), key),
   };
+}
+
+/**
+ * For how long this process had no processor at a time, twice the worst: a request takes several turns of the event loop. To
+ * be added to bounds of time, which then say something about the front and not about its neighbours on the machine.
+ */
+export function watchStalls(t: TestContext): () => number {
+  const delays = monitorEventLoopDelay({ resolution: 5 });
+  delays.enable();
+  t.after(() => delays.disable());
+  return () => (2 * delays.max) / 1e6;
 }
