@@ -10,7 +10,7 @@ import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import { problemOf } from '../core/problem.ts';
 import type { OperatorApi } from '../front/front.ts';
-import type { FailureLimiter } from '../front/rate-limiter.ts';
+import type { FailureLimiter } from '../front/limits/rate-limiter.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { beginRequestSpan, endRequestSpan } from '../telemetry/request-spans.ts';

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../core/errors.ts';
-import type { FailureLimiter } from '../front/rate-limiter.ts';
+import type { FailureLimiter } from '../front/limits/rate-limiter.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { OperatorTokens } from './operator-tokens.ts';
 

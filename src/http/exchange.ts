@@ -3,7 +3,7 @@
 
 import type { Request, Response } from 'express';
 import type { RequestContext, TenantSession } from '../front/front.ts';
-import type { RateDecision } from '../front/rate-limiter.ts';
+import type { RateDecision } from '../front/limits/rate-limiter.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
 import type { Connection } from './connections.ts';
 import type { OperationMeter } from './request-metrics.ts';

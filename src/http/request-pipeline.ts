@@ -9,7 +9,7 @@ import { GrantdError } from '../core/errors.ts';
 import { type Plans, resolvePlan } from '../core/plans.ts';
 import { hasScope } from '../core/scopes.ts';
 import type { Front, TenantSession } from '../front/front.ts';
-import type { FailureLimiter, RateDecision, RateLimiter } from '../front/rate-limiter.ts';
+import type { FailureLimiter, RateDecision, RateLimiter } from '../front/limits/rate-limiter.ts';
 import type { Answers } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { parseJson } from './json-text.ts';

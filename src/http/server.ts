@@ -6,7 +6,7 @@ import type { Clock, Random } from '../core/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import type { Front } from '../front/front.ts';
-import type { FailureLimiter, RateLimiter } from '../front/rate-limiter.ts';
+import type { FailureLimiter, RateLimiter } from '../front/limits/rate-limiter.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/spans.ts';

@@ -3,11 +3,11 @@
 
 import type { FrontConfig } from '../config/settings.ts';
 import type { Clock, Random } from '../core/clock.ts';
-import { createMemoryRateLimiter } from '../front/memory-rate-limiter.ts';
-import type { RateLimiter } from '../front/rate-limiter.ts';
-import { RedisConnection, type RedisTarget } from '../front/redis-connection.ts';
-import { createRedisWindows } from '../front/redis-windows.ts';
-import { createSharedRateLimiter } from '../front/shared-rate-limiter.ts';
+import { createMemoryRateLimiter } from '../front/limits/memory-rate-limiter.ts';
+import type { RateLimiter } from '../front/limits/rate-limiter.ts';
+import { RedisConnection, type RedisTarget } from '../front/limits/redis-connection.ts';
+import { createRedisWindows } from '../front/limits/redis-windows.ts';
+import { createSharedRateLimiter } from '../front/limits/shared-rate-limiter.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { StartError } from './start-error.ts';

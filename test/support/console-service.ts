@@ -5,7 +5,7 @@ import { type ConsoleServer, listenConsole } from '../../src/console/server.ts';
 import type { Clock, Random } from '../../src/core/clock.ts';
 import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
-import type { FailureLimiter } from '../../src/front/rate-limiter.ts';
+import type { FailureLimiter } from '../../src/front/limits/rate-limiter.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { FakeOperator } from './fake-operator.ts';

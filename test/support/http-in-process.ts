@@ -3,7 +3,7 @@
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS, KEYS_BUCKET, type Plan } from '../../src/core/plans.ts';
-import type { FailureLimiter, RateDecision, RateLimiter } from '../../src/front/rate-limiter.ts';
+import type { FailureLimiter, RateDecision, RateLimiter } from '../../src/front/limits/rate-limiter.ts';
 import { type HttpOptions, listenHttp } from '../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../src/roles/system.ts';
 import { createLog } from '../../src/telemetry/log.ts';

@@ -1,7 +1,7 @@
 // Fronts as far as their rate limits go: limiters of this process, each with a connection to Redis and metrics of its own.
 
 import { readConfig } from '../../src/config/read-config.ts';
-import type { RateLimiter } from '../../src/front/rate-limiter.ts';
+import type { RateLimiter } from '../../src/front/limits/rate-limiter.ts';
 import { openRateLimits } from '../../src/roles/open-rate-limits.ts';
 import { systemClock, systemRandom } from '../../src/roles/system.ts';
 import type { Log } from '../../src/telemetry/log.ts';

@@ -1,7 +1,7 @@
 // The log-in: an operator token for a session. Failures are counted by client address, together with those of the JSON API;
 // an address that failed too often is refused before its token is looked at, and every other one may go on.
 
-import type { FailureLimiter } from '../../front/rate-limiter.ts';
+import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { type Fields, type Refusal, refuse } from '../forms.ts';
 import type { OperatorSession, OperatorSessions } from '../sessions.ts';

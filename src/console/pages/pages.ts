@@ -4,7 +4,7 @@ import type { Router } from 'express';
 import type { Clock, Random } from '../../core/clock.ts';
 import type { Plans } from '../../core/plans.ts';
 import type { OperatorApi } from '../../front/front.ts';
-import type { FailureLimiter } from '../../front/rate-limiter.ts';
+import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestOrigin } from '../client-address.ts';

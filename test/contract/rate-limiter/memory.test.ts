@@ -1,6 +1,6 @@
 // The limiter in the memory of one front keeps the contract.
 
-import { createMemoryRateLimiter } from '../../../src/front/memory-rate-limiter.ts';
+import { createMemoryRateLimiter } from '../../../src/front/limits/memory-rate-limiter.ts';
 import { defineLimiterContract } from './limiter-contract.ts';
 
 const limiter = createMemoryRateLimiter();

@@ -26,7 +26,7 @@ const PORTS = new Set([
   'src/store/store.ts',
   'src/shard/shard.ts',
   'src/front/front.ts',
-  'src/front/rate-limiter.ts',
+  'src/front/limits/rate-limiter.ts',
   'src/discovery/discovery.ts',
 ]);
 
@@ -43,11 +43,11 @@ const WIRED = new Set([
   'src/rpc/server.ts',
   'src/shard/node.ts',
   'src/front/create-front.ts',
-  'src/front/memory-rate-limiter.ts',
-  'src/front/shared-rate-limiter.ts',
-  'src/front/redis-connection.ts',
-  'src/front/redis-windows.ts',
-  'src/front/failure-limiter.ts',
+  'src/front/limits/memory-rate-limiter.ts',
+  'src/front/limits/shared-rate-limiter.ts',
+  'src/front/limits/redis-connection.ts',
+  'src/front/limits/redis-windows.ts',
+  'src/front/limits/failure-limiter.ts',
 ]);
 
 /** Each library has its rooms; elsewhere its port is used, or a type of it. */

@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
-import type { FailureLimiter } from '../../../src/front/rate-limiter.ts';
+import type { FailureLimiter } from '../../../src/front/limits/rate-limiter.ts';
 import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../support/console-service.ts';
 

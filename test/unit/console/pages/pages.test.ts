@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
-import type { FailureLimiter } from '../../../../src/front/rate-limiter.ts';
+import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/system.ts';
 import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
 import { ConsoleVisitor } from '../../../support/console-visitor.ts';

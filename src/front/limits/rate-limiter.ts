@@ -1,6 +1,6 @@
 // The port of the rate limiter: fixed windows per tenant and bucket.
 
-import type { Plan } from '../core/plans.ts';
+import type { Plan } from '../../core/plans.ts';
 
 export interface RateDecision {
   readonly allowed: boolean;

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
-import { BUILT_IN_PLANS, type Plan, resolvePlan } from '../../../src/core/plans.ts';
-import { createFailureLimiter } from '../../../src/front/failure-limiter.ts';
-import { createMemoryRateLimiter } from '../../../src/front/memory-rate-limiter.ts';
+import { BUILT_IN_PLANS, type Plan, resolvePlan } from '../../../../src/core/plans.ts';
+import { createFailureLimiter } from '../../../../src/front/limits/failure-limiter.ts';
+import { createMemoryRateLimiter } from '../../../../src/front/limits/memory-rate-limiter.ts';
 
 const plan = (requests: number | undefined, windowSeconds: number): Plan => ({
   ...resolvePlan(BUILT_IN_PLANS, 'free'),

@@ -1,9 +1,9 @@
 // Rate limits that fronts share: a window for each tenant and bucket, counted elsewhere and leased ahead. It keeps: a tenant
 // takes memory only while one of its windows runs; another limit begins another window.
 
-import type { Clock } from '../core/clock.ts';
-import { KEYS_BUCKET, type Plan } from '../core/plans.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { Clock } from '../../core/clock.ts';
+import { KEYS_BUCKET, type Plan } from '../../core/plans.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { LeasedWindow, type LeasedWindowDependencies } from './leased-window.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { SharedCounts } from './shared-counts.ts';

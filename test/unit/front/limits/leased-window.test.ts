@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type DecisionSource, LeasedWindow } from '../../../src/front/leased-window.ts';
-import type { RateDecision } from '../../../src/front/rate-limiter.ts';
-import type { WindowLimit } from '../../../src/front/shared-counts.ts';
-import { VirtualCounts } from '../../support/shared-counts.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { type DecisionSource, LeasedWindow } from '../../../../src/front/limits/leased-window.ts';
+import type { RateDecision } from '../../../../src/front/limits/rate-limiter.ts';
+import type { WindowLimit } from '../../../../src/front/limits/shared-counts.ts';
+import { VirtualCounts } from '../../../support/shared-counts.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const KEY = 'pten_a';
 

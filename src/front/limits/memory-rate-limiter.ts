@@ -4,7 +4,7 @@
 // so that a new plan holds from the next request on; a tenant takes memory only while one of its windows runs.
 
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { KEYS_BUCKET, type Plan } from '../core/plans.ts';
+import { KEYS_BUCKET, type Plan } from '../../core/plans.ts';
 import type { RateDecision, RateLimiter } from './rate-limiter.ts';
 
 /** A block is this part of the limit. */
