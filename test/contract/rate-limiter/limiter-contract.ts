@@ -68,7 +68,8 @@ export function defineLimiterContract(name: string, limiter: () => RateLimiter):
           return anew.allowed;
         });
         assert.ok(!inTime || performance.now() - begunMs >= 990, 'the window was cut short');
-        assert.equal(anew?.remaining, requests - 1);
+        // A process that was held up for too long may have begun the next window before.
+        if (inTime) assert.equal(anew?.remaining, requests - 1);
       });
     }
 
