@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -11,9 +10,11 @@ import { ServiceProcess } from '../support/cluster/service-process.ts';
 import { waitFor } from '../support/cluster/wait-for.ts';
 import { type Answer, call } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { type LoopbackNetwork, takeNetwork } from '../support/loopback-network.ts';
 import { missingRedis, RedisServer } from '../support/redis.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const [HTTP_PORT, OPS_PORT, RPC_PORT] = [8080, 8081, 8082];
 const FURTHER_FRONTS = 3;
 const FRONTS = FURTHER_FRONTS + 1;
 const PLANS = { hundreds: { requests: 400, window_seconds: 30 } };
@@ -24,43 +25,33 @@ const missing = await missingRedis('rate limits over several fronts, as processe
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.once('listening', resolve))));
-  const ports = servers.map((server) => {
-    const bound = server.address();
-    assert.ok(typeof bound === 'object' && bound !== null);
-    return bound.port;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
-
 describe('the rate limits of several fronts', { skip: missing ?? false, timeout: 120_000 }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-limits-'));
   const further: ServiceProcess[] = [];
   let redis: RedisServer;
+  let loopback: LoopbackNetwork;
   let service: HttpService;
   /** Where each front answers, and where it tells how it is. */
   let fronts: readonly { readonly url: string; readonly opsUrl: string }[];
 
   before(async () => {
     redis = await RedisServer.start();
-    const [rpcPort = 0, ...ports] = await freePorts(1 + 2 * FURTHER_FRONTS);
+    loopback = await takeNetwork();
+    const rpcAddress = `${loopback.network}.1:${RPC_PORT}`;
     const settings = { GRANTD_REDIS_URL: `redis://${redis.address}`, GRANTD_PLANS: JSON.stringify(PLANS) };
-    service = await startHttpService({ ...settings, GRANTD_RPC_ADDRESS: `127.0.0.1:${rpcPort}` });
+    service = await startHttpService({ ...settings, GRANTD_RPC_ADDRESS: rpcAddress });
     for (let index = 0; index < FURTHER_FRONTS; index += 1) {
-      const [httpPort, opsPort] = ports.slice(2 * index);
+      const host = `${loopback.network}.${index + 2}`;
       const environment = {
         ...settings,
-        GRANTD_HTTP_ADDRESS: `127.0.0.1:${httpPort}`,
-        GRANTD_OPS_ADDRESS: `127.0.0.1:${opsPort}`,
-        GRANTD_BASE_URL: `http://127.0.0.1:${httpPort}`,
-        GRANTD_DISCOVERY: `static:127.0.0.1:${rpcPort}`,
+        GRANTD_HTTP_ADDRESS: `${host}:${HTTP_PORT}`,
+        GRANTD_OPS_ADDRESS: `${host}:${OPS_PORT}`,
+        GRANTD_BASE_URL: `http://${host}:${HTTP_PORT}`,
+        GRANTD_DISCOVERY: `static:${rpcAddress}`,
         GRANTD_DRAIN_SECONDS: '0',
       };
       const name = `front-${index}`;
-      const opsUrl = `http://127.0.0.1:${opsPort}`;
+      const opsUrl = `http://${host}:${OPS_PORT}`;
       const options = { name, args: [MAIN, 'front'], environment, logFile: join(directory, name), opsUrl };
       const front = new ServiceProcess(options);
       front.start();
@@ -80,6 +71,7 @@ describe('the rate limits of several fronts', { skip: missing ?? false, timeout:
     await Promise.all(further.map((front) => front.stop()));
     await service?.stop();
     await redis?.stop();
+    loopback?.release();
     rmSync(directory, { recursive: true, force: true });
   });
 

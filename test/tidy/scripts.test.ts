@@ -62,7 +62,7 @@ describe('the npm scripts', () => {
     );
     assert.equal(run.status, 1);
     assert.match(run.stderr, /^grantd needs Node 26 or newer; this is Node 20\.20\.2\.$/m);
-    for (const name of ['start', 'grantd', 'test:parts', 'test:simulation', 'test:faults'])
+    for (const name of ['start', 'grantd', 'test:parts', 'test:simulation', 'test:alone', 'test:faults'])
       assert.match(scripts[name] ?? '', /--import \.\/scripts\/require-node\.mjs/);
   });
 

@@ -5,10 +5,10 @@
 // through another; all others reach them directly.
 
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CassandraCluster } from '../cassandra.ts';
+import { takeNetwork } from '../loopback-network.ts';
 import { OperatorClient } from './operator-client.ts';
 import { ServiceProcess } from './service-process.ts';
 import { waitFor } from './wait-for.ts';
@@ -28,7 +28,6 @@ const OPS_PORT = 8081;
 const RPC_PORT = 8082;
 const CONSOLE_PORT = 8090;
 const STORE_PORT = 9042;
-const NETWORK_TRIES = 50;
 
 export interface ClusterOptions {
   readonly cassandra: CassandraCluster;
@@ -38,20 +37,6 @@ export interface ClusterOptions {
   readonly slots?: number;
   /** Several clusters may share one Cassandra. */
   readonly keyspace?: string;
-}
-
-/** `127.A.B`, on which nothing listens yet. The address ending in .1 is held until the cluster ends. */
-async function takeNetwork(): Promise<{ network: string; release: () => void }> {
-  for (let attempt = 0; attempt < NETWORK_TRIES; attempt += 1) {
-    const network = `127.${100 + Math.floor(Math.random() * 100)}.${1 + Math.floor(Math.random() * 250)}`;
-    const server = createServer();
-    const taken = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen({ host: `${network}.1`, port: OPS_PORT, exclusive: true }, () => resolve(true));
-    });
-    if (taken) return { network, release: () => server.close() };
-  }
-  throw new Error('No network of its own was found for the cluster.');
 }
 
 export class Cluster {

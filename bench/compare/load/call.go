@@ -1,0 +1,106 @@
+package main
+
+// A request with what its answer has to be, and lists of them.
+
+import "fmt"
+
+type call struct {
+	// Over HTTP: the method, the path and the type of the body. Over gRPC: the path is the full name of the method.
+	method, path, contentType string
+	body                      []byte
+	// Over gRPC: the answer is a stream, or the request is a stream of these messages.
+	streamsAnswer bool
+	stream        [][]byte
+	judge         func(answer) error
+}
+
+type answer struct {
+	// Over HTTP: 200 and so on. Over gRPC it is always 0: another outcome is a failure.
+	status int
+	// Over gRPC, one per message.
+	messages [][]byte
+}
+
+func (a answer) body() []byte {
+	if len(a.messages) == 0 {
+		return nil
+	}
+	return a.messages[0]
+}
+
+// wrongAnswer is an answer to the question that is not the true one. Anything else that is not right (refused, timed out)
+// is no answer.
+type wrongAnswer struct{ text string }
+
+func (w wrongAnswer) Error() string { return w.text }
+
+func expectStatus(a answer, status int) error {
+	if a.status != status {
+		return fmt.Errorf("status %d: %.300s", a.status, a.body())
+	}
+	return nil
+}
+
+func expectAllowed(found, expected bool, about tuple) error {
+	if found != expected {
+		return wrongAnswer{fmt.Sprintf("%s %s %s: answered %t", about.subject, relation, about.object, found)}
+	}
+	return nil
+}
+
+func expectObjects(subject string, found, expected objectSum) error {
+	if found != expected {
+		return wrongAnswer{fmt.Sprintf("%s: other objects than it holds, %d of %d", subject, found.count, expected.count)}
+	}
+	return nil
+}
+
+// callList has `count` different requests, of which those after the last begin again with the first; or, where there is no
+// count, as many as are asked for.
+type callList struct {
+	count int
+	at    func(number int) *call
+}
+
+func prepared(count int, of func(number int) *call) callList {
+	calls := make([]*call, count)
+	for number := range calls {
+		calls[number] = of(number)
+	}
+	return callList{count, func(number int) *call { return calls[number%count] }}
+}
+
+// The checks of a job: the same few questions again and again, or, from a number on, ever new ones.
+func checks(asked *job, data dataSet, of func(question) *call) callList {
+	if asked.Start == 0 {
+		return prepared(questionCount, func(number int) *call { return of(data.question(asked.Shape, number)) })
+	}
+	return callList{0, func(number int) *call { return of(data.question(asked.Shape, asked.Start+number)) }}
+}
+
+// The questions of a job, a batch at a time.
+func batches(asked *job, data dataSet) [][]question {
+	found := make([][]question, questionCount/asked.PerCall)
+	for number := range found {
+		found[number] = make([]question, asked.PerCall)
+		for index := range asked.PerCall {
+			found[number][index] = data.batchQuestion(asked.Shape, number, asked.PerCall, index)
+		}
+	}
+	return found
+}
+
+// The grants of one call of a load.
+func grantsOf(asked *job, data dataSet, number int) []tuple {
+	start := number * asked.PerCall
+	tuples := make([]tuple, min(asked.PerCall, data.grants-start))
+	for index := range tuples {
+		tuples[index] = data.grant(start + index)
+	}
+	return tuples
+}
+
+func loadCalls(asked *job, data dataSet, of func(tuples []tuple) *call) callList {
+	count := (data.grants + asked.PerCall - 1) / asked.PerCall
+	return callList{count, func(number int) *call { return of(grantsOf(asked, data, number)) }}
+}

@@ -1,0 +1,124 @@
+package main
+
+// The grants that every system is given, and questions about them whose true answers are known without asking. Half of
+// the grants are "wide": many subjects with ten objects each, and a hundred subjects on each object. The other half are
+// "deep": few subjects with a thousand objects each, and two subjects on each object.
+
+import (
+	"fmt"
+	"hash/fnv"
+)
+
+const (
+	relation      = "viewer"
+	subjectType   = "user"
+	objectType    = "document"
+	wideObjects   = 10
+	wideSubjects  = 100
+	deepObjects   = 1000
+	deepStep      = deepObjects / 2
+	questionCount = 10_000
+	// Coprime to every number of subjects and objects here, which have no prime factors but 2 and 5 (and 3, if asked for):
+	// what follows one another is not what lies side by side.
+	stride = 7919
+	// Between the objects of one wide subject.
+	wideStride = 7
+)
+
+// tuple names a subject and an object; the relation is always the same.
+type tuple struct {
+	subject, object string
+}
+
+type question struct {
+	tuple
+	allowed bool
+}
+
+type dataSet struct {
+	grants int
+}
+
+func (d dataSet) half() int             { return d.grants / 2 }
+func (d dataSet) wideSubjectCount() int { return d.half() / wideObjects }
+func (d dataSet) wideObjectCount() int  { return d.half() / wideSubjects }
+func (d dataSet) deepSubjectCount() int { return d.half() / deepObjects }
+func (d dataSet) deepObjectCount() int  { return d.deepSubjectCount() * deepStep }
+
+func (d dataSet) wide(subject, index int) tuple {
+	object := (subject + index*wideStride) % d.wideObjectCount()
+	return tuple{fmt.Sprintf("w-%09d", subject), fmt.Sprintf("w-%09d", object)}
+}
+
+func (d dataSet) deep(subject, index int) tuple {
+	object := (subject*deepStep + index) % d.deepObjectCount() * stride % d.deepObjectCount()
+	return tuple{fmt.Sprintf("d-%09d", subject), fmt.Sprintf("d-%09d", object)}
+}
+
+func (d dataSet) grant(number int) tuple {
+	if number < d.half() {
+		return d.wide(number/wideObjects, number%wideObjects)
+	}
+	number -= d.half()
+	return d.deep(number/deepObjects, number%deepObjects)
+}
+
+func (d dataSet) shape(name string) (subjects, held int, of func(subject, index int) tuple) {
+	if name == "deep" {
+		return d.deepSubjectCount(), deepObjects, d.deep
+	}
+	return d.wideSubjectCount(), wideObjects, d.wide
+}
+
+// Every other question is allowed; the one after it is about the same subject and an object that it does not hold. There
+// are as many different ones as there are grants, twice those of the shape; then they begin again.
+func (d dataSet) question(shape string, number int) question {
+	half := number / 2
+	subjects, held, of := d.shape(shape)
+	subject := half * stride % subjects
+	index := (half + half/subjects) % held
+	if number%2 == 0 {
+		return question{of(subject, index), true}
+	}
+	return question{of(subject, held+index), false}
+}
+
+// One of a batch: of the wide shape any questions, of the deep one all about one subject, as when a list is filtered.
+func (d dataSet) batchQuestion(shape string, batch, size, index int) question {
+	if shape != "deep" {
+		return d.question(shape, batch*size+index)
+	}
+	subjects, held, of := d.shape(shape)
+	object := (batch/subjects*size + index) / 2 % held
+	if index%2 == 0 {
+		return question{of(batch%subjects, object), true}
+	}
+	return question{of(batch%subjects, held+object), false}
+}
+
+// A grant that is in no data set: of a subject that has some, on a new object.
+func (d dataSet) newGrant(number int) tuple {
+	return tuple{fmt.Sprintf("w-%09d", number*stride%d.wideSubjectCount()), fmt.Sprintf("n-%09d", number)}
+}
+
+// objectSum stands for a set of objects, whatever their order.
+type objectSum struct {
+	count int
+	sum   uint64
+}
+
+func (s *objectSum) add(object []byte) {
+	hash := fnv.New64a()
+	_, _ = hash.Write(object)
+	s.count++
+	s.sum += hash.Sum64()
+}
+
+// What the deep subject holds.
+func (d dataSet) objectsOf(subject int) (string, objectSum) {
+	var sum objectSum
+	for index := range deepObjects {
+		sum.add([]byte(d.deep(subject, index).object))
+	}
+	return d.deep(subject, 0).subject, sum
+}

@@ -1,0 +1,153 @@
+package main
+
+// grantd's own interface, over HTTP. The echo is asked the same as a check and says true to everything.
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+const (
+	jsonType   = "application/json"
+	ndjsonType = "application/x-ndjson"
+)
+
+type grantdTuple struct {
+	Subject  string `json:"subject"`
+	Relation string `json:"relation"`
+	Object   string `json:"object"`
+}
+
+func grantdTupleOf(t tuple) grantdTuple {
+	return grantdTuple{subjectType + ":" + t.subject, relation, objectType + ":" + t.object}
+}
+
+// Only texts and numbers of our own are encoded: it cannot fail.
+func mustJSON(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func grantdCalls(asked *job, data dataSet) (callList, error) {
+	if asked.Protocol != "http" {
+		return callList{}, fmt.Errorf("%s speaks HTTP only", asked.System)
+	}
+	switch asked.Operation {
+	case "load":
+		return loadCalls(asked, data, func(tuples []tuple) *call { return grantdImport(asked, tuples) }), nil
+	case "check":
+		return checks(asked, data, func(about question) *call { return grantdCheck(about, asked.System == "echo") }), nil
+	case "batch":
+		batch := batches(asked, data)
+		return prepared(len(batch), func(number int) *call { return grantdBulk(batch[number]) }), nil
+	case "list":
+		return prepared(data.deepSubjectCount(), func(number int) *call { return grantdList(data, number) }), nil
+	case "write":
+		return callList{0, func(number int) *call { return grantdWrite(data.newGrant(asked.Start + number)) }}, nil
+	default:
+		return callList{}, fmt.Errorf("%s has no operation %s", asked.System, asked.Operation)
+	}
+}
+
+func grantdImport(asked *job, tuples []tuple) *call {
+	var lines bytes.Buffer
+	for _, each := range tuples {
+		lines.Write(mustJSON(grantdTupleOf(each)))
+		lines.WriteByte('\n')
+	}
+	path := "/operator/v1/tenants/" + asked.Tenant + "/import"
+	return &call{method: http.MethodPost, path: path, contentType: ndjsonType, body: lines.Bytes(), judge: func(a answer) error {
+		if err := expectStatus(a, http.StatusOK); err != nil {
+			return err
+		}
+		if created := bytes.Count(a.body(), []byte(`"result":"created"`)); created != len(tuples) {
+			return fmt.Errorf("of %d grants %d were created: %.300s", len(tuples), created, a.body())
+		}
+		return nil
+	}}
+}
+
+func grantdCheck(asked question, echo bool) *call {
+	right, other := []byte(`{"authorized":true,`), []byte(`{"authorized":false,`)
+	if !asked.allowed && !echo {
+		right, other = other, right
+	}
+	body := mustJSON(grantdTupleOf(asked.tuple))
+	return &call{method: http.MethodPost, path: "/v1/check", contentType: jsonType, body: body, judge: func(a answer) error {
+		switch {
+		case a.status == http.StatusOK && bytes.HasPrefix(a.body(), right):
+			return nil
+		case a.status == http.StatusOK && bytes.HasPrefix(a.body(), other):
+			return expectAllowed(!asked.allowed, asked.allowed, asked.tuple)
+		default:
+			return fmt.Errorf("status %d: %.300s", a.status, a.body())
+		}
+	}}
+}
+
+func grantdBulk(asked []question) *call {
+	var request struct {
+		Checks []grantdTuple `json:"checks"`
+	}
+	expected := []byte(`{"results":[`)
+	for index, each := range asked {
+		request.Checks = append(request.Checks, grantdTupleOf(each.tuple))
+		if index > 0 {
+			expected = append(expected, ',')
+		}
+		expected = fmt.Appendf(expected, `{"authorized":%t}`, each.allowed)
+	}
+	expected = append(expected, ']')
+	return &call{method: http.MethodPost, path: "/v1/check/bulk", contentType: jsonType, body: mustJSON(request), judge: func(a answer) error {
+		if err := expectStatus(a, http.StatusOK); err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(a.body(), expected) {
+			return wrongAnswer{fmt.Sprintf("a bulk check: %.300s", a.body())}
+		}
+		return nil
+	}}
+}
+
+func grantdList(data dataSet, number int) *call {
+	subject, expected := data.objectsOf(number)
+	query := url.Values{"subject": {subjectType + ":" + subject}, "relation": {relation}, "limit": {fmt.Sprint(deepObjects)}}
+	return &call{method: http.MethodGet, path: "/v1/objects?" + query.Encode(), judge: func(a answer) error {
+		if err := expectStatus(a, http.StatusOK); err != nil {
+			return err
+		}
+		return expectObjects(subject, objectsIn(a.body()), expected)
+	}}
+}
+
+// The objects that a JSON text names as "document:…"; no identifier here needs escaping.
+func objectsIn(text []byte) objectSum {
+	prefix := []byte(`"` + objectType + `:`)
+	var found objectSum
+	for {
+		start := bytes.Index(text, prefix)
+		if start < 0 {
+			return found
+		}
+		text = text[start+len(prefix):]
+		end := bytes.IndexByte(text, '"')
+		if end < 0 {
+			return found
+		}
+		found.add(text[:end])
+		text = text[end+1:]
+	}
+}
+
+func grantdWrite(grant tuple) *call {
+	body := mustJSON(grantdTupleOf(grant))
+	return &call{method: http.MethodPost, path: "/v1/grants", contentType: jsonType, body: body, judge: func(a answer) error {
+		return expectStatus(a, http.StatusCreated)
+	}}
+}

@@ -1,0 +1,185 @@
+package main
+
+// OpenFGA's interface, over gRPC with its own generated types, and over its HTTP gateway.
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	openfga "github.com/openfga/api/proto/openfga/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+)
+
+func openfgaCalls(asked *job, data dataSet) (callList, error) {
+	switch asked.Operation {
+	case "load":
+		return loadCalls(asked, data, func(tuples []tuple) *call { return openfgaWrite(asked, tuples) }), nil
+	case "check":
+		return checks(asked, data, func(about question) *call { return openfgaCheck(asked, about) }), nil
+	case "batch":
+		batch := batches(asked, data)
+		return prepared(len(batch), func(number int) *call { return openfgaBatch(asked, batch[number]) }), nil
+	case "list":
+		return prepared(data.deepSubjectCount(), func(number int) *call { return openfgaList(asked, data, number) }), nil
+	case "write":
+		return callList{0, func(number int) *call {
+			return openfgaWrite(asked, []tuple{data.newGrant(asked.Start + number)})
+		}}, nil
+	default:
+		return callList{}, fmt.Errorf("OpenFGA has no operation %s", asked.Operation)
+	}
+}
+
+// One request in both languages.
+func openfgaCall(asked *job, name, path string, request proto.Message, judge func(answer) error) *call {
+	if asked.Protocol == "grpc" {
+		return &call{path: "/openfga.v1.OpenFGAService/" + name, body: mustProto(request), judge: judge}
+	}
+	path = "/stores/" + asked.Store + "/" + path
+	return &call{method: http.MethodPost, path: path, contentType: jsonType, body: mustProtoJSON(request), judge: judge}
+}
+
+// Only messages of our own are encoded: it cannot fail.
+func mustProto(message proto.Message) []byte {
+	body, err := proto.Marshal(message)
+	if err != nil {
+		panic(err)
+	}
+	return body
+}
+
+func mustProtoJSON(message proto.Message) []byte {
+	body, err := protojson.Marshal(message)
+	if err != nil {
+		panic(err)
+	}
+	// protojson adds blanks at random; without them every run sends the same.
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, body); err != nil {
+		panic(err)
+	}
+	return compact.Bytes()
+}
+
+// decode reads an answer in either language. HTTP answers may have fields that the types do not know.
+func decode(a answer, protocol string, into proto.Message) error {
+	if protocol == "grpc" {
+		return proto.Unmarshal(a.body(), into)
+	}
+	if err := expectStatus(a, http.StatusOK); err != nil {
+		return err
+	}
+	return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(a.body(), into)
+}
+
+func openfgaCheck(asked *job, about question) *call {
+	request := &openfga.CheckRequest{
+		StoreId:              asked.Store,
+		AuthorizationModelId: asked.Model,
+		TupleKey: &openfga.CheckRequestTupleKey{
+			User: subjectType + ":" + about.subject, Relation: relation, Object: objectType + ":" + about.object,
+		},
+	}
+	return openfgaCall(asked, "Check", "check", request, func(a answer) error {
+		if asked.Protocol == "http" {
+			if err := expectStatus(a, http.StatusOK); err != nil {
+				return err
+			}
+			allowed, err := jsonFlag(a.body(), `"allowed":`)
+			if err != nil {
+				return err
+			}
+			return expectAllowed(allowed, about.allowed, about.tuple)
+		}
+		var found openfga.CheckResponse
+		if err := proto.Unmarshal(a.body(), &found); err != nil {
+			return err
+		}
+		return expectAllowed(found.GetAllowed(), about.allowed, about.tuple)
+	})
+}
+
+// jsonFlag reads the boolean after a field's name without decoding the text: it is asked for every answer.
+func jsonFlag(text []byte, field string) (bool, error) {
+	start := bytes.Index(text, []byte(field))
+	if start < 0 {
+		return false, fmt.Errorf("no field %s in %.300s", field, text)
+	}
+	value := bytes.TrimLeft(text[start+len(field):], " ")
+	return bytes.HasPrefix(value, []byte("true")), nil
+}
+
+func openfgaBatch(asked *job, about []question) *call {
+	request := &openfga.BatchCheckRequest{StoreId: asked.Store, AuthorizationModelId: asked.Model}
+	for index, each := range about {
+		request.Checks = append(request.Checks, &openfga.BatchCheckItem{
+			CorrelationId: strconv.Itoa(index),
+			TupleKey: &openfga.CheckRequestTupleKey{
+				User: subjectType + ":" + each.subject, Relation: relation, Object: objectType + ":" + each.object,
+			},
+		})
+	}
+	return openfgaCall(asked, "BatchCheck", "batch-check", request, func(a answer) error {
+		var found openfga.BatchCheckResponse
+		if err := decode(a, asked.Protocol, &found); err != nil {
+			return err
+		}
+		for index, each := range about {
+			single := found.GetResult()[strconv.Itoa(index)]
+			if single == nil || single.GetError() != nil {
+				return fmt.Errorf("no answer to check %d of a batch: %v", index, single.GetError())
+			}
+			if err := expectAllowed(single.GetAllowed(), each.allowed, each.tuple); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func openfgaList(asked *job, data dataSet, number int) *call {
+	subject, expected := data.objectsOf(number)
+	request := &openfga.ListObjectsRequest{
+		StoreId: asked.Store, AuthorizationModelId: asked.Model,
+		Type: objectType, Relation: relation, User: subjectType + ":" + subject,
+	}
+	return openfgaCall(asked, "ListObjects", "list-objects", request, func(a answer) error {
+		if asked.Protocol == "http" {
+			if err := expectStatus(a, http.StatusOK); err != nil {
+				return err
+			}
+			return expectObjects(subject, objectsIn(a.body()), expected)
+		}
+		var found openfga.ListObjectsResponse
+		if err := proto.Unmarshal(a.body(), &found); err != nil {
+			return err
+		}
+		var objects objectSum
+		for _, object := range found.GetObjects() {
+			objects.add([]byte(object)[len(objectType)+1:])
+		}
+		return expectObjects(subject, objects, expected)
+	})
+}
+
+func openfgaWrite(asked *job, tuples []tuple) *call {
+	keys := make([]*openfga.TupleKey, len(tuples))
+	for index, each := range tuples {
+		keys[index] = &openfga.TupleKey{
+			User: subjectType + ":" + each.subject, Relation: relation, Object: objectType + ":" + each.object,
+		}
+	}
+	request := &openfga.WriteRequest{
+		StoreId: asked.Store, AuthorizationModelId: asked.Model, Writes: &openfga.WriteRequestWrites{TupleKeys: keys},
+	}
+	return openfgaCall(asked, "Write", "write", request, func(a answer) error {
+		if asked.Protocol == "grpc" {
+			return nil
+		}
+		return expectStatus(a, http.StatusOK)
+	})
+}

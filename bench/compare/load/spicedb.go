@@ -1,0 +1,221 @@
+package main
+
+// SpiceDB's interface, over gRPC with its own generated types, and over its HTTP gateway.
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+
+	spicedb "github.com/authzed/authzed-go/proto/authzed/api/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// Relationships in one message of an import; the docs of the API say 1,000.
+const importMessage = 1000
+
+func spicedbCalls(asked *job, data dataSet) (callList, error) {
+	switch asked.Operation {
+	case "load":
+		if asked.Protocol != "grpc" {
+			return callList{}, fmt.Errorf("SpiceDB imports over gRPC only")
+		}
+		return loadCalls(asked, data, spicedbImport), nil
+	case "check":
+		return checks(asked, data, func(about question) *call { return spicedbCheck(asked, about) }), nil
+	case "batch":
+		batch := batches(asked, data)
+		return prepared(len(batch), func(number int) *call { return spicedbBulk(asked, batch[number]) }), nil
+	case "list":
+		return prepared(data.deepSubjectCount(), func(number int) *call { return spicedbList(asked, data, number) }), nil
+	case "write":
+		return callList{0, func(number int) *call { return spicedbWrite(asked, data.newGrant(asked.Start+number)) }}, nil
+	default:
+		return callList{}, fmt.Errorf("SpiceDB has no operation %s", asked.Operation)
+	}
+}
+
+func spicedbCall(asked *job, name, path string, request proto.Message, judge func(answer) error) *call {
+	if asked.Protocol == "grpc" {
+		return &call{path: "/authzed.api.v1.PermissionsService/" + name, body: mustProto(request), judge: judge}
+	}
+	return &call{method: http.MethodPost, path: path, contentType: jsonType, body: mustProtoJSON(request), judge: judge}
+}
+
+func spicedbConsistency(asked *job) *spicedb.Consistency {
+	return &spicedb.Consistency{Requirement: &spicedb.Consistency_AtLeastAsFresh{
+		AtLeastAsFresh: &spicedb.ZedToken{Token: asked.Revision},
+	}}
+}
+
+func spicedbSubject(id string) *spicedb.SubjectReference {
+	return &spicedb.SubjectReference{Object: &spicedb.ObjectReference{ObjectType: subjectType, ObjectId: id}}
+}
+
+func spicedbObject(id string) *spicedb.ObjectReference {
+	return &spicedb.ObjectReference{ObjectType: objectType, ObjectId: id}
+}
+
+func spicedbRelationship(t tuple) *spicedb.Relationship {
+	return &spicedb.Relationship{Resource: spicedbObject(t.object), Relation: relation, Subject: spicedbSubject(t.subject)}
+}
+
+func spicedbImport(tuples []tuple) *call {
+	request := &call{path: "/authzed.api.v1.PermissionsService/ImportBulkRelationships", judge: func(a answer) error {
+		var found spicedb.ImportBulkRelationshipsResponse
+		if err := proto.Unmarshal(a.body(), &found); err != nil {
+			return err
+		}
+		if found.GetNumLoaded() != uint64(len(tuples)) {
+			return fmt.Errorf("of %d relationships %d were loaded", len(tuples), found.GetNumLoaded())
+		}
+		return nil
+	}}
+	for start := 0; start < len(tuples); start += importMessage {
+		message := &spicedb.ImportBulkRelationshipsRequest{}
+		for _, each := range tuples[start:min(start+importMessage, len(tuples))] {
+			message.Relationships = append(message.Relationships, spicedbRelationship(each))
+		}
+		request.stream = append(request.stream, mustProto(message))
+	}
+	return request
+}
+
+func spicedbPermission(found spicedb.CheckPermissionResponse_Permissionship, about question) error {
+	switch found {
+	case spicedb.CheckPermissionResponse_PERMISSIONSHIP_HAS_PERMISSION:
+		return expectAllowed(true, about.allowed, about.tuple)
+	case spicedb.CheckPermissionResponse_PERMISSIONSHIP_NO_PERMISSION:
+		return expectAllowed(false, about.allowed, about.tuple)
+	default:
+		return fmt.Errorf("no answer to a check: %s", found)
+	}
+}
+
+func spicedbCheck(asked *job, about question) *call {
+	request := &spicedb.CheckPermissionRequest{
+		Consistency: spicedbConsistency(asked),
+		Resource:    spicedbObject(about.object),
+		Permission:  relation,
+		Subject:     spicedbSubject(about.subject),
+	}
+	return spicedbCall(asked, "CheckPermission", "/v1/permissions/check", request, func(a answer) error {
+		if asked.Protocol == "http" {
+			if err := expectStatus(a, http.StatusOK); err != nil {
+				return err
+			}
+			return spicedbPermission(permissionIn(a.body()), about)
+		}
+		var found spicedb.CheckPermissionResponse
+		if err := proto.Unmarshal(a.body(), &found); err != nil {
+			return err
+		}
+		return spicedbPermission(found.GetPermissionship(), about)
+	})
+}
+
+// permissionIn finds the answer in a JSON text without decoding it: it is asked for every answer.
+func permissionIn(text []byte) spicedb.CheckPermissionResponse_Permissionship {
+	if bytes.Contains(text, []byte(`"PERMISSIONSHIP_HAS_PERMISSION"`)) {
+		return spicedb.CheckPermissionResponse_PERMISSIONSHIP_HAS_PERMISSION
+	}
+	if bytes.Contains(text, []byte(`"PERMISSIONSHIP_NO_PERMISSION"`)) {
+		return spicedb.CheckPermissionResponse_PERMISSIONSHIP_NO_PERMISSION
+	}
+	return spicedb.CheckPermissionResponse_PERMISSIONSHIP_UNSPECIFIED
+}
+
+func spicedbBulk(asked *job, about []question) *call {
+	request := &spicedb.CheckBulkPermissionsRequest{Consistency: spicedbConsistency(asked)}
+	for _, each := range about {
+		request.Items = append(request.Items, &spicedb.CheckBulkPermissionsRequestItem{
+			Resource: spicedbObject(each.object), Permission: relation, Subject: spicedbSubject(each.subject),
+		})
+	}
+	return spicedbCall(asked, "CheckBulkPermissions", "/v1/permissions/checkbulk", request, func(a answer) error {
+		var found spicedb.CheckBulkPermissionsResponse
+		if err := decode(a, asked.Protocol, &found); err != nil {
+			return err
+		}
+		if len(found.GetPairs()) != len(about) {
+			return fmt.Errorf("%d answers to a batch of %d", len(found.GetPairs()), len(about))
+		}
+		// The answers are in the order of the questions, and each says what it answers.
+		for index, pair := range found.GetPairs() {
+			if pair.GetItem() == nil || pair.GetRequest().GetResource().GetObjectId() != about[index].object {
+				return fmt.Errorf("no answer to check %d of a batch: %v", index, pair.GetError())
+			}
+			if err := spicedbPermission(pair.GetItem().GetPermissionship(), about[index]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func spicedbList(asked *job, data dataSet, number int) *call {
+	subject, expected := data.objectsOf(number)
+	request := &spicedb.LookupResourcesRequest{
+		Consistency:        spicedbConsistency(asked),
+		ResourceObjectType: objectType,
+		Permission:         relation,
+		Subject:            spicedbSubject(subject),
+		OptionalLimit:      deepObjects,
+	}
+	made := spicedbCall(asked, "LookupResources", "/v1/permissions/resources", request, func(a answer) error {
+		var found objectSum
+		if asked.Protocol == "http" {
+			if err := expectStatus(a, http.StatusOK); err != nil {
+				return err
+			}
+			found = lookedUpIn(a.body())
+		}
+		for _, message := range a.messages {
+			if asked.Protocol == "http" {
+				break
+			}
+			var resource spicedb.LookupResourcesResponse
+			if err := proto.Unmarshal(message, &resource); err != nil {
+				return err
+			}
+			found.add([]byte(resource.GetResourceObjectId()))
+		}
+		return expectObjects(subject, found, expected)
+	})
+	made.streamsAnswer = asked.Protocol == "grpc"
+	return made
+}
+
+// The gateway answers with a line of JSON per object.
+func lookedUpIn(text []byte) objectSum {
+	const field = `"resourceObjectId":`
+	var found objectSum
+	for {
+		start := bytes.Index(text, []byte(field))
+		if start < 0 {
+			return found
+		}
+		text = text[start+len(field):]
+		text = text[bytes.IndexByte(text, '"')+1:]
+		end := bytes.IndexByte(text, '"')
+		if end < 0 {
+			return found
+		}
+		found.add(text[:end])
+		text = text[end:]
+	}
+}
+
+func spicedbWrite(asked *job, grant tuple) *call {
+	request := &spicedb.WriteRelationshipsRequest{Updates: []*spicedb.RelationshipUpdate{{
+		// The docs: CREATE is always faster than TOUCH on Postgres.
+		Operation:    spicedb.RelationshipUpdate_OPERATION_CREATE,
+		Relationship: spicedbRelationship(grant),
+	}}}
+	return spicedbCall(asked, "WriteRelationships", "/v1/relationships/write", request, func(a answer) error {
+		if asked.Protocol == "grpc" {
+			return nil
+		}
+		return expectStatus(a, http.StatusOK)
+	})
+}

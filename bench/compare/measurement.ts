@@ -1,0 +1,228 @@
+// What is measured of every system in turn, several rounds of all of them: what else the machine does falls on all alike.
+
+import { median } from '../statistics.ts';
+import type { LoadJob, LoadResult, Operation, Shape } from './load-job.ts';
+import { type LoadProgram, NoAnswer } from './load-program.ts';
+import type { Channel, System } from './systems/system.ts';
+
+export interface Task {
+  readonly operation: Exclude<Operation, 'load'>;
+  readonly shape?: Shape;
+  /** Requests under way at a time. */
+  readonly workers: number;
+  /** No question is asked twice: no answer is in a cache. */
+  readonly everNew?: boolean;
+}
+
+/** Enough to keep every system here busy; where it takes more to do one, fewer. */
+export const TASKS = {
+  wide: { operation: 'check', shape: 'wide', workers: 64 },
+  deep: { operation: 'check', shape: 'deep', workers: 64 },
+  new: { operation: 'check', shape: 'wide', workers: 64, everNew: true },
+  batch: { operation: 'batch', shape: 'wide', workers: 8 },
+  filter: { operation: 'batch', shape: 'deep', workers: 8 },
+  list: { operation: 'list', workers: 16 },
+  write: { operation: 'write', workers: 64 },
+} satisfies Readonly<Record<string, Task>>;
+export type TaskName = keyof typeof TASKS;
+
+export interface Pace {
+  readonly rounds: number;
+  readonly warmUpSeconds: number;
+  readonly seconds: number;
+  /** For every question once, before anything is measured. */
+  readonly firstSeconds: number;
+  /** Of load before the first round: until code is compiled as it stays. */
+  readonly heatSeconds: number;
+  /** Larger batches take seconds each: too long for short rounds. */
+  readonly batchMax: number;
+}
+
+/** One round: a measurement, per check (of a batch too), listing or write. */
+export interface Round {
+  readonly perSecond: number;
+  readonly cpuMicros: number;
+  readonly loadMicros: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly memoryBytes: number;
+}
+
+export interface Series {
+  readonly system: System;
+  readonly channel: Channel;
+  /** Checks in one call, where the task has batches. */
+  readonly batch?: number;
+  readonly saturated: Round[];
+  readonly half: Round[];
+  /** Why it is not measured to the end. */
+  dropped?: string;
+}
+
+export interface MeasureContext {
+  readonly load: LoadProgram;
+  readonly grants: number;
+  readonly pace: Pace;
+  /** The number of a grant that nobody was given yet; the next ones up to a million too. */
+  takeNewGrants(): number;
+  progress(text: string): void;
+}
+
+/** Of the machine at saturation; the load at which latency is told. */
+const HALF = 0.5;
+/** What every other task asks is among these first ones. */
+const QUESTIONS_KEPT = 10_000;
+/** What takes more than this of the best in the first round, by either measure, cannot be the better one. */
+const HOPELESS = 1.5;
+
+function canDo(system: System, { operation }: Task): boolean {
+  switch (operation) {
+    case 'check':
+      return true;
+    case 'batch':
+      return system.batches.length > 0;
+    case 'list':
+      return system.lists;
+    case 'write':
+      return system.durable;
+  }
+}
+
+function toRound({ answered, seconds, cpuSeconds, loadCpuSeconds, ...rest }: LoadResult, perCall: number): Round {
+  const done = answered * perCall;
+  const { p50Ms, p99Ms, memoryBytes } = rest;
+  return {
+    perSecond: done / seconds,
+    cpuMicros: (cpuSeconds * 1e6) / done,
+    loadMicros: (loadCpuSeconds * 1e6) / done,
+    p50Ms,
+    p99Ms,
+    memoryBytes,
+  };
+}
+
+export const medianOf = (rounds: readonly Round[], of: (round: Round) => number): number => median(rounds.map(of));
+
+export class Measurement {
+  readonly #context: MeasureContext;
+  readonly #task: Task;
+  readonly #series: Series[];
+  /** Where every question is new: the next one of each system. */
+  readonly #next = new Map<System, number>();
+
+  constructor(context: MeasureContext, task: Task, systems: readonly System[]) {
+    this.#context = context;
+    this.#task = task;
+    this.#series = systems
+      .filter((system) => canDo(system, task))
+      .flatMap((system) => system.channels.flatMap((channel) => this.#seriesOf(system, channel)));
+  }
+
+  #seriesOf(system: System, channel: Channel): Series[] {
+    const common = (): Series => ({ system, channel, saturated: [], half: [] });
+    if (this.#task.operation !== 'batch') return [common()];
+    const sizes = system.batches.filter((size) => size <= this.#context.pace.batchMax);
+    return sizes.map((batch) => ({ ...common(), batch }));
+  }
+
+  async run(): Promise<readonly Series[]> {
+    const { pace } = this.#context;
+    const { operation, everNew = false } = this.#task;
+    if (operation !== 'write' && !everNew) await this.#each('every question once', (series) => this.#askOnce(series));
+    await this.#each('warming up', async (series) => {
+      await this.#measure(series, { mode: 'saturate', seconds: pace.heatSeconds });
+    });
+    for (let round = 1; round <= pace.rounds; round += 1) {
+      await this.#each(`saturated, round ${round} of ${pace.rounds}`, async (series) => {
+        series.saturated.push(await this.#measure(series, { mode: 'saturate' }));
+      });
+      if (round === 1) this.#dropHopeless();
+    }
+    if (operation !== 'check') return this.#series;
+    for (let round = 1; round <= pace.rounds; round += 1) {
+      await this.#each(`at half of that, round ${round} of ${pace.rounds}`, async (series) => {
+        const perSecond = HALF * medianOf(series.saturated, (each) => each.perSecond);
+        series.half.push(await this.#measure(series, { mode: 'rate', perSecond }));
+      });
+    }
+    return this.#series;
+  }
+
+  /** In turn, all that are still in; one that does not answer is out, and its system by other channels with it. */
+  async #each(what: string, act: (series: Series) => Promise<void>): Promise<void> {
+    for (const series of this.#series) {
+      if (series.dropped !== undefined) continue;
+      const { system, channel, batch = 0 } = series;
+      const size = batch === 0 ? '' : `, ${batch} at a time`;
+      this.#context.progress(`${this.#name}, ${what}: ${system.name}, ${channel.protocol}${size}`);
+      try {
+        await act(series);
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw new Error(`${system.name}, ${channel.protocol}`, { cause: error });
+        for (const each of this.#series) {
+          if (each.system === system && (each.batch ?? 0) >= batch) each.dropped ??= error.message;
+        }
+        this.#context.progress(`${system.name} is out, by ${channel.protocol}: ${error.message}`);
+      }
+    }
+  }
+
+  get #name(): string {
+    const { operation, shape = '', everNew = false } = this.#task;
+    return `${everNew ? 'new ' : ''}${operation} ${shape}`.trim();
+  }
+
+  #job({ system, channel, batch }: Series): Omit<LoadJob, 'mode' | 'seconds'> {
+    const { operation, shape, workers, everNew = false } = this.#task;
+    return {
+      ...channel,
+      system: system.product,
+      operation,
+      grants: this.#context.grants,
+      workers,
+      processes: system.processes,
+      ...(shape === undefined ? {} : { shape }),
+      ...(batch === undefined ? {} : { perCall: batch }),
+      ...(operation === 'write' ? { start: this.#context.takeNewGrants() } : {}),
+      ...(everNew ? { start: this.#next.get(system) ?? QUESTIONS_KEPT } : {}),
+    };
+  }
+
+  /** There are as many questions as grants. grantd and the echo keep no answers: they may be asked again. */
+  #countAsked(system: System, asked: number): void {
+    if (this.#task.everNew !== true || system.product === 'grantd' || system.product === 'echo') return;
+    const next = (this.#next.get(system) ?? QUESTIONS_KEPT) + asked;
+    this.#next.set(system, next);
+    if (next > this.#context.grants) throw new NoAnswer('Every question was asked: it takes more grants.');
+  }
+
+  /** So that caches are warm, and every answer of this channel is known to be right. */
+  async #askOnce(series: Series): Promise<void> {
+    const { load, pace } = this.#context;
+    await load.run({ ...this.#job(series), mode: 'once', seconds: pace.firstSeconds });
+  }
+
+  async #measure(series: Series, how: Pick<LoadJob, 'mode' | 'perSecond'> & { seconds?: number }): Promise<Round> {
+    const { warmUpSeconds, seconds } = this.#context.pace;
+    const result = await this.#context.load.run({ ...this.#job(series), warmUpSeconds, seconds, ...how });
+    this.#countAsked(series.system, result.asked);
+    return toRound(result, series.batch ?? 1);
+  }
+
+  /** Of each peer and protocol only the stores stay that may be the better one, by processor time or by speed. */
+  #dropHopeless(): void {
+    for (const series of this.#series) {
+      const { channel } = series;
+      const { product } = series.system;
+      const [own] = series.saturated;
+      if (own === undefined || product === 'grantd' || product === 'echo') continue;
+      const rivals = this.#series
+        .filter((each) => each.system.product === product && each.channel.protocol === channel.protocol)
+        .flatMap(({ saturated }) => saturated.slice(0, 1));
+      const hopeless =
+        rivals.some(({ cpuMicros }) => own.cpuMicros > HOPELESS * cpuMicros) &&
+        rivals.some(({ perSecond }) => own.perSecond * HOPELESS < perSecond);
+      if (hopeless) series.dropped = 'clearly not its best: left out after the first round';
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// OpenFGA on one of its stores, with every cache that its documentation names for checks and listings: docs/compare.md says
+// where each setting comes from.
+
+import { join } from 'node:path';
+import { findFreePort } from '../../server/grantd-process.ts';
+import type { Access } from '../load-job.ts';
+import { answersOk, BackgroundProcess } from './background-process.ts';
+import { callJson } from './json-call.ts';
+import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
+import type { Channel, System, SystemContext } from './system.ts';
+
+const VERSION = '1.22.1';
+const START_SECONDS_MAX = 60;
+/** Without an account for its superuser's own connections. */
+const CONNECTIONS = POSTGRES_CONNECTIONS_MAX - 10;
+/** Its limit as it comes, of tuples in one write. */
+const TUPLES_PER_WRITE = 100;
+/** Its limit, of checks in one batch, is 50 as it comes, and a setting. */
+const BATCHES = [50, 1000];
+/** In memory each write looks through all tuples: 100,000 take three minutes, 1,000,000 would take hours. */
+const GRANTS_MAX_IN_MEMORY = 200_000;
+/** Longer than any run: nothing that was answered once is worked out again. */
+const CACHE_TTL = '12h';
+const SETTINGS: readonly string[] = [
+  '--playground-enabled=false',
+  '--log-level=none',
+  '--metrics-enabled=false',
+  '--check-query-cache-enabled=true',
+  `--check-query-cache-ttl=${CACHE_TTL}`,
+  '--check-iterator-cache-enabled=true',
+  `--check-iterator-cache-ttl=${CACHE_TTL}`,
+  '--list-objects-iterator-cache-enabled=true',
+  `--list-objects-iterator-cache-ttl=${CACHE_TTL}`,
+  '--check-cache-limit=1000000',
+  `--max-checks-per-batch-check=${Math.max(...BATCHES)}`,
+];
+const MODEL = {
+  schema_version: '1.1',
+  type_definitions: [
+    { type: 'user' },
+    {
+      type: 'document',
+      relations: { viewer: { this: {} } },
+      metadata: { relations: { viewer: { directly_related_user_types: [{ type: 'user' }] } } },
+    },
+  ],
+};
+
+export type OpenfgaStore = 'memory' | 'sqlite' | 'postgres';
+
+const STORE_NAMES: Readonly<Record<OpenfgaStore, string>> = {
+  memory: 'memory',
+  sqlite: 'SQLite',
+  postgres: 'Postgres',
+};
+
+async function createStore(url: string): Promise<Pick<Access, 'store' | 'model'>> {
+  const store = await callJson<{ readonly id: string }>(`${url}/stores`, { name: 'compare' });
+  const model = await callJson<{ readonly authorization_model_id: string }>(
+    `${url}/stores/${store.id}/authorization-models`,
+    MODEL,
+  );
+  return { store: store.id, model: model.authorization_model_id };
+}
+
+export async function startOpenfga(
+  context: SystemContext,
+  program: string,
+  store: OpenfgaStore,
+  postgresPrograms: string | undefined,
+): Promise<System> {
+  const directory = context.createDirectory();
+  const logFile = join(directory, 'openfga.log');
+  let postgres: Postgres | undefined;
+  let server: BackgroundProcess | undefined;
+  const stop = async (): Promise<void> => {
+    await server?.stop();
+    await postgres?.stop();
+  };
+  try {
+    const engine = ['--datastore-engine', store];
+    if (store === 'postgres') {
+      postgres = await startPostgres(postgresPrograms ?? '', directory);
+      engine.push('--datastore-uri', postgres.url);
+    } else if (store === 'sqlite') {
+      engine.push('--datastore-uri', `file:${join(directory, 'openfga.sqlite')}`);
+    }
+    if (store !== 'memory') {
+      const migration = new BackgroundProcess({
+        name: 'openfga migrate',
+        command: [program, 'migrate', ...engine],
+        logFile,
+      });
+      await migration.waitForEnd();
+    }
+    const [http, grpc] = [`127.0.0.1:${await findFreePort()}`, `127.0.0.1:${await findFreePort()}`];
+    const pool =
+      store === 'postgres'
+        ? [`--datastore-max-open-conns=${CONNECTIONS}`, `--datastore-max-idle-conns=${CONNECTIONS}`]
+        : [];
+    const settings = [...SETTINGS, ...pool];
+    server = new BackgroundProcess({
+      name: 'openfga',
+      command: [program, 'run', '--http-addr', http, '--grpc-addr', grpc, ...engine, ...settings],
+      logFile,
+    });
+    await server.waitUntil(() => answersOk(`http://${http}/healthz`), START_SECONDS_MAX);
+    const ids = await createStore(`http://${http}`);
+    const channels: readonly Channel[] = [
+      { protocol: 'http', address: http, ...ids },
+      { protocol: 'grpc', address: grpc, ...ids },
+    ];
+    return {
+      name: `OpenFGA, ${STORE_NAMES[store]}`,
+      product: 'openfga',
+      version: VERSION,
+      settings: [`openfga run ${settings.join(' ')}`, ...(postgres === undefined ? [] : [postgres.settings])],
+      processes: [server.pid, ...(postgres === undefined ? [] : [postgres.pid])],
+      channels,
+      batches: BATCHES,
+      lists: true,
+      durable: store !== 'memory',
+      ...(store === 'memory' ? { grantsMax: GRANTS_MAX_IN_MEMORY } : {}),
+      bulk: {
+        protocol: 'grpc',
+        address: grpc,
+        ...ids,
+        perCall: TUPLES_PER_WRITE,
+        // SQLite and memory write one after another whatever is asked; more at a time only fail on a busy database.
+        workers: store === 'postgres' ? 8 : 1,
+      },
+      settle: async () => {},
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,125 @@
+// SpiceDB on one of its stores, with its caches large and long: docs/compare.md says where each setting comes from.
+
+import { join } from 'node:path';
+import { findFreePort } from '../../server/grantd-process.ts';
+import { BackgroundProcess } from './background-process.ts';
+import { callJson } from './json-call.ts';
+import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
+import type { Channel, System, SystemContext } from './system.ts';
+
+const VERSION = '1.54.0';
+const START_SECONDS_MAX = 60;
+const KEY = 'the-key-of-the-comparison';
+/** Split between its pools for reads and for writes, as its best practices say. */
+const CONNECTIONS_OF_POOL = (POSTGRES_CONNECTIONS_MAX - 10) / 2;
+/** Relationships in one stream of its bulk import. */
+const RELATIONSHIPS_PER_IMPORT = 10_000;
+/** Up to its limit. */
+const BATCHES = [100, 1000, 10_000];
+const SETTINGS: readonly string[] = [
+  '--skip-release-check',
+  '--telemetry-endpoint=',
+  '--log-level=error',
+  '--metrics-enabled=false',
+  '--datastore-prometheus-metrics=false',
+  '--dispatch-cache-metrics=false',
+  '--dispatch-cluster-cache-metrics=false',
+  '--ns-cache-metrics=false',
+  '--dispatch-cache-max-cost=1GiB',
+  '--dispatch-cluster-enabled=false',
+  // Answers are cached for one interval; that of every run here is within one.
+  '--datastore-revision-quantization-interval=12h',
+  '--enable-revision-heartbeat=false',
+  '--grpc-max-conn-age=24h',
+];
+const SCHEMA = 'definition user {}\ndefinition document {\n  relation viewer: user\n}';
+
+export type SpicedbStore = 'memory' | 'postgres';
+
+interface ZedToken {
+  readonly token: string;
+}
+
+/** Of a write after all others: a check that is at least as fresh sees every one of them, and the caches still serve it. */
+async function readRevision(http: string): Promise<string> {
+  const relationship = {
+    resource: { objectType: 'document', objectId: 'last' },
+    relation: 'viewer',
+    subject: { object: { objectType: 'user', objectId: 'last' } },
+  };
+  const { writtenAt } = await callJson<{ readonly writtenAt: ZedToken }>(
+    `http://${http}/v1/relationships/write`,
+    { updates: [{ operation: 'OPERATION_TOUCH', relationship }] },
+    { Authorization: `Bearer ${KEY}` },
+  );
+  return writtenAt.token;
+}
+
+export async function startSpicedb(
+  context: SystemContext,
+  program: string,
+  store: SpicedbStore,
+  postgresPrograms: string | undefined,
+): Promise<System> {
+  const directory = context.createDirectory();
+  const logFile = join(directory, 'spicedb.log');
+  let postgres: Postgres | undefined;
+  let server: BackgroundProcess | undefined;
+  const stop = async (): Promise<void> => {
+    await server?.stop();
+    await postgres?.stop();
+  };
+  try {
+    const engine = ['--datastore-engine', store];
+    if (store === 'postgres') {
+      postgres = await startPostgres(postgresPrograms ?? '', directory);
+      engine.push('--datastore-conn-uri', postgres.url);
+      const command = [program, 'datastore', 'migrate', 'head', '--skip-release-check', ...engine];
+      await new BackgroundProcess({ name: 'spicedb datastore migrate', command, logFile }).waitForEnd();
+    }
+    const [http, grpc] = [`127.0.0.1:${await findFreePort()}`, `127.0.0.1:${await findFreePort()}`];
+    const pools = ['read', 'write'].flatMap((pool) => [
+      `--datastore-conn-pool-${pool}-max-open=${CONNECTIONS_OF_POOL}`,
+      `--datastore-conn-pool-${pool}-min-open=${Math.floor(CONNECTIONS_OF_POOL / 2)}`,
+    ]);
+    const settings = [...SETTINGS, ...(store === 'postgres' ? pools : [])];
+    const addresses = ['--grpc-addr', grpc, '--http-enabled', '--http-addr', http, '--grpc-preshared-key', KEY];
+    server = new BackgroundProcess({
+      name: 'spicedb',
+      command: [program, 'serve', ...addresses, ...engine, ...settings],
+      logFile,
+    });
+    const writeSchema = (): Promise<boolean> =>
+      callJson(`http://${http}/v1/schema/write`, { schema: SCHEMA }, { Authorization: `Bearer ${KEY}` }).then(
+        () => true,
+        () => false,
+      );
+    await server.waitUntil(writeSchema, START_SECONDS_MAX);
+    let revision = '';
+    return {
+      name: `SpiceDB, ${store === 'memory' ? 'memory' : 'Postgres'}`,
+      product: 'spicedb',
+      version: VERSION,
+      settings: [`spicedb serve ${settings.join(' ')}`, ...(postgres === undefined ? [] : [postgres.settings])],
+      processes: [server.pid, ...(postgres === undefined ? [] : [postgres.pid])],
+      get channels(): readonly Channel[] {
+        if (revision === '') return [];
+        return [
+          { protocol: 'http', address: http, key: KEY, revision },
+          { protocol: 'grpc', address: grpc, key: KEY, revision },
+        ];
+      },
+      batches: BATCHES,
+      lists: true,
+      durable: store !== 'memory',
+      bulk: { protocol: 'grpc', address: grpc, key: KEY, perCall: RELATIONSHIPS_PER_IMPORT, workers: 2 },
+      settle: async () => {
+        revision = await readRevision(http);
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

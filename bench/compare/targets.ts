@@ -1,0 +1,157 @@
+// What grantd is to reach beside its peers: how many times less or more than they, by the medians of one run. Of every peer
+// the better of its stores and protocols counts, for each figure apart.
+
+import type { Figure } from '../figure.ts';
+import type { Product, Protocol } from './load-job.ts';
+import { medianOf, type Round, type Series, type TaskName } from './measurement.ts';
+
+/** What was measured with one number of grants. */
+export type Results = Partial<Readonly<Record<TaskName, readonly Series[]>>>;
+
+const PEERS = ['openfga', 'spicedb'] as const satisfies readonly Product[];
+/** Of grantd's own systems the first is held against the peers. */
+const OWN: Product = 'grantd';
+
+type Reading = (round: Round) => number;
+const cpu: Reading = ({ cpuMicros }) => cpuMicros;
+const p99: Reading = ({ p99Ms }) => p99Ms;
+const rate: Reading = ({ perSecond }) => perSecond;
+
+interface Wanted {
+  readonly title: string;
+  readonly task: TaskName;
+  readonly rounds: 'saturated' | 'half';
+  readonly of: Reading;
+  readonly better: 'less' | 'more';
+  /** How many times better at least. Undefined: no target. */
+  readonly times?: number;
+  readonly against: readonly { readonly product: Product; readonly protocol?: Protocol; readonly times?: number }[];
+}
+
+const allPeers = PEERS.map((product) => ({ product }));
+const WANTED: readonly Wanted[] = [
+  ...(['wide', 'deep'] as const).flatMap((task): readonly Wanted[] => [
+    {
+      title: `CPU per single check (${task})`,
+      task,
+      rounds: 'saturated',
+      of: cpu,
+      better: 'less',
+      times: 6,
+      against: [
+        { product: 'openfga', protocol: 'http' },
+        { product: 'openfga', protocol: 'grpc', times: 3 },
+        { product: 'spicedb' },
+        { product: 'echo' },
+      ],
+    },
+    {
+      title: `p99 of a check at half of saturation (${task})`,
+      task,
+      rounds: 'half',
+      of: p99,
+      better: 'less',
+      times: 2,
+      against: allPeers,
+    },
+  ]),
+  {
+    title: 'CPU per single check never asked before',
+    task: 'new',
+    rounds: 'saturated',
+    of: cpu,
+    better: 'less',
+    against: allPeers,
+  },
+  ...(['batch', 'filter'] as const).map(
+    (task): Wanted => ({
+      title: task === 'batch' ? 'CPU per check in batches' : 'CPU per check in batches about one subject',
+      task,
+      rounds: 'saturated',
+      of: cpu,
+      better: 'less',
+      times: 20,
+      against: allPeers,
+    }),
+  ),
+  {
+    title: 'CPU of listing 1,000 objects',
+    task: 'list',
+    rounds: 'saturated',
+    of: cpu,
+    better: 'less',
+    times: 5,
+    against: allPeers,
+  },
+  {
+    title: 'durable writes a second',
+    task: 'write',
+    rounds: 'saturated',
+    of: rate,
+    better: 'more',
+    times: 3,
+    against: allPeers,
+  },
+];
+
+/** The bare echo is no peer: grantd does more, and is to cost not much more. */
+const ECHO_TIMES_MAX = 1.5;
+
+interface Candidate {
+  readonly series: Series;
+  readonly rounds: readonly number[];
+  readonly value: number;
+}
+
+function candidatesOf(wanted: Wanted, series: readonly Series[]): readonly Candidate[] {
+  return series
+    .filter((each) => each[wanted.rounds].length > 0)
+    .map((each) => ({
+      series: each,
+      rounds: each[wanted.rounds].map(wanted.of),
+      value: medianOf(each[wanted.rounds], wanted.of),
+    }));
+}
+
+function bestOf({ better }: Wanted, found: readonly Candidate[]): Candidate | undefined {
+  const ascending = found.toSorted((left, right) => left.value - right.value);
+  return better === 'less' ? ascending[0] : ascending.at(-1);
+}
+
+function divide(upper: Candidate, lower: Candidate): Pick<Figure, 'value' | 'rounds' | 'unit'> {
+  const pairs = upper.rounds.slice(0, lower.rounds.length);
+  return {
+    value: upper.value / lower.value,
+    unit: '×',
+    rounds: pairs.map((value, index) => value / (lower.rounds[index] ?? Number.NaN)),
+  };
+}
+
+function figuresOf(wanted: Wanted, series: readonly Series[]): readonly Figure[] {
+  const found = candidatesOf(wanted, series);
+  const own = found.find((each) => each.series.system.product === OWN);
+  if (own === undefined) return [];
+  return wanted.against.flatMap(({ product, protocol, times = wanted.times }): readonly Figure[] => {
+    const rivals = found.filter(
+      ({ series: { system, channel } }) =>
+        system.product === product && (protocol === undefined || channel.protocol === protocol),
+    );
+    const best = bestOf(wanted, rivals);
+    if (best === undefined) return [];
+    const { system, channel, batch } = best.series;
+    const rival = `${system.name}, ${channel.protocol}${batch === undefined ? '' : `, ${batch}`}`;
+    if (product === 'echo') {
+      const name = `${wanted.title}: grantd ÷ ${rival}`;
+      return [{ name, ...divide(own, best), target: { kind: 'at most', value: ECHO_TIMES_MAX } }];
+    }
+    const [name, ratio] =
+      wanted.better === 'less' ? [`${rival} ÷ grantd`, divide(best, own)] : [`grantd ÷ ${rival}`, divide(own, best)];
+    const target = times === undefined ? {} : { target: { kind: 'at least', value: times } as const };
+    return [{ name: `${wanted.title}: ${name}`, ...ratio, ...target }];
+  });
+}
+
+/** In the order of the table above; what was not measured is left out. */
+export function compareWithPeers(results: Results): readonly Figure[] {
+  return WANTED.flatMap((wanted) => figuresOf(wanted, results[wanted.task] ?? []));
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# What the comparison needs that npm does not have: the peers, built from their Go modules in fixed versions, the load, built
+# from the folder beside this script, and Postgres from Debian. What is there already is kept.
+#
+#   tools.sh install <tool>…   out of: openfga spicedb load postgres
+#   tools.sh path <tool>       prints where it is
+#
+# Ends with status 3 where something cannot be had: no Go, no sources, not Debian, not root. Standard error says what it is
+# doing and how long it took. Environment:
+#   GRANTD_TOOLS   where programs are kept; ~/.cache/grantd-tools unless given
+set -euo pipefail
+
+OPENFGA=v1.22.1
+SPICEDB=v1.54.0
+TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
+BIN=$TOOLS/bin
+LOAD=$(cd "$(dirname "${BASH_SOURCE[0]}")/load" && pwd)
+MISSING=3
+
+say() { echo "compare tools: $*" >&2; }
+missing() { say "$*"; exit $MISSING; }
+
+# The peers do not tell their version when they are built from a module, so it is in the name of the file.
+path_of() {
+  case $1 in
+    openfga) echo "$BIN/openfga-$OPENFGA" ;;
+    spicedb) echo "$BIN/spicedb-$SPICEDB" ;;
+    load) echo "$BIN/compare-load" ;;
+    postgres) find /usr/lib/postgresql -path '*/bin/postgres' 2> /dev/null | sort -V | tail -1 | xargs -r dirname ;;
+    *) say "unknown tool $1"; exit 2 ;;
+  esac
+}
+
+build_openfga() { # output directory
+  GOBIN=$1 nice -n 10 go install "github.com/openfga/openfga/cmd/openfga@$OPENFGA" >&2
+}
+
+# Its module may not be installed by name (it has replace directives), so it is built in a copy of its sources.
+build_spicedb() { # output directory
+  local module
+  module=$(cd / && go mod download -json "github.com/authzed/spicedb@$SPICEDB" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+  cp -r "$module" "$1/sources"
+  chmod -R u+w "$1/sources"
+  (cd "$1/sources" && nice -n 10 go build -o "$1/spicedb" ./cmd/spicedb >&2)
+}
+
+build_load() { # output directory
+  (cd "$LOAD" && go build -o "$1/load" . >&2)
+}
+
+install_postgres() {
+  if ! command -v apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
+    missing "Postgres is missing, and only root on Debian can install it"
+  fi
+  say "installing Postgres with apt-get"
+  local log=$TOOLS/apt.log
+  {
+    apt-get update -qq &&
+      apt_install postgresql-common &&
+      # No server of the machine's own is wanted, which the package would make and start.
+      sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf &&
+      apt_install postgresql
+  } > "$log" 2>&1 || { tail -5 "$log" >&2; missing "Postgres cannot be installed"; }
+}
+
+apt_install() {
+  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qq -y --no-install-recommends "$@"
+}
+
+install_tool() {
+  local start=$SECONDS directory
+  if [ "$1" = postgres ]; then
+    [ -n "$(path_of postgres)" ] || install_postgres
+    [ -n "$(path_of postgres)" ] || missing "Postgres is not where Debian puts it"
+    return
+  fi
+  # The load is small, and its sources change: Go itself knows whether there is anything to do.
+  [ "$1" = load ] || [ ! -x "$(path_of "$1")" ] || return 0
+  command -v go > /dev/null || missing "Go is missing: $1 is built by it"
+  [ "$1" = load ] || say "building $1 from its Go module (5 to 10 minutes, once)"
+  directory=$(mktemp -d "$TOOLS/build-XXXXXX")
+  BUILT=$directory
+  trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
+  "build_$1" "$directory" || missing "$1 cannot be built"
+  mv "$directory/$1" "$(path_of "$1")"
+  [ "$1" = load ] || say "$1 is there, after $((SECONDS - start)) s"
+}
+
+# Two at once would write the same file: the second waits, and finds it done.
+locked() { # tool
+  (
+    exec 9> "$TOOLS/locks/compare-$1"
+    flock -n 9 || { say "waiting for another installation of $1"; flock 9; }
+    install_tool "$1"
+  )
+}
+
+case ${1:-} in
+  install)
+    shift
+    mkdir -p "$BIN" "$TOOLS/locks"
+    export GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
+    for each in "$@"; do
+      path_of "$each" > /dev/null
+      locked "$each"
+    done
+    ;;
+  path) path_of "${2:-}" ;;
+  *) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
+esac
