@@ -1,4 +1,4 @@
-// Faults of a cluster that take longer than a run of all tests can spare: `npm run test:faults:slow`.
+// Faults of a cluster that take longer than a run of all tests can spare: `npm run test:slow`.
 
 import { SLOW_OTHER_FAULTS } from '../support/cluster/trials/other-faults.ts';
 import { describeTrials } from '../support/cluster/trials/run-trials.ts';
