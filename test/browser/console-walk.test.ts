@@ -186,6 +186,8 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     const { page } = visit;
     const { keyboard } = page;
     await visit.open('/log-in');
+    // The field has the focus by itself, a moment after the page is there.
+    await page.locator('input:focus').waitFor();
     await keyboard.type(TOKEN);
     await keyboard.press('Enter');
     await page.waitForURL('**/console/cluster');
