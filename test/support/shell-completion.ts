@@ -1,7 +1,7 @@
 // What a real shell offers where somebody presses the tab key: bash, zsh and fish, with the program's own completion.
 
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { missingProgram } from './debian-program.ts';
@@ -55,8 +55,8 @@ const SHELLS: Readonly<Record<Shell, (lines: readonly string[]) => readonly stri
  * program is found as `grantd`, in `directory`.
  */
 export async function complete(shell: Shell, directory: string, lines: readonly string[]): Promise<readonly string[]> {
-  const programs = join(directory, 'bin');
-  await mkdir(programs, { recursive: true });
+  // Of each call its own: a shell must not run what another call is writing.
+  const programs = await mkdtemp(join(directory, 'bin-'));
   await writeFile(join(programs, 'grantd'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
   await chmod(join(programs, 'grantd'), 0o755);
   const { stdout } = await run(shell, [...SHELLS[shell](lines)], {
