@@ -30,12 +30,15 @@ const FISH = `
 grantd completion fish | source
 for line in $argv; string join -- ' ' (complete -C $line | string split -f 1 \\t); end; true`;
 
-/** Zsh completes only for a terminal: it types the line and a tab into one, and a key that prints what the line became. */
+/**
+ * Zsh completes only for a terminal: it types the line and a tab into one, and a key that prints what the line became. The
+ * terminal may echo what is typed at first, so what tells that it is ready is not in what is typed.
+ */
 const ZSH = `
 zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell 'PS1= RPS1= PS2=; stty -echo; autoload -Uz compinit; compinit -u -D; source <(grantd completion zsh)'
-zpty -w shell 'show() { print -r -- "<<$BUFFER>>"; BUFFER=; zle redisplay }; zle -N show; bindkey "^X" show; print -r READY'
+zpty -w shell 'show() { print -r -- "<<$BUFFER>>"; BUFFER=; zle redisplay }; zle -N show; bindkey "^X" show; print -r RE""ADY'
 zpty -r -m shell answer '*READY*'
 for line in "$@"; do
   zpty -w -n shell "$line"$'\\t\\C-x'
