@@ -52,7 +52,7 @@ const console: Event = {
     const stranger = await new ConsoleVisitor(url).get('/console/');
     assert.equal(stranger.status, 303);
     const operator = await new ConsoleVisitor(url).logIn(token);
-    const { status, text } = await operator.get('/console/');
+    const { status, text } = await operator.get('/console/cluster');
     assert.equal(status, 200);
     for (const { name } of await release.pods('shard')) assert.ok(text.includes(name), name);
   },
