@@ -3,24 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { freePort } from '../support/free-port.ts';
 import { type DevFacts, DevProcess, readDevFacts, startDev, waitFor } from './support/dev-process.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const BASE_URL = 'https://grantd.example.com';
 const TUPLE = JSON.stringify({ subject: 'user:ada', relation: 'viewer', object: 'document:plan' });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const bound = server.address();
-  assert.ok(typeof bound === 'object' && bound !== null);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return bound.port;
-}
 
 /** The addresses that a process logs once it listens. */
 async function listening(service: DevProcess): Promise<{ url: string; ops: string }> {

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../support/cassandra.ts';
+import { freePorts } from '../support/free-port.ts';
 import { createAuthority, createDirectory } from '../unit/rpc/certificates.ts';
 import { DevProcess, type Ended, waitFor } from './support/dev-process.ts';
 
@@ -16,24 +16,6 @@ const SLOTS = '8';
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
 /** A start on a machine that does much else. */
 const START_MS_MAX = 60_000;
-
-/** Ports of loopback that were free a moment ago, all different. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => {
-    const bound = server.address();
-    assert.ok(typeof bound === 'object' && bound !== null);
-    return bound.port;
-  });
-  await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))));
-  return ports;
-}
 
 const missing = await missingCassandra('the roles of a cluster');
 

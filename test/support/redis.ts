@@ -4,13 +4,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { waitFor } from './cluster/wait-for.ts';
 import { missingProgram } from './debian-program.ts';
+import { freePort } from './free-port.ts';
 
 const HOST = '127.0.0.1';
 const START_MS_MAX = 10_000;
@@ -22,14 +22,6 @@ const run = promisify(execFile);
 
 /** Undefined where Redis can be started; else why not. */
 export const missingRedis = (what: string): Promise<string | undefined> => missingProgram(what, 'redis-server');
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 export class RedisServer {
   readonly port: number;
