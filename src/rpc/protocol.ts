@@ -2,9 +2,12 @@
 // types were made with, and the bounds and timings of a connection that both ends keep.
 
 import { fileURLToPath } from 'node:url';
-import { type ChannelOptions, loadPackageDefinition } from '@grpc/grpc-js';
+import { type ChannelOptions, loadPackageDefinition, makeClientConstructor } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import * as frontMessages from './codec/front-message.ts';
+import * as shardMessages from './codec/shard-message.ts';
 import type { FrontMessage, FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
+import type { ShardDefinition } from './gen/grantd/v1/Shard.ts';
 import type { ShardMessage, ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
 import type { ProtoGrpcType } from './gen/shard.ts';
 
@@ -16,17 +19,32 @@ const LOADER_OPTIONS = { longs: Number, enums: Number, defaults: true, arrays: t
 // The generated types describe what the loader makes of this very file; the loader itself cannot know them.
 const types = loadPackageDefinition(loadSync(PROTO_PATH, LOADER_OPTIONS)) as unknown as ProtoGrpcType;
 
-export const ShardClient = types.grantd.v1.Shard;
-export const shardService = types.grantd.v1.Shard.service;
+const library = types.grantd.v1.Shard.service.Exchange;
 
-/** The bytes of messages, for a transport that carries them by itself. */
-const exchange = shardService.Exchange;
-export const encodeFrontMessage = (message: FrontMessage): Uint8Array => exchange.requestSerialize(message);
-export const decodeFrontMessage = (bytes: Uint8Array): FrontMessage__Output =>
-  exchange.requestDeserialize(Buffer.from(bytes));
-export const encodeShardMessage = (message: ShardMessage): Uint8Array => exchange.responseSerialize(message);
-export const decodeShardMessage = (bytes: Uint8Array): ShardMessage__Output =>
-  exchange.responseDeserialize(Buffer.from(bytes));
+/** The bytes of messages, for a transport that carries them by itself, too. */
+export const encodeFrontMessage = (message: FrontMessage): Buffer =>
+  frontMessages.encodeFrontMessage(message, library.requestSerialize);
+export const decodeFrontMessage = (bytes: Buffer): FrontMessage__Output =>
+  frontMessages.decodeFrontMessage(bytes, library.requestDeserialize);
+export const encodeShardMessage = (message: ShardMessage): Buffer =>
+  shardMessages.encodeShardMessage(message, library.responseSerialize);
+export const decodeShardMessage = (bytes: Buffer): ShardMessage__Output =>
+  shardMessages.decodeShardMessage(bytes, library.responseDeserialize);
+
+export const shardService: ShardDefinition = {
+  Exchange: {
+    ...library,
+    requestSerialize: encodeFrontMessage,
+    requestDeserialize: decodeFrontMessage,
+    responseSerialize: encodeShardMessage,
+    responseDeserialize: decodeShardMessage,
+  },
+};
+
+export const ShardClient = makeClientConstructor(
+  shardService,
+  'grantd.v1.Shard',
+) as unknown as (typeof types)['grantd']['v1']['Shard'];
 
 /** Of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;

@@ -43,6 +43,9 @@ interface PageLoad {
   pins: number;
 }
 
+/** A string of a request may share the memory of the whole message it came in, which a page must not keep. */
+const copyOf = (text: string): string => Buffer.from(text).toString();
+
 export class TenantMemory {
   readonly tenantId: TenantId;
   tenant: Tenant;
@@ -100,8 +103,9 @@ export class TenantMemory {
     if (loaded !== undefined) return loaded;
     let load = this.#loads.get(subject);
     if (load === undefined) {
-      load = { done: this.#loadPage(subject), pins: 0 };
-      this.#loads.set(subject, load);
+      const kept = copyOf(subject);
+      load = { done: this.#loadPage(kept), pins: 0 };
+      this.#loads.set(kept, load);
     }
     load.pins += 1;
     return load.done;
@@ -129,14 +133,14 @@ export class TenantMemory {
     while (page.holds(relation, object) === undefined) {
       const unconfirmed = this.#deltas.find(page.subject, relation, object);
       if (unconfirmed !== undefined) {
-        page.set(relation, object, unconfirmed.facts);
+        page.set(relation, copyOf(object), unconfirmed.facts);
         this.#resize(page);
         return;
       }
       const key = `${page.subject} ${relation} ${object}`;
       let read = this.#tupleReads.get(key);
       if (read === undefined) {
-        read = this.#readTuple(page, relation, object, key);
+        read = this.#readTuple(page, relation, copyOf(object), key);
         this.#tupleReads.set(key, read);
       }
       await read;

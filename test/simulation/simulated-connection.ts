@@ -16,7 +16,7 @@ export type AcceptStream = (stream: ServerStream) => boolean;
 
 type Frame =
   | { readonly kind: 'open'; readonly accept: AcceptStream }
-  | { readonly kind: 'data'; readonly bytes: Uint8Array }
+  | { readonly kind: 'data'; readonly bytes: Buffer }
   | { readonly kind: 'end' }
   | { readonly kind: 'error'; readonly message: string };
 

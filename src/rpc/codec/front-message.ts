@@ -1,0 +1,135 @@
+// The bytes of what a front sends. Checks, single and in bulk, are encoded by hand, since each check pays for it; the library
+// encodes everything else, and decodes whatever is not read here with certainty. Both write the same format, by the schema.
+
+import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
+import type { CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
+import type { Checks, Checks__Output } from '../gen/grantd/v1/Checks.ts';
+import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
+import { fieldWithLength, fieldWithNumber } from './tags.ts';
+import { readMessage, type WireReader } from './wire-reader.ts';
+import { WireWriter } from './wire-writer.ts';
+
+const CHECKS = fieldWithLength(2);
+const CHECKS_IDS = fieldWithLength(1);
+const CHECKS_HANDLES = fieldWithLength(2);
+const CHECKS_SUBJECTS = fieldWithLength(3);
+const CHECKS_RELATIONS = fieldWithLength(4);
+const CHECKS_OBJECTS = fieldWithLength(5);
+
+const CALLS = fieldWithLength(3);
+const CALL_ID = fieldWithNumber(1);
+const CALL_HANDLE = fieldWithNumber(2);
+const CALL_CHECK_BULK = fieldWithLength(13);
+const BULK_SUBJECTS = fieldWithLength(1);
+const BULK_RELATIONS = fieldWithLength(2);
+const BULK_OBJECTS = fieldWithLength(3);
+
+/** The numbers of relations that no schema knows yet are kept, as the library keeps them. */
+const ENUM_MAX = 0x7fff_ffff;
+
+const writer = new WireWriter();
+
+/** Whether the call is nothing but a bulk check. Relations are numbers, here and below, though the types allow names. */
+const isBulk = (call: Call): boolean => !!call.checkBulk && !call.attempt && !call.traceparent;
+
+function writeChecks({ ids = [], handles = [], subjects = [], relations = [], objects = [] }: Checks): void {
+  const mark = writer.open(CHECKS);
+  writer.packed(CHECKS_IDS, ids);
+  writer.packed(CHECKS_HANDLES, handles);
+  writer.strings(CHECKS_SUBJECTS, subjects);
+  writer.packed(CHECKS_RELATIONS, relations as number[]);
+  writer.strings(CHECKS_OBJECTS, objects);
+  writer.close(mark);
+}
+
+function writeBulk({ id = 0, handle = 0, checkBulk }: Call): void {
+  const { subjects = [], relations = [], objects = [] } = checkBulk ?? {};
+  const mark = writer.open(CALLS);
+  writer.number(CALL_ID, id);
+  writer.number(CALL_HANDLE, handle);
+  const bulkMark = writer.open(CALL_CHECK_BULK);
+  writer.strings(BULK_SUBJECTS, subjects);
+  writer.packed(BULK_RELATIONS, relations as number[]);
+  writer.strings(BULK_OBJECTS, objects);
+  writer.close(bulkMark);
+  writer.close(mark);
+}
+
+/** `encodeRest` is the library's. A bulk check comes behind the other calls of its message. */
+export function encodeFrontMessage(message: FrontMessage, encodeRest: (rest: FrontMessage) => Buffer): Buffer {
+  const { checks, calls = [], hello, ping, report } = message;
+  const plain = checks && !checks.traced?.length ? checks : undefined;
+  const otherCalls = calls.every(isBulk) ? [] : calls.filter((call) => !isBulk(call));
+  if (hello || ping || report || otherCalls.length > 0 || (checks && plain === undefined)) {
+    writer.raw(encodeRest({ ...message, checks: plain === undefined ? (checks ?? null) : null, calls: otherCalls }));
+  }
+  if (plain !== undefined) writeChecks(plain);
+  for (const call of calls) if (isBulk(call)) writeBulk(call);
+  return writer.take();
+}
+
+function readChecks(reader: WireReader, end: number): Checks__Output | undefined {
+  const checks: Checks__Output = { ids: [], handles: [], subjects: [], relations: [], objects: [], traced: [] };
+  const read = reader.fields(end, (tag) => {
+    if (tag === CHECKS_IDS) checks.ids = reader.packed(end);
+    else if (tag === CHECKS_HANDLES) checks.handles = reader.packed(end);
+    else if (tag === CHECKS_SUBJECTS) checks.subjects = reader.strings(tag, end);
+    else if (tag === CHECKS_RELATIONS) checks.relations = reader.packed(end, ENUM_MAX) as Checks__Output['relations'];
+    else if (tag === CHECKS_OBJECTS) checks.objects = reader.strings(tag, end);
+    else return false;
+    return true;
+  });
+  return read ? checks : undefined;
+}
+
+function readBulk(reader: WireReader, end: number): Call__Output | undefined {
+  const call: Call__Output = { id: 0, handle: 0, attempt: null, traceparent: '' };
+  const read = reader.fields(end, (tag) => {
+    if (tag === CALL_ID) call.id = reader.uint32(end);
+    else if (tag === CALL_HANDLE) call.handle = reader.uint32(end);
+    else if (tag === CALL_CHECK_BULK) call.checkBulk = readCheckBulk(reader, reader.lengthEnd(end)) ?? null;
+    else return false;
+    return true;
+  });
+  if (!read || !call.checkBulk) return undefined;
+  call.request = 'checkBulk';
+  return call;
+}
+
+function readCheckBulk(reader: WireReader, end: number): CheckBulk__Output | undefined {
+  const bulk: CheckBulk__Output = { subjects: [], relations: [], objects: [] };
+  const read = reader.fields(end, (tag) => {
+    if (tag === BULK_SUBJECTS) bulk.subjects = reader.strings(tag, end);
+    else if (tag === BULK_RELATIONS) bulk.relations = reader.packed(end, ENUM_MAX) as CheckBulk__Output['relations'];
+    else if (tag === BULK_OBJECTS) bulk.objects = reader.strings(tag, end);
+    else return false;
+    return true;
+  });
+  return read ? bulk : undefined;
+}
+
+/** `decodeRest` is the library's. Throws what it throws, for what is no message. */
+export function decodeFrontMessage(
+  bytes: Buffer,
+  decodeRest: (bytes: Buffer) => FrontMessage__Output,
+): FrontMessage__Output {
+  let checks: Checks__Output | undefined;
+  const bulks: Call__Output[] = [];
+  const rest = readMessage(bytes, (reader, tag, end) => {
+    if (tag === CHECKS && checks === undefined) {
+      checks = readChecks(reader, end);
+      return checks !== undefined;
+    }
+    const call = tag === CALLS ? readBulk(reader, end) : undefined;
+    if (call !== undefined) bulks.push(call);
+    return call !== undefined;
+  });
+  if (rest?.length === 0) return { hello: null, checks: checks ?? null, calls: bulks, ping: null, report: null };
+  if (rest === undefined) return decodeRest(bytes);
+  const message = decodeRest(Buffer.concat(rest));
+  // Checks in two parts, which no encoder writes: the library knows what becomes of them.
+  if (message.checks !== null && checks !== undefined) return decodeRest(bytes);
+  message.checks ??= checks ?? null;
+  message.calls.push(...bulks);
+  return message;
+}

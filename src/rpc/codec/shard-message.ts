@@ -1,0 +1,126 @@
+// The bytes of what a shard sends. The results of checks, single and in bulk, are encoded by hand, since each check pays for
+// it; the library encodes everything else, and decodes whatever is not read here with certainty. Both write the same format,
+// by the schema.
+
+import type { BulkResults__Output } from '../gen/grantd/v1/BulkResults.ts';
+import type { CheckResults, CheckResults__Output } from '../gen/grantd/v1/CheckResults.ts';
+import type { Reply, Reply__Output } from '../gen/grantd/v1/Reply.ts';
+import type { ShardMessage, ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
+import { fieldWithLength, fieldWithNumber } from './tags.ts';
+import { readMessage, type WireReader } from './wire-reader.ts';
+import { WireWriter } from './wire-writer.ts';
+
+const CHECK_RESULTS = fieldWithLength(3);
+const RESULTS_AUTHORIZED = fieldWithLength(1);
+const RESULTS_DENIED = fieldWithLength(2);
+const RESULTS_CHECKED_AT = fieldWithNumber(4);
+
+const REPLIES = fieldWithLength(4);
+const REPLY_ID = fieldWithNumber(1);
+const REPLY_BULK_RESULTS = fieldWithLength(5);
+const BULK_AUTHORIZED = fieldWithLength(1);
+const BULK_CHECKED_AT = fieldWithNumber(2);
+
+const writer = new WireWriter();
+
+const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+/** Whether no check has failed. */
+const isPlain = ({ failed = [], checkedAtMs }: CheckResults): boolean => failed.length === 0 && isTime(checkedAtMs);
+const isBulk = ({ bulkResults }: Reply): boolean => isTime(bulkResults?.checkedAtMs);
+
+function writeResults({ authorized = [], denied = [], checkedAtMs }: CheckResults): void {
+  const mark = writer.open(CHECK_RESULTS);
+  writer.packed(RESULTS_AUTHORIZED, authorized);
+  writer.packed(RESULTS_DENIED, denied);
+  writer.number(RESULTS_CHECKED_AT, Number(checkedAtMs));
+  writer.close(mark);
+}
+
+function writeBulk({ id = 0, bulkResults }: Reply): void {
+  const { authorized = [], checkedAtMs } = bulkResults ?? {};
+  const mark = writer.open(REPLIES);
+  writer.number(REPLY_ID, id);
+  const bulkMark = writer.open(REPLY_BULK_RESULTS);
+  writer.packed(BULK_AUTHORIZED, authorized);
+  writer.number(BULK_CHECKED_AT, Number(checkedAtMs));
+  writer.close(bulkMark);
+  writer.close(mark);
+}
+
+/** `encodeRest` is the library's. The results of a bulk check come behind the other replies of its message. */
+export function encodeShardMessage(message: ShardMessage, encodeRest: (rest: ShardMessage) => Buffer): Buffer {
+  const { checkResults, replies = [], welcome, routes, pong } = message;
+  const plain = checkResults && isPlain(checkResults) ? checkResults : undefined;
+  const otherReplies = replies.every(isBulk) ? [] : replies.filter((reply) => !isBulk(reply));
+  if (welcome || routes || pong || otherReplies.length > 0 || (checkResults && plain === undefined)) {
+    const rest = plain === undefined ? (checkResults ?? null) : null;
+    writer.raw(encodeRest({ ...message, checkResults: rest, replies: otherReplies }));
+  }
+  if (plain !== undefined) writeResults(plain);
+  for (const reply of replies) if (isBulk(reply)) writeBulk(reply);
+  return writer.take();
+}
+
+function readResults(reader: WireReader, end: number): CheckResults__Output | undefined {
+  const results: CheckResults__Output = { authorized: [], denied: [], failed: [], checkedAtMs: 0 };
+  const read = reader.fields(end, (tag) => {
+    if (tag === RESULTS_AUTHORIZED) results.authorized = reader.packed(end);
+    else if (tag === RESULTS_DENIED) results.denied = reader.packed(end);
+    else if (tag === RESULTS_CHECKED_AT) results.checkedAtMs = reader.number(end);
+    else return false;
+    return true;
+  });
+  return read ? results : undefined;
+}
+
+function readBulk(reader: WireReader, end: number): Reply__Output | undefined {
+  const reply: Reply__Output = { id: 0 };
+  const read = reader.fields(end, (tag) => {
+    if (tag === REPLY_ID) reply.id = reader.uint32(end);
+    else if (tag === REPLY_BULK_RESULTS) reply.bulkResults = readBulkResults(reader, reader.lengthEnd(end)) ?? null;
+    else return false;
+    return true;
+  });
+  if (!read || !reply.bulkResults) return undefined;
+  reply.result = 'bulkResults';
+  return reply;
+}
+
+function readBulkResults(reader: WireReader, end: number): BulkResults__Output | undefined {
+  const results: BulkResults__Output = { authorized: [], checkedAtMs: 0 };
+  const read = reader.fields(end, (tag) => {
+    if (tag === BULK_AUTHORIZED) results.authorized = reader.packed(end, 1).map((bit) => bit === 1);
+    else if (tag === BULK_CHECKED_AT) results.checkedAtMs = reader.number(end);
+    else return false;
+    return true;
+  });
+  return read ? results : undefined;
+}
+
+/** `decodeRest` is the library's. Throws what it throws, for what is no message. */
+export function decodeShardMessage(
+  bytes: Buffer,
+  decodeRest: (bytes: Buffer) => ShardMessage__Output,
+): ShardMessage__Output {
+  let checkResults: CheckResults__Output | undefined;
+  const bulks: Reply__Output[] = [];
+  const rest = readMessage(bytes, (reader, tag, end) => {
+    if (tag === CHECK_RESULTS && checkResults === undefined) {
+      checkResults = readResults(reader, end);
+      return checkResults !== undefined;
+    }
+    const reply = tag === REPLIES ? readBulk(reader, end) : undefined;
+    if (reply !== undefined) bulks.push(reply);
+    return reply !== undefined;
+  });
+  if (rest?.length === 0) {
+    return { welcome: null, routes: null, checkResults: checkResults ?? null, replies: bulks, pong: null };
+  }
+  if (rest === undefined) return decodeRest(bytes);
+  const message = decodeRest(Buffer.concat(rest));
+  // Results in two parts, which no encoder writes: the library knows what becomes of them.
+  if (message.checkResults !== null && checkResults !== undefined) return decodeRest(bytes);
+  message.checkResults ??= checkResults ?? null;
+  message.replies.push(...bulks);
+  return message;
+}
