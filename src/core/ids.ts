@@ -15,27 +15,46 @@ export type IdPrefix = 'ten' | 'grt' | 'key' | 'req' | 'inc' | 'ent';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const UUID_LENGTH = 16;
 const TEXT_LENGTH = 26;
+const TIME_LENGTH = 6;
+const RANDOM_LENGTH = UUID_LENGTH - TIME_LENGTH;
 /** Random bytes are drawn for this many ids at once; a draw costs more than an id. */
 const POOL_IDS = 256;
 
 const decodeTable = new Map([...ALPHABET].map((character, index) => [character, index]));
 
+/** Two characters for each ten bits. */
+const PAIRS = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => first + second));
+const pair = (bits: number): string => PAIRS[bits] ?? '';
+
+/** Five bytes, from `start` on, as eight characters. */
+function encodeFive(bytes: Uint8Array, start: number): string {
+  const high = ((bytes[start] ?? 0) << 8) | (bytes[start + 1] ?? 0);
+  const middle = bytes[start + 2] ?? 0;
+  const low = ((bytes[start + 3] ?? 0) << 8) | (bytes[start + 4] ?? 0);
+  return (
+    pair(high >>> 6) +
+    pair(((high & 63) << 4) | (middle >>> 4)) +
+    pair(((middle & 15) << 6) | (low >>> 10)) +
+    pair(low & 1023)
+  );
+}
+
+/** 6 bytes as 10 characters; the first two bits of the 50 are zero. */
+function encodeSix(bytes: Uint8Array): string {
+  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0, sixth = 0] = bytes;
+  return (
+    pair(first) +
+    pair((second << 2) | (third >>> 6)) +
+    pair(((third & 63) << 4) | (fourth >>> 4)) +
+    pair(((fourth & 15) << 6) | (fifth >>> 2)) +
+    pair(((fifth & 3) << 8) | sixth)
+  );
+}
+
 /** 16 bytes as 26 characters; the first two bits of the 130 are zero. */
 export function encodeUuid(bytes: Uint8Array): string {
   assert(bytes.length === UUID_LENGTH, 'a UUID has 16 bytes');
-  let text = '';
-  let buffer = 0;
-  let bits = 2;
-  for (let index = 0; index < UUID_LENGTH; index += 1) {
-    buffer = (buffer << 8) | (bytes[index] ?? 0);
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += ALPHABET[(buffer >> bits) & 31];
-    }
-    buffer &= (1 << bits) - 1;
-  }
-  return text;
+  return encodeSix(bytes) + encodeFive(bytes, 6) + encodeFive(bytes, 11);
 }
 
 /** The 16 bytes of `encodeUuid`, or undefined where the text is not its output for any. */
@@ -98,7 +117,8 @@ export class IdFactory {
   readonly #random: Random;
   #pool: Uint8Array = new Uint8Array(0);
   #used = 0;
-  readonly #scratch = new Uint8Array(UUID_LENGTH);
+  #timeMs = Number.NaN;
+  #time = '';
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
@@ -109,24 +129,30 @@ export class IdFactory {
   create(prefix: 'key'): KeyId;
   create(prefix: IdPrefix): string;
   create(prefix: IdPrefix): string {
-    if (this.#used + 10 > this.#pool.length) {
-      this.#pool = this.#random.bytes(10 * POOL_IDS);
+    if (this.#used + RANDOM_LENGTH > this.#pool.length) {
+      this.#pool = this.#random.bytes(RANDOM_LENGTH * POOL_IDS);
       this.#used = 0;
     }
-    const bytes = this.#scratch;
+    const start = this.#used;
+    const bytes = this.#pool;
+    // The version and the variant stand at fixed bits among the random ones.
+    bytes[start] = 0x70 | ((bytes[start] ?? 0) & 0x0f);
+    bytes[start + 2] = 0x80 | ((bytes[start + 2] ?? 0) & 0x3f);
+    this.#used += RANDOM_LENGTH;
+    return `${prefix}_${this.#timeText()}${encodeFive(bytes, start)}${encodeFive(bytes, start + 5)}`;
+  }
+
+  /** The first ten characters, the same for all ids of a millisecond. */
+  #timeText(): string {
     const wallMs = this.#clock.wallMs();
-    const high = Math.floor(wallMs / 0x1_0000_0000);
-    const low = wallMs >>> 0;
-    bytes[0] = high >>> 8;
-    bytes[1] = high;
-    bytes[2] = low >>> 24;
-    bytes[3] = low >>> 16;
-    bytes[4] = low >>> 8;
-    bytes[5] = low;
-    for (let index = 0; index < 10; index += 1) bytes[6 + index] = this.#pool[this.#used + index] ?? 0;
-    this.#used += 10;
-    bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
-    bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-    return `${prefix}_${encodeUuid(bytes)}`;
+    if (wallMs !== this.#timeMs) {
+      const bytes = new Uint8Array(TIME_LENGTH);
+      const high = Math.floor(wallMs / 0x1_0000_0000);
+      const low = wallMs >>> 0;
+      bytes.set([high >>> 8, high, low >>> 24, low >>> 16, low >>> 8, low]);
+      this.#timeMs = wallMs;
+      this.#time = encodeSix(bytes);
+    }
+    return this.#time;
   }
 }

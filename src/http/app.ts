@@ -85,11 +85,15 @@ export function createApp(
     return exchange;
   };
 
+  /** Operations at a path without parameters, to which a request is led without the router: nearly all requests are theirs. */
+  const direct = new Map<string, (request: Request, response: Response) => void>();
   for (const route of routes) {
-    router.all(expressPath(route.path), (request, response) => {
+    const serve = (request: Request, response: Response): void => {
       const exchange = begin(request, response, route.path);
       if (exchange !== undefined) pipeline(exchange, route);
-    });
+    };
+    if (!route.path.includes('{')) direct.set(route.path, serve);
+    router.all(expressPath(route.path), serve);
   }
 
   const servePage = (request: Request, response: Response, path: string, html: string | undefined): void => {
@@ -120,7 +124,10 @@ export function createApp(
     else answers.problem(exchange, new GrantdError('not-found', 'There is nothing at this path.'));
   };
 
-  return (request, response) => {
-    router(request as Request, response as Response, () => serveNothing(request as Request, response as Response));
+  return (incoming, outgoing) => {
+    const [request, response] = [incoming as Request, outgoing as Response];
+    const serve = direct.get(request.url);
+    if (serve === undefined) router(request, response, () => serveNothing(request, response));
+    else serve(request, response);
   };
 }

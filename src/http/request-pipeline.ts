@@ -24,6 +24,8 @@ export type Pipeline = (exchange: Exchange, route: Route | undefined) => void;
 
 /** How old the plan of a tenant may be that sends nothing but requests above its limit. */
 const PLAN_AGE_MS = 1000;
+/** Of a path that has none, where no router has looked for them. */
+const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 const BEARER = 'Bearer ';
 /** RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1). */
 const BEARER_ANY_CASE = /^bearer +([^ ]+)$/i;
@@ -111,7 +113,8 @@ export function createPipeline(
       const query = parseQuery(text, operation.queryNames);
       exchange.arrivedAtMs = clock.monotonicMs();
       exchange.deadlineMs = exchange.arrivedAtMs + deadlineMs;
-      reply = operation.answer(session, exchange, { body, query, pathParameters: request.params });
+      const pathParameters = request.params ?? NO_PARAMETERS;
+      reply = operation.answer(session, exchange, { body, query, pathParameters });
     } catch (error) {
       refuse(exchange, session, error);
       return;

@@ -3,6 +3,8 @@
 
 import type { z } from 'zod';
 import { type ErrorCode, GrantdError } from '../core/errors.ts';
+import { isIdentifier, isRelation, type Tuple } from '../core/tuples.ts';
+import { bulkSchema, tupleSchema } from './schemas.ts';
 
 const CODES: ReadonlyMap<PropertyKey, ErrorCode> = new Map([
   ['subject', 'invalid-subject'],
@@ -38,4 +40,25 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
 export function validateBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   if (!isJsonObject(body)) throw new GrantdError('invalid-request', 'The body must be a JSON object.');
   return validate(schema, body);
+}
+
+/** Whether the schema of a tuple takes the value. Every check pays for this, so it makes nothing. */
+const isTuple = (value: unknown): value is Tuple =>
+  isJsonObject(value) &&
+  isIdentifier(value.subject) &&
+  typeof value.relation === 'string' &&
+  isRelation(value.relation) &&
+  isIdentifier(value.object);
+
+const tupleOf = ({ subject, relation, object }: Tuple): Tuple => ({ subject, relation, object });
+
+/** As `validateBody` by the schema of a tuple, which says what is wrong. */
+export function validateTuple(body: unknown): Tuple {
+  return isTuple(body) ? tupleOf(body) : validateBody(tupleSchema, body);
+}
+
+/** As `validateBody` by the schema of a bulk check, which says what is wrong. Its length has been looked at. */
+export function validateBulk(body: unknown): readonly Tuple[] {
+  if (isJsonObject(body) && Array.isArray(body.checks) && body.checks.every(isTuple)) return body.checks.map(tupleOf);
+  return validateBody(bulkSchema, body).checks;
 }

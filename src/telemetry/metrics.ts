@@ -2,6 +2,7 @@
 // sets: operations, statuses, outcomes. Never a tenant, a key or a path.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { TalliedHistogram } from './tallied-histogram.ts';
 
 /** From 100 µs to 10 s, the deadline of a request. */
 const SECONDS_BUCKETS = [
@@ -18,7 +19,7 @@ export interface Metrics {
   onRender(report: () => void): () => void;
   /** The text exposition format, as of now. */
   render(): Promise<string>;
-  readonly httpRequestSeconds: Histogram<'operation' | 'status'>;
+  readonly httpRequestSeconds: TalliedHistogram<'operation' | 'status'>;
   readonly checks: Counter<'outcome'>;
   readonly rateLimited: Counter<'bucket'>;
   readonly rateLimitDecisions: Counter<'source'>;
@@ -71,7 +72,7 @@ export function createMetrics(): Metrics {
       for (const report of reports) report();
       return registry.metrics();
     },
-    httpRequestSeconds: new Histogram({
+    httpRequestSeconds: new TalliedHistogram({
       name: 'grantd_http_request_seconds',
       help: 'Duration of HTTP requests, from the header read to the answer handed over, by operation and status.',
       labelNames: ['operation', 'status'],

@@ -7,6 +7,8 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { KEYS_BUCKET, type Plan } from '../../core/plans.ts';
 import type { RateDecision, RateLimiter } from './rate-limiter.ts';
 
+type Bucket = 'plan' | 'keys';
+
 /** A block is this part of the limit. */
 const BLOCKS_PER_WINDOW = 100;
 const BLOCK_MAX = 1000;
@@ -48,7 +50,8 @@ function decisionOf(
 export function createMemoryRateLimiter(): RateLimiter {
   /** By length of the window, then by requests: as many as there are different limits in the plans. */
   const limiters = new Map<number, Map<number, WindowLimiter>>();
-  const leases = new Map<string, Lease>();
+  /** By tenant. */
+  const leases = { plan: new Map<string, Lease>(), keys: new Map<string, Lease>() };
 
   function limiterOf(requests: number, windowSeconds: number): WindowLimiter {
     let byRequests = limiters.get(windowSeconds);
@@ -65,8 +68,8 @@ export function createMemoryRateLimiter(): RateLimiter {
   }
 
   /** The lease of a window that still runs. */
-  function leaseOf(key: string, limiter: WindowLimiter, nowMs: number): Lease | undefined {
-    const lease = leases.get(key);
+  function leaseOf(bucket: Bucket, tenantId: string, limiter: WindowLimiter, nowMs: number): Lease | undefined {
+    const lease = leases[bucket].get(tenantId);
     return lease !== undefined && lease.limiter === limiter && nowMs < lease.endsAtMs ? lease : undefined;
   }
 
@@ -75,18 +78,19 @@ export function createMemoryRateLimiter(): RateLimiter {
     return decisionOf(lease.limiter, true, lease.left + lease.beyond, lease.endsAtMs - nowMs);
   }
 
-  async function takeBlock(key: string, limiter: WindowLimiter): Promise<RateDecision> {
+  async function takeBlock(bucket: Bucket, tenantId: string, limiter: WindowLimiter): Promise<RateDecision> {
     const { requests, block, windows } = limiter;
     // A penalty counts as `consume` does, but never rejects: a refusal costs no more than a request let through.
-    const { consumedPoints, msBeforeNext } = await windows.penalty(key, block);
+    const { consumedPoints, msBeforeNext } = await windows.penalty(`${bucket} ${tenantId}`, block);
     const nowMs = Date.now();
     const granted = Math.min(block, Math.max(0, requests - (consumedPoints - block)));
-    let lease = leaseOf(key, limiter, nowMs);
+    let lease = leaseOf(bucket, tenantId, limiter, nowMs);
     if (lease === undefined) {
       const begun: Lease = { limiter, endsAtMs: nowMs + msBeforeNext, left: 0, beyond: 0 };
       lease = begun;
-      leases.set(key, begun);
-      setTimeout(() => leases.get(key) === begun && leases.delete(key), msBeforeNext).unref();
+      const ofBucket = leases[bucket];
+      ofBucket.set(tenantId, begun);
+      setTimeout(() => ofBucket.get(tenantId) === begun && ofBucket.delete(tenantId), msBeforeNext).unref();
     }
     lease.left += granted;
     lease.beyond = Math.max(0, requests - consumedPoints);
@@ -94,16 +98,14 @@ export function createMemoryRateLimiter(): RateLimiter {
   }
 
   return {
-    consume(tenantId: string, plan: Plan, bucket: 'plan' | 'keys') {
+    consume(tenantId: string, plan: Plan, bucket: Bucket) {
       const requests = bucket === 'keys' ? KEYS_BUCKET.requests : plan.requests;
       if (requests === undefined) return undefined;
       const windowSeconds = bucket === 'keys' ? KEYS_BUCKET.windowSeconds : plan.windowSeconds;
       const limiter = limiterOf(requests, windowSeconds);
-      // The first character tells the bucket, the rest is the tenant: no two pairs share a key.
-      const key = bucket === 'keys' ? `k${tenantId}` : `p${tenantId}`;
       const nowMs = Date.now();
-      const lease = leaseOf(key, limiter, nowMs);
-      return lease !== undefined && lease.left > 0 ? use(lease, nowMs) : takeBlock(key, limiter);
+      const lease = leaseOf(bucket, tenantId, limiter, nowMs);
+      return lease !== undefined && lease.left > 0 ? use(lease, nowMs) : takeBlock(bucket, tenantId, limiter);
     },
   };
 }

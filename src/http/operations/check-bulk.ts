@@ -7,7 +7,7 @@ import type { Operation } from '../operation.ts';
 import type { CheckOutcomes } from '../request-metrics.ts';
 import { bulkResultSchema, bulkSchema } from '../schemas.ts';
 import { timestampText } from '../timestamps.ts';
-import { isJsonObject, validateBody } from '../validation.ts';
+import { isJsonObject, validateBulk } from '../validation.ts';
 
 /** Before any element is looked at, so that the answer does not depend on what the surplus holds. */
 function refuseTooMany(body: unknown): void {
@@ -46,7 +46,7 @@ export function createCheckBulk(outcomes: CheckOutcomes): Operation {
     errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object'],
     answer(session, context, { body }) {
       refuseTooMany(body);
-      const { checks } = validateBody(bulkSchema, body);
+      const checks = validateBulk(body);
       return session.checkBulk(context, checks).then(
         ({ authorized, checkedAtMs }) => {
           const held = authorized.filter(Boolean).length;

@@ -6,7 +6,7 @@ import type { Operation } from '../operation.ts';
 import type { CheckOutcomes } from '../request-metrics.ts';
 import { checkResultSchema, tupleSchema } from '../schemas.ts';
 import { timestampText } from '../timestamps.ts';
-import { validateBody } from '../validation.ts';
+import { validateTuple } from '../validation.ts';
 
 export function createCheck(outcomes: CheckOutcomes): Operation {
   return {
@@ -30,7 +30,7 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
     ],
     errors: ['invalid-subject', 'invalid-relation', 'invalid-object'],
     answer(session, context, { body }) {
-      const tuple = validateBody(tupleSchema, body);
+      const tuple = validateTuple(body);
       return session.check(context, tuple).then(
         ({ authorized, checkedAtMs }) => {
           if (authorized) outcomes.authorized(1);

@@ -7,7 +7,7 @@ import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Operation } from '../operation.ts';
 import { grantRecord } from '../records.ts';
 import { grantSchema, tupleSchema } from '../schemas.ts';
-import { validateBody } from '../validation.ts';
+import { validateTuple } from '../validation.ts';
 
 const schema = { name: 'Grant', schema: grantSchema };
 
@@ -28,7 +28,7 @@ export const createGrant: Operation = {
   ],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'namespace-limit-reached'],
   answer(session, context, { body }) {
-    const tuple = validateBody(tupleSchema, body);
+    const tuple = validateTuple(body);
     return session.writeGrants(context, [{ ...tuple, revoke: false }]).then(([result]) => {
       if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
       assert(result?.kind === 'created' || result?.kind === 'exists', 'creating a grant creates it or finds it');

@@ -6,7 +6,7 @@ import { EXAMPLE_TUPLE } from '../examples.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Operation } from '../operation.ts';
 import { tupleSchema } from '../schemas.ts';
-import { validateBody } from '../validation.ts';
+import { validateTuple } from '../validation.ts';
 
 export const revokeGrant: Operation = {
   id: 'revokeGrant',
@@ -22,7 +22,7 @@ export const revokeGrant: Operation = {
   successes: [{ status: 204, description: 'The grant was removed.' }],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'grant-not-found'],
   answer(session, context, { body }) {
-    const tuple = validateBody(tupleSchema, body);
+    const tuple = validateTuple(body);
     return session.writeGrants(context, [{ ...tuple, revoke: true }]).then(([result]) => {
       if (result?.kind === 'not-found') throw new GrantdError('grant-not-found', 'No such grant exists.');
       assert(result?.kind === 'revoked', 'revoking a grant removes it or does not find it');

@@ -12,7 +12,7 @@ import {
   pageQuerySchema,
   tupleSchema,
 } from '../../../src/http/schemas.ts';
-import { validate, validateBody } from '../../../src/http/validation.ts';
+import { validate, validateBody, validateBulk, validateTuple } from '../../../src/http/validation.ts';
 
 type Outcome = { readonly value: unknown } | { readonly code: string; readonly message: string };
 
@@ -47,6 +47,42 @@ const identifierLike = fc.oneof(
   fc.constant(undefined),
 );
 const relationLike = fc.oneof(fc.constantFrom(...RELATIONS), fc.string(), fc.jsonValue(), fc.constant(undefined));
+
+const tupleLike = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ subject: identifierLike, relation: relationLike, object: identifierLike }) },
+  { weight: 3, arbitrary: fc.constant({ subject: 'user:ada', relation: 'viewer', object: 'document:plan', extra: 1 }) },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+
+describe('the short way', () => {
+  it('takes or refuses a tuple as the schema does', () => {
+    fc.assert(
+      fc.property(tupleLike, (body) => {
+        assert.deepEqual(
+          outcomeOf(() => validateTuple(body)),
+          outcomeOf(() => validateBody(tupleSchema, body)),
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('takes or refuses the tuples of a bulk check as the schema does', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.array(tupleLike, { maxLength: 4 }), fc.jsonValue()), (checks) => {
+        assert.deepEqual(
+          outcomeOf(() => validateBulk({ checks, extra: 1 })),
+          outcomeOf(() => validateBody(bulkSchema, { checks }).checks),
+        );
+      }),
+      { numRuns: 1000 },
+    );
+    assert.deepEqual(
+      outcomeOf(() => validateBulk([])),
+      outcomeOf(() => validateBody(bulkSchema, [])),
+    );
+  });
+});
 
 describe('a tuple', () => {
   it('is taken or refused alike by the schema and by the parser of core', () => {
