@@ -1,6 +1,6 @@
 // The role `dev`: the whole service in one process on the embedded store. The same parts as in a cluster, wired the same
-// way: fronts and shards talk gRPC over loopback. It is ready only when everything serves, and a start that fails at any
-// step lets go of all that it had taken.
+// way, but that fronts and shards exchange their messages directly, where a cluster's talk gRPC. It is ready only when
+// everything serves, and a start that fails at any step lets go of all that it had taken.
 
 import { resolve } from 'node:path';
 import { OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
@@ -13,7 +13,8 @@ import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
 import { createStaticDiscovery } from '../discovery/static.ts';
 import { createFront } from '../front/create-front.ts';
-import { listenShardServer } from '../rpc/server.ts';
+import { createDirectTransport } from '../rpc/direct-transport.ts';
+import { listenShardServer, type ShardServer } from '../rpc/server.ts';
 import { retireMembers } from '../shard/membership.ts';
 import { createMemoryBudget } from '../shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../shard/node.ts';
@@ -144,14 +145,14 @@ export async function startDev(
   const meta = await openMeta(store, dependencies, config.slots);
 
   const nodes: (ShardNode | undefined)[] = [];
-  const addresses: string[] = [];
+  const servers: ShardServer[] = [];
   for (let index = 0; index < options.shards; index += 1) {
     const address = shardAddress(config.rpcAddress, index);
     const server = await listenOn('GRANTD_RPC_ADDRESS', address, () =>
       listenShardServer({ shard: () => nodes[index], clock, log, tracing }, { address }),
     );
     parts.defer(() => server.close());
-    addresses.push(server.address);
+    servers.push(server);
   }
   parts.defer(async () => {
     const outcomes = await Promise.allSettled(nodes.map((node) => node?.stop()));
@@ -161,7 +162,7 @@ export async function startDev(
   const budget = createMemoryBudget(metrics, config.pageCacheBytes);
   // This process holds the store alone: what an earlier run left behind is not alive.
   await retireMembers(store, clock);
-  for (const [index, address] of addresses.entries()) {
+  for (const [index, { address }] of servers.entries()) {
     const node = createShardNode(
       { store, clock, random, log, metrics, budget },
       {
@@ -179,10 +180,14 @@ export async function startDev(
   // Each claims its share of the slots among all that have joined.
   await Promise.all(nodes.map((node) => node?.start()));
 
-  const discovery = createStaticDiscovery(addresses);
-  const front = createFront({ discovery, clock, random, log, metrics }, { name: 'dev', peer: 'front' });
+  const discovery = createStaticDiscovery(servers.map(({ address }) => address));
+  const openStream = createDirectTransport(new Map(servers.map(({ address, accept }) => [address, accept])));
+  const front = createFront({ discovery, clock, random, log, metrics, openStream }, { name: 'dev', peer: 'front' });
   parts.defer(() => front.close());
-  const consoleFront = createFront({ discovery, clock, random, log, metrics }, { name: 'dev', peer: 'console' });
+  const consoleFront = createFront(
+    { discovery, clock, random, log, metrics, openStream },
+    { name: 'dev', peer: 'console' },
+  );
   parts.defer(() => consoleFront.close());
   await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front did not reach every shard');
   frontReady = () => front.ready() && consoleFront.ready();

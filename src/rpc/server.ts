@@ -6,11 +6,13 @@ import type { Clock } from '../core/clock.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Tracing } from '../telemetry/spans.ts';
+import type { AcceptStream } from './direct-transport.ts';
 import type { FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
 import { isConsoleCertificate } from './peer-certificate.ts';
 import { PeerStream } from './peer-stream.ts';
 import { SERVER_OPTIONS, shardService } from './protocol.ts';
+import type { ServerStream } from './transport.ts';
 
 /** What a close waits for answers under way before it cuts the connections. */
 const CLOSE_MS_MAX = 2000;
@@ -18,6 +20,8 @@ const CLOSE_MS_MAX = 2000;
 export interface ShardServer {
   /** host:port, with the port that was bound. */
   readonly address: string;
+  /** Takes a stream of this very process, which may be a console's. */
+  readonly accept: AcceptStream;
   /** Answers what is under way for up to 2 s, then cuts. Idempotent. */
   close(): Promise<void>;
 }
@@ -46,23 +50,26 @@ export async function listenShardServer(
   const streams = new Set<PeerStream>();
   let closing: Promise<void> | undefined;
 
+  function accept(stream: ServerStream, consoleAllowed: boolean): boolean {
+    const shard = dependencies.shard();
+    if (shard === undefined || closing !== undefined) return false;
+    const { version = '' } = options;
+    const peer = new PeerStream(stream, { shard, clock, log, version, consoleAllowed, tracing }, () => {
+      streams.delete(peer);
+    });
+    streams.add(peer);
+    return true;
+  }
+
   server.addService(shardService, {
     Exchange(call: ServerDuplexStream<FrontMessage__Output, ShardMessage>) {
-      const shard = dependencies.shard();
-      if (shard === undefined || closing !== undefined) {
-        const details = 'The shard is not up.';
-        call.emit('error', Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
-        return;
-      }
       // Only a connection that TLS has verified shows a certificate here.
       const { sslPeerCertificate } = call.getAuthContext();
       const consoleAllowed =
         options.credentials === undefined || isConsoleCertificate(sslPeerCertificate, options.consoleNames);
-      const { version = '' } = options;
-      const stream = new PeerStream(call, { shard, clock, log, version, consoleAllowed, tracing }, () => {
-        streams.delete(stream);
-      });
-      streams.add(stream);
+      if (accept(call, consoleAllowed)) return;
+      const details = 'The shard is not up.';
+      call.emit('error', Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
     },
   });
 
@@ -89,6 +96,7 @@ export async function listenShardServer(
 
   return {
     address: `${host}:${port}`,
+    accept: (stream) => accept(stream, true),
     close: () => {
       closing ??= close();
       return closing;

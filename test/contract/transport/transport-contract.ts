@@ -1,0 +1,170 @@
+// What every transport between fronts and shards keeps, as either end sees it.
+
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
+import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import { CHECKS_PER_MESSAGE_MAX } from '../../../src/rpc/protocol.ts';
+import type { ShardServer } from '../../../src/rpc/server.ts';
+import type { ClientStream, OpenStream } from '../../../src/rpc/transport.ts';
+import { waitFor } from '../../support/cluster/wait-for.ts';
+import { FakeShard, FakeWorld } from '../../support/fake-shard.ts';
+import { listen } from '../../unit/rpc/harness.ts';
+
+const HELLO = { hello: { name: 'contract', peer: Peer.PEER_FRONT, version: '0', slots: 0 } };
+const PINGS = 20;
+/** More than any transport takes at once. */
+const LARGE_MESSAGES = 24;
+
+class Front {
+  readonly messages: ShardMessage__Output[] = [];
+  readonly endings: string[] = [];
+  drained = 0;
+  readonly stream: ClientStream;
+
+  constructor(openStream: OpenStream, address: string) {
+    this.stream = openStream(address, {
+      onMessage: (message) => this.messages.push(message),
+      onDrain: () => {
+        this.drained += 1;
+      },
+      onError: (text) => this.endings.push(`error: ${text}`),
+      onEnd: () => this.endings.push('end'),
+    });
+  }
+
+  /** Nothing is heard within the call that opens or sends. */
+  static open(t: TestContext, openStream: OpenStream, address: string): Front {
+    const front = new Front(openStream, address);
+    t.after(() => front.stream.cancel());
+    front.stream.write(HELLO);
+    assert.deepEqual([front.messages.length, front.endings.length], [0, 0]);
+    return front;
+  }
+
+  welcomed(): Promise<void> {
+    return waitFor('the welcome', () => this.messages.some(({ welcome }) => welcome !== null));
+  }
+
+  pongs(): number[] {
+    return this.messages.flatMap(({ pong }) => (pong === null ? [] : [pong.id]));
+  }
+}
+
+function createShard(): FakeShard {
+  const shard = new FakeShard(new FakeWorld());
+  shard.own([0, 1, 2, 3]);
+  return shard;
+}
+
+/** 600 KB. */
+function largeMessage(firstId: number) {
+  const ids = Array.from({ length: CHECKS_PER_MESSAGE_MAX / 10 }, (_, index) => firstId + index);
+  return {
+    checks: {
+      ids,
+      handles: ids.map(() => 1),
+      subjects: ids.map(() => 'x'.repeat(300)),
+      relations: ids.map(() => 6 as const),
+      objects: ids.map(() => 'y'.repeat(300)),
+    },
+  };
+}
+
+export function defineTransportContract(name: string, connect: (server: ShardServer) => OpenStream): void {
+  describe(`the transport ${name}`, { timeout: 60_000 }, () => {
+    it('brings every message once, in order, and none within the call that sends it', async (t) => {
+      const shard = createShard();
+      const server = await listen(t, () => shard);
+      const front = Front.open(t, connect(server), server.address);
+      await front.welcomed();
+      for (let id = 1; id <= PINGS; id += 1) {
+        const heard = front.messages.length;
+        front.stream.write({ ping: { id } });
+        assert.equal(front.messages.length, heard);
+        // The shard answers the last of those that come together.
+        await waitFor('the pong', () => front.pongs().includes(id));
+      }
+      assert.deepEqual(
+        front.pongs(),
+        Array.from({ length: PINGS }, (_, index) => index + 1),
+      );
+      assert.deepEqual(front.endings, []);
+    });
+
+    it('tells a front that the shard is not up', async (t) => {
+      const server = await listen(t, () => undefined);
+      const front = Front.open(t, connect(server), server.address);
+      await waitFor('the refusal', () => front.endings.length > 0);
+      assert.match(front.endings[0] ?? '', /^error: .*The shard is not up\./);
+      assert.equal(front.messages.length, 0);
+    });
+
+    it('tells a front that nobody is at the address', async (t) => {
+      const server = await listen(t, createShard);
+      const openStream = connect(server);
+      await server.close();
+      const front = Front.open(t, openStream, server.address);
+      await waitFor('the refusal', () => front.endings.length > 0);
+      assert.match(front.endings[0] ?? '', /^error: /);
+    });
+
+    it('ends a stream that breaks the protocol, and says why', async (t) => {
+      const shard = createShard();
+      const server = await listen(t, () => shard);
+      const front = Front.open(t, connect(server), server.address);
+      await front.welcomed();
+      front.stream.write(HELLO);
+      await waitFor('the end', () => front.endings.length > 0);
+      assert.match(front.endings[0] ?? '', /^error: .*A hello comes only once\./);
+      await waitFor('the shard to let go', () => shard.connections.size === 0);
+    });
+
+    it('ends in order where the shard closes', async (t) => {
+      const shard = createShard();
+      const server = await listen(t, () => shard);
+      const front = Front.open(t, connect(server), server.address);
+      await front.welcomed();
+      await server.close();
+      await waitFor('the end', () => front.endings.length > 0);
+      // After its end a stream reports nothing more that counts.
+      assert.equal(front.endings[0], 'end');
+      await waitFor('the shard to let go', () => shard.connections.size === 0);
+    });
+
+    it('lets the shard know that a front has gone', async (t) => {
+      const shard = createShard();
+      const server = await listen(t, () => shard);
+      const front = Front.open(t, connect(server), server.address);
+      await front.welcomed();
+      assert.equal(shard.connections.size, 1);
+      front.stream.cancel();
+      front.stream.cancel();
+      await waitFor('the shard to let go', () => shard.connections.size === 0);
+    });
+
+    it('tells a front to wait while more is on the way than it takes, loses none of it, and tells it when to go on', async (t) => {
+      const shard = createShard();
+      const server = await listen(t, () => shard);
+      const front = Front.open(t, connect(server), server.address);
+      await front.welcomed();
+      let sent = 0;
+      const mayGoOn = Array.from({ length: LARGE_MESSAGES }, () => {
+        const message = largeMessage(sent);
+        sent += message.checks.ids.length;
+        return front.stream.write(message);
+      });
+      assert.ok(mayGoOn.includes(false), 'the stream has a bound');
+      const failed = () => front.messages.flatMap(({ checkResults }) => checkResults?.failed ?? []);
+      // The handle is unknown: every check fails, and each of them once.
+      await waitFor('the answers', () => failed().length >= sent, 30_000);
+      assert.deepEqual(
+        new Set(failed().map(({ id }) => id)),
+        new Set(Array.from({ length: sent }, (_, index) => index)),
+      );
+      assert.equal(failed().length, sent);
+      await waitFor('the word to go on', () => front.drained > 0);
+      assert.deepEqual(front.endings, []);
+    });
+  });
+}
