@@ -7,6 +7,7 @@ import { timeOfId } from '../core/ids.ts';
 import { compareUtf8, RELATIONS, relationNumber } from '../core/tuples.ts';
 import type { GrantRow } from '../store/store.ts';
 import { Evictable } from './memory-budget.ts';
+import { TupleTable } from './tuple-table.ts';
 
 /** What a grant is besides its tuple. */
 export interface GrantFacts {
@@ -41,11 +42,10 @@ export class SubjectPage extends Evictable {
   readonly subject: string;
   readonly whole: boolean;
   readonly #onEvict: (page: SubjectPage) => void;
-  /** By wire number of the relation. `null`, on sparse pages only: known to be absent. */
-  readonly #relations: (Map<string, string | null> | undefined)[] = new Array(RELATIONS.length + 1);
+  /** The facts of each grant. `null`, on sparse pages only: known to be absent. */
+  readonly #table = new TupleTable();
   /** Objects of a relation in the order of their bytes, made when first listed and dropped by the next change. */
   #sorted: Map<number, readonly string[]> | undefined;
-  #tuples = 0;
   #estimate: number;
 
   constructor(subject: string, whole: boolean, onEvict: (page: SubjectPage) => void) {
@@ -67,58 +67,43 @@ export class SubjectPage extends Evictable {
 
   /** Live grants of a whole page; of a sparse one, tuples known. */
   get tuples(): number {
-    return this.#tuples;
+    return this.#table.size;
   }
 
   /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
   find(relation: number, object: string): GrantFacts | null | undefined {
-    const packed = this.#relations[relation]?.get(object);
+    const packed = this.#table.get(relation, object);
     if (packed === undefined) return this.whole ? null : undefined;
     return packed === null ? null : unpackFacts(packed);
   }
 
   /** Whether there is the grant; `undefined` where this (sparse) page does not know. */
   holds(relation: number, object: string): boolean | undefined {
-    const packed = this.#relations[relation]?.get(object);
+    const packed = this.#table.get(relation, object);
     if (packed === undefined) return this.whole ? false : undefined;
     return packed !== null;
   }
 
   /** Sets what holds for a tuple from now on. */
   set(relation: number, object: string, facts: GrantFacts | null): void {
-    let objects = this.#relations[relation];
-    if (objects === undefined) {
-      objects = new Map();
-      this.#relations[relation] = objects;
-    }
     this.#sorted?.delete(relation);
-    const known = objects.has(object);
     if (facts === null && this.whole) {
-      if (known) {
-        objects.delete(object);
-        this.#count(-1, object);
-      }
-      return;
+      if (this.#table.delete(relation, object)) this.#count(-1, object);
+    } else if (this.#table.set(relation, object, facts === null ? null : packFacts(facts))) {
+      this.#count(1, object);
     }
-    objects.set(object, facts === null ? null : packFacts(facts));
-    if (!known) this.#count(1, object);
   }
 
   #count(change: 1 | -1, object: string): void {
-    this.#tuples += change;
     this.#estimate += change * (GRANT_BYTES + object.length);
   }
 
   /** Forgets tuples of a sparse page until it holds no more than `tuplesMax`. To be called while it is not pinned. */
   trim(tuplesMax: number): void {
     assert(!this.whole && this.pins === 0, 'only a sparse page that nobody relies on forgets');
-    for (const objects of this.#relations) {
-      if (this.#tuples <= tuplesMax) return;
-      for (const object of objects?.keys() ?? []) {
-        if (this.#tuples <= tuplesMax) return;
-        objects?.delete(object);
-        this.#count(-1, object);
-      }
+    for (const { relation, object } of this.#table.tuples()) {
+      if (this.#table.size <= tuplesMax) return;
+      if (this.#table.delete(relation, object)) this.#count(-1, object);
     }
   }
 
@@ -127,7 +112,12 @@ export class SubjectPage extends Evictable {
     assert(this.whole, 'only a whole page can be listed');
     let sorted = this.#sorted?.get(relation);
     if (sorted === undefined) {
-      sorted = [...(this.#relations[relation]?.keys() ?? [])].sort(compareUtf8);
+      sorted = this.#table
+        .tuples()
+        .filter((tuple) => tuple.relation === relation)
+        .map(({ object }) => object)
+        .toArray()
+        .sort(compareUtf8);
       this.#sorted ??= new Map();
       this.#sorted.set(relation, sorted);
     }
