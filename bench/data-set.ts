@@ -50,12 +50,13 @@ export class DataSet {
     return this.#tuple(Math.floor(number / GRANTS_PER_SUBJECT), number % GRANTS_PER_SUBJECT);
   }
 
-  /**
-   * The question of that number: every other one is authorized. Consecutive ones are about subjects far apart; of those
-   * denied half have the wrong object and half the wrong relation.
-   */
+  /** The question of that number: every other one is authorized. Consecutive ones are about subjects far apart. */
   question(number: number): Question {
-    const subject = (number * 7919) % this.subjects;
+    return this.questionOn((number * 7919) % this.subjects, number);
+  }
+
+  /** One of the questions about a subject. Of those denied half have the wrong object and half the wrong relation. */
+  questionOn(subject: number, number: number): Question {
     const index = (number >> 1) % GRANTS_PER_SUBJECT;
     if (number % 2 === 0) return { tuple: this.#tuple(subject, index), authorized: true };
     if (number % 4 === 1) return { tuple: this.#tuple(subject, index + GRANTS_PER_SUBJECT), authorized: false };

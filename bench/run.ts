@@ -1,22 +1,25 @@
 // `npm run bench`: the command line of the benchmarks. It runs the scenarios named, or all, one after another; prints
 // what they found; and leaves nothing behind.
 
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { DataSet } from './data-set.ts';
 import type { Figure } from './figure.ts';
 import { LoadClient } from './load/load-client.ts';
 import { describeMachine, renderFigures, renderMachine } from './report.ts';
-import type { BenchContext, LargeDirectory, Scenario } from './scenario.ts';
+import { type BenchContext, type LargeDirectory, MissingEngine, type Scenario } from './scenario.ts';
 import { bulkScenario } from './scenarios/bulk.ts';
+import { cassandraScenario } from './scenarios/cassandra.ts';
 import { checkScenario } from './scenarios/check.ts';
+import { clusterScenario } from './scenarios/cluster.ts';
 import { grantsScenario } from './scenarios/grants.ts';
 import { limitsScenario } from './scenarios/limits.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { restartScenario } from './scenarios/restart.ts';
-import { delay, GrantdProcess, removeDirectory } from './server/grantd-process.ts';
+import { tenantsScenario } from './scenarios/tenants.ts';
+import { delay, GrantdProcess, LOG_TAIL_MS, removeDirectory } from './server/grantd-process.ts';
 import { createTenant, importGrants } from './server/operator.ts';
 
 const SCENARIOS: readonly Scenario[] = [
@@ -26,6 +29,9 @@ const SCENARIOS: readonly Scenario[] = [
   limitsScenario,
   memoryScenario,
   restartScenario,
+  tenantsScenario,
+  clusterScenario,
+  cassandraScenario,
 ];
 const LARGE_GRANTS = 1_000_000;
 const LARGE_GRANTS_QUICK = 100_000;
@@ -33,16 +39,12 @@ const ROUNDS_DEFAULT = 5;
 const ROUNDS_QUICK = 2;
 const DURATION_MS = 3000;
 const DURATION_MS_QUICK = 1000;
-/**
- * Twice the deadline of a request: for so long a restart reads the last writes back, to answer their repeats. After it
- * what is measured is the size of the data and not how recent an import was.
- */
-const LOG_TAIL_MS = 21_000;
 
 interface RunOptions {
   readonly rounds?: number;
   readonly quick: boolean;
   readonly json?: string;
+  readonly keep?: string;
 }
 
 function parseRounds(text: string): number {
@@ -69,7 +71,21 @@ async function importLarge(context: BenchContext): Promise<LargeDirectory> {
   }
 }
 
-async function run(names: readonly string[], { rounds, quick, json }: RunOptions): Promise<void> {
+/** Undefined where the machine lacks what it needs: an error only where it was asked for by name. */
+async function runScenario(
+  scenario: Scenario,
+  context: BenchContext,
+  isNamed: boolean,
+): Promise<readonly Figure[] | undefined> {
+  try {
+    return await scenario.run(context);
+  } catch (error) {
+    if (isNamed || !(error instanceof MissingEngine)) throw error;
+    return undefined;
+  }
+}
+
+async function run(names: readonly string[], { rounds, quick, json, keep }: RunOptions): Promise<void> {
   const { env, stdout, stderr } = process;
   const scenarios = SCENARIOS.filter(({ name }) => names.length === 0 || names.includes(name));
   const machine = describeMachine();
@@ -88,6 +104,12 @@ async function run(names: readonly string[], { rounds, quick, json }: RunOptions
       directories.push(directory);
       return directory;
     },
+    keepDirectory(name) {
+      if (keep === undefined) return this.createDirectory();
+      const directory = resolve(keep, name);
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      return directory;
+    },
     readLargeDirectory() {
       large ??= importLarge(this);
       return large;
@@ -97,7 +119,11 @@ async function run(names: readonly string[], { rounds, quick, json }: RunOptions
   stdout.write(renderMachine(machine));
   try {
     for (const scenario of scenarios) {
-      const figures = await scenario.run(contextOf(scenario.name));
+      const figures = await runScenario(scenario, contextOf(scenario.name), names.length > 0);
+      if (figures === undefined) {
+        stdout.write(`\n${scenario.name}: left out, since this machine lacks what it needs\n`);
+        continue;
+      }
       found[scenario.name] = figures;
       stdout.write(`\n${scenario.name}: ${scenario.summary}\n${renderFigures(figures)}`);
     }
@@ -115,7 +141,8 @@ const program = new Command('bench')
   .description('Measures what the service promises. Every figure is a ratio within the run, or CPU of the service.')
   .addArgument(new Argument('[scenarios...]', 'which ones; all by default').choices(SCENARIOS.map(({ name }) => name)))
   .option('--rounds <number>', `measurements of each figure (default: ${ROUNDS_DEFAULT})`, parseRounds)
-  .option('--quick', 'fewer grants, shorter rounds: some 90 seconds, figures that are hints', false)
+  .option('--quick', 'fewer grants, shorter rounds: some minutes, figures that are hints', false)
+  .option('--keep <folder>', 'keep the tenants of the scenario `tenants` there, and use those that are there')
   .option('--json <file>', 'write machine and figures there too')
   .addHelpText(
     'after',

@@ -23,9 +23,14 @@ export interface BenchContext {
   readonly searchPath: string;
   /** An empty folder, removed at the end of the run. */
   createDirectory(): string;
+  /** A folder of that name which stays for the next run where the command line says so; else it is removed, too. */
+  keepDirectory(name: string): string;
   readLargeDirectory(): Promise<LargeDirectory>;
   progress(text: string): void;
 }
+
+/** What a scenario needs cannot be had on this machine; why has been said. */
+export class MissingEngine extends Error {}
 
 export interface Scenario {
   readonly name: string;

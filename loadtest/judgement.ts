@@ -19,7 +19,7 @@ export const failedRequests = new Rate('failed_requests');
 
 /** Whether the memory of a process could be read. */
 export const readSamples = new Rate('memory_samples');
-export const memoryGrowth = new Gauge('memory_growth_percent');
+export const memoryGrowth = new Gauge('memory_growth_percent_per_hour');
 export const memorySlope = new Gauge('memory_slope_mib_per_hour');
 export const memoryMean = new Gauge('memory_mean_mib');
 

@@ -6,14 +6,15 @@ export interface Sample {
 }
 
 export interface Slope {
-  readonly bytesPerHour: number;
-  /** How far the line rises from the first sample to the last, in percent of the mean. */
-  readonly growthPercent: number;
   readonly meanBytes: number;
+  readonly bytesPerHour: number;
+  /** Of the mean. */
+  readonly percentPerHour: number;
 }
 
 /** Fewer say nothing. */
 const SAMPLES_MIN = 3;
+const SECONDS_PER_HOUR = 3600;
 
 /** Undefined where there are too few samples, or all of one moment. */
 export function fitSlope(samples: readonly Sample[]): Slope | undefined {
@@ -29,13 +30,8 @@ export function fitSlope(samples: readonly Sample[]): Slope | undefined {
     squares += (seconds - meanSeconds) ** 2;
   }
   if (squares === 0 || meanBytes === 0) return undefined;
-  const bytesPerSecond = products / squares;
-  const spanSeconds = (samples.at(-1)?.seconds ?? 0) - (samples[0]?.seconds ?? 0);
-  return {
-    bytesPerHour: bytesPerSecond * 3600,
-    growthPercent: ((bytesPerSecond * spanSeconds) / meanBytes) * 100,
-    meanBytes,
-  };
+  const bytesPerHour = (products / squares) * SECONDS_PER_HOUR;
+  return { meanBytes, bytesPerHour, percentPerHour: (bytesPerHour / meanBytes) * 100 };
 }
 
 /** A metric without labels, or with those that every metric has, from the text of /metrics. Throws where it is not there. */

@@ -181,12 +181,12 @@ export const SETTINGS = {
   }),
   memoryGrowthMax: setting({
     name: 'LOAD_MEMORY_GROWTH_MAX',
-    form: 'percent',
+    form: 'percent an hour',
     scenarios: ['soak'],
-    default: '5',
-    parse: numberParser(0, 1000),
+    default: '10',
+    parse: numberParser(0, 100_000),
     description:
-      'How much the resident memory of each process may grow over the last three quarters of the run, of its mean, by the slope of all samples.',
+      'How fast the resident memory of each process may grow, of its mean: the slope of the samples of the second half.',
   }),
   summaryFile: setting({
     name: 'LOAD_SUMMARY_FILE',

@@ -31,6 +31,8 @@ const ANSWERS: readonly (readonly [metric: string, label: string])[] = [
   ['writes', 'writes'],
 ];
 const LABEL_WIDTH = 26;
+const MIB = 1024 * 1024;
+const MS_PER_HOUR = 3_600_000;
 
 const whole = (value: number): string =>
   Math.round(value)
@@ -73,15 +75,18 @@ function durationLines({ metrics }: SummaryData): string[] {
     });
 }
 
-function memoryLines({ metrics }: SummaryData): string[] {
+function memoryLines({ metrics, state }: SummaryData): string[] {
+  const { passes = 0, fails = 0 } = metrics.failed_requests?.values ?? {};
+  const requestsPerHour = (passes + fails) / (state.testRunDurationMs / MS_PER_HOUR);
   return Object.entries(metrics)
-    .filter(([name]) => name.startsWith('memory_growth_percent{'))
+    .filter(([name]) => name.startsWith('memory_growth_percent_per_hour{'))
     .map(([name, { values }]) => {
       const part = name.slice(name.indexOf('{'));
       const slope = metrics[`memory_slope_mib_per_hour${part}`]?.values.value ?? 0;
       const mean = metrics[`memory_mean_mib${part}`]?.values.value ?? 0;
-      const growth = `${digits(values.value ?? 0)} % over the samples`;
-      return line(`memory, process ${partOf(name)}`, `${digits(mean)} MiB, ${digits(slope)} MiB an hour, ${growth}`);
+      const growth = `${digits(slope)} MiB (${digits(values.value ?? 0)} %) an hour`;
+      const each = `${digits((slope * MIB) / requestsPerHour)} bytes a request`;
+      return line(`memory, process ${partOf(name)}`, `${digits(mean)} MiB, growing by ${growth}: ${each}`);
     });
 }
 

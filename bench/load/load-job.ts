@@ -4,11 +4,15 @@ export interface PreparedRequest {
   readonly body: string;
   /** What the body of a right answer begins with. */
   readonly expectedStart: string;
+  /** The API key, where it is not that of the job. */
+  readonly key?: string;
 }
 
 export interface LoadJob {
   readonly url: string;
-  /** The API key. */
+  /** Where else the same is served: connections go to all in turn. */
+  readonly furtherUrls?: readonly string[];
+  /** The API key, unless a request has its own. */
   readonly key: string;
   readonly path: string;
   readonly expectedStatus: number;
@@ -16,12 +20,19 @@ export interface LoadJob {
   readonly requests: readonly PreparedRequest[];
   /**
    * `each-once`: every request once, as fast as the answers come. `saturate`: round and round for that long, as fast as
-   * the answers come. `rate`: round and round for that long, that many a second, whatever the answers do.
+   * the answers come. `rate`: round and round for that long, that many a second, whatever the answers do; the load looks
+   * at the clock without end, or with `restMs` sleeps for so long between two looks, which leaves the processors to what
+   * is measured and may add as much to a latency.
    */
   readonly mode:
     | { readonly kind: 'each-once' }
     | { readonly kind: 'saturate'; readonly durationMs: number }
-    | { readonly kind: 'rate'; readonly durationMs: number; readonly perSecond: number };
+    | {
+        readonly kind: 'rate';
+        readonly durationMs: number;
+        readonly perSecond: number;
+        readonly restMs?: number;
+      };
 }
 
 export interface LoadResult {
@@ -37,6 +48,8 @@ export interface LoadResult {
    * free connection is not left out.
    */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number };
+  /** Of all requests and of all answers, headers and all. */
+  readonly bytes: { readonly sent: number; readonly received: number };
 }
 
 export type FromLoadProcess =

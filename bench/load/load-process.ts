@@ -2,16 +2,16 @@
 
 import { percentile } from '../statistics.ts';
 import { Connection } from './connection.ts';
-import type { FromLoadProcess, LoadJob, LoadResult } from './load-job.ts';
+import type { FromLoadProcess, LoadJob, LoadResult, PreparedRequest } from './load-job.ts';
 
 /** How long the answers still under way at the end are waited for. */
 const REST_MS_MAX = 15_000;
 
-function requestText(job: LoadJob, host: string, body: string): string {
+function requestText(job: LoadJob, host: string, { body, key = job.key }: PreparedRequest): string {
   return [
     `POST ${job.path} HTTP/1.1`,
     `Host: ${host}`,
-    `Authorization: Bearer ${job.key}`,
+    `Authorization: Bearer ${key}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     '',
@@ -23,7 +23,8 @@ class Load {
   readonly #job: LoadJob;
   readonly #texts: readonly string[];
   readonly #connections: Connection[] = [];
-  readonly #idle: Connection[] = [];
+  /** By place, so that all places get as much. */
+  readonly #idle: Connection[][] = [];
   /** Of requests due while no connection was free; taken from `#backlogStart` on. */
   readonly #backlog: number[] = [];
   #backlogStart = 0;
@@ -36,29 +37,34 @@ class Load {
   #endMs = Number.POSITIVE_INFINITY;
   #lastAnswerMs = 0;
   #dueCount = 0;
+  readonly #nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
   readonly #done = Promise.withResolvers<LoadResult>();
 
   constructor(job: LoadJob) {
     this.#job = job;
     const { host } = new URL(job.url);
-    this.#texts = job.requests.map(({ body }) => requestText(job, host, body));
+    this.#texts = job.requests.map((request) => requestText(job, host, request));
   }
 
   run(): Promise<LoadResult> {
-    const { hostname, port } = new URL(this.#job.url);
+    const { url, furtherUrls = [], connections } = this.#job;
+    const places = [url, ...furtherUrls].map((each) => new URL(each));
     let opened = 0;
-    for (let index = 0; index < this.#job.connections; index += 1) {
+    for (let index = 0; index < connections; index += 1) {
+      const place = index % places.length;
+      const { hostname = '', port = '' } = places[place] ?? {};
       const connection = new Connection(
         { host: hostname, port: Number(port) },
         {
           onOpen: () => {
             opened += 1;
-            if (opened === this.#job.connections) this.#start();
+            if (opened === connections) this.#start();
           },
           onAnswer: (answered, status, body) => this.#onAnswer(answered, status, body),
           onError: (error) => this.#done.reject(error),
         },
       );
+      connection.place = place;
       this.#connections.push(connection);
     }
     return this.#done.promise.finally(() => {
@@ -72,27 +78,42 @@ class Load {
     this.#lastAnswerMs = this.#startMs;
     if (mode.kind !== 'each-once') this.#endMs = this.#startMs + mode.durationMs;
     if (mode.kind === 'rate') {
-      this.#idle.push(...this.#connections);
-      this.#pace(1000 / mode.perSecond);
+      for (const connection of this.#connections) this.#rest(connection);
+      this.#pace(1000 / mode.perSecond, mode.restMs ?? 0);
       return;
     }
     for (const connection of this.#connections) this.#sendNext(connection);
   }
 
   /** Polls instead of sleeping: timers of a millisecond would send in bursts and add to every latency. */
-  #pace(intervalMs: number): void {
+  #pace(intervalMs: number, restMs: number): void {
     const nowMs = performance.now();
     for (;;) {
       const dueMs = this.#startMs + this.#dueCount * intervalMs;
       if (dueMs > nowMs || dueMs >= this.#endMs) break;
       this.#dueCount += 1;
-      const connection = this.#idle.pop();
+      const connection = this.#takeIdle();
       if (connection === undefined) this.#backlog.push(dueMs);
       else this.#send(connection, dueMs);
     }
-    if (nowMs < this.#endMs) setImmediate(() => this.#pace(intervalMs));
+    if (restMs > 0) Atomics.wait(this.#nobodyWakes, 0, 0, restMs);
+    if (nowMs < this.#endMs) setImmediate(() => this.#pace(intervalMs, restMs));
     else if (this.#underWay === 0) this.#finish();
     else setTimeout(() => this.#done.reject(new Error('Some answers did not come.')), REST_MS_MAX).unref();
+  }
+
+  #rest(connection: Connection): void {
+    this.#idle[connection.place] ??= [];
+    this.#idle[connection.place]?.push(connection);
+  }
+
+  #takeIdle(): Connection | undefined {
+    const places = this.#idle.length;
+    for (let turn = 0; turn < places; turn += 1) {
+      const connection = this.#idle[(this.#dueCount + turn) % places]?.pop();
+      if (connection !== undefined) return connection;
+    }
+    return undefined;
   }
 
   #send(connection: Connection, dueMs: number): void {
@@ -108,7 +129,7 @@ class Load {
     const { kind } = this.#job.mode;
     if (kind === 'rate') {
       const dueMs = this.#backlog[this.#backlogStart];
-      if (dueMs === undefined) this.#idle.push(connection);
+      if (dueMs === undefined) this.#rest(connection);
       else {
         this.#backlogStart += 1;
         this.#send(connection, dueMs);
@@ -142,6 +163,10 @@ class Load {
         p50: percentile(ascending, 0.5),
         p99: percentile(ascending, 0.99),
         max: percentile(ascending, 1),
+      },
+      bytes: {
+        sent: this.#connections.reduce((sum, { sentBytes }) => sum + sentBytes, 0),
+        received: this.#connections.reduce((sum, { receivedBytes }) => sum + receivedBytes, 0),
       },
     });
   }

@@ -2,12 +2,12 @@
 // that what else the machine does falls on both.
 
 import type { Figure } from '../figure.ts';
-import type { LoadJob, LoadResult, PreparedRequest } from '../load/load-job.ts';
-import { type BenchContext, CONNECTIONS, type Scenario } from '../scenario.ts';
+import type { PreparedRequest } from '../load/load-job.ts';
+import { CONNECTIONS, type Scenario } from '../scenario.ts';
 import { startEcho } from '../server/echo-process.ts';
-import { readCpuSeconds } from '../server/resource-use.ts';
 import { median } from '../statistics.ts';
 import { startLoadedService } from './loaded-service.ts';
+import { measureInTurns, type Round, type Side } from './turns.ts';
 
 const CPU_RATIO_MAX = 1.8;
 const P99_RATIO_MAX = 2.5;
@@ -17,36 +17,6 @@ const QUESTIONS = 50_000;
 const FIXED_RATE_SHARE = 0.5;
 /** Until the code of both is compiled as it stays. */
 const WARM_UP_MS = 4000;
-
-interface Round extends LoadResult {
-  readonly cpuMicros: number;
-}
-
-interface Side {
-  readonly name: string;
-  readonly pid: number;
-  readonly job: Omit<LoadJob, 'mode'>;
-}
-
-async function measure(context: BenchContext, { pid, job }: Side, mode: LoadJob['mode']): Promise<Round> {
-  const before = readCpuSeconds(pid);
-  const result = await context.client.run({ ...job, mode });
-  return { ...result, cpuMicros: ((readCpuSeconds(pid) - before) * 1e6) / result.answered };
-}
-
-async function measureInTurns(
-  context: BenchContext,
-  sides: readonly [Side, Side],
-  mode: LoadJob['mode'],
-  rounds: number,
-): Promise<readonly (readonly [Round, Round])[]> {
-  const measured: (readonly [Round, Round])[] = [];
-  for (let round = 1; round <= rounds; round += 1) {
-    context.progress(`${mode.kind}, round ${round} of ${rounds}`);
-    measured.push([await measure(context, sides[0], mode), await measure(context, sides[1], mode)]);
-  }
-  return measured;
-}
 
 function compare(rounds: readonly (readonly [Round, Round])[], mode: string): readonly Figure[] {
   const figure = (name: string, unit: string, values: readonly number[]): Figure => ({

@@ -4,8 +4,7 @@ import type { Figure } from '../figure.ts';
 import type { LoadJob } from '../load/load-job.ts';
 import { type BenchContext, CONNECTIONS, type LargeDirectory, type Scenario } from '../scenario.ts';
 import { delay, GrantdProcess } from '../server/grantd-process.ts';
-import { readResidentBytes } from '../server/resource-use.ts';
-import { median } from '../statistics.ts';
+import { readResidentBytes, readSettledResidentBytes } from '../server/resource-use.ts';
 
 const BYTES_PER_GRANT_MAX = 400;
 const MEBIBYTE = 1024 ** 2;
@@ -15,7 +14,6 @@ const TIGHT_CACHE_BYTES = 128 * MEBIBYTE;
 /** For the quick run, which has fewer grants. */
 const QUICK_CACHE_BYTES = 16 * MEBIBYTE;
 const QUESTIONS_PER_CALL = 100;
-const SAMPLES = 10;
 const SAMPLE_INTERVAL_MS = 100;
 
 /** Every subject once. */
@@ -41,19 +39,10 @@ function touchJob(large: LargeDirectory, url: string): LoadJob {
   };
 }
 
-async function residentBytes(pid: number): Promise<number> {
-  const samples: number[] = [];
-  for (let sample = 0; sample < SAMPLES; sample += 1) {
-    samples.push(readResidentBytes(pid));
-    await delay(SAMPLE_INTERVAL_MS);
-  }
-  return median(samples);
-}
-
 /** Of a service without grants: after a start with many, garbage of reading the log back would make it look larger. */
 async function emptyBytes(context: BenchContext): Promise<number> {
   const service = await GrantdProcess.start({ directory: context.createDirectory(), searchPath: context.searchPath });
-  return residentBytes(service.pid).finally(() => service.stop());
+  return readSettledResidentBytes(service.pid).finally(() => service.stop());
 }
 
 async function measureCached(context: BenchContext, large: LargeDirectory): Promise<readonly Figure[]> {
@@ -64,13 +53,13 @@ async function measureCached(context: BenchContext, large: LargeDirectory): Prom
     settings: { GRANTD_PAGE_CACHE_BYTES: ROOMY_CACHE },
   });
   try {
-    const fresh = await residentBytes(service.pid);
+    const fresh = await readSettledResidentBytes(service.pid);
     const job = touchJob(large, service.addresses.base_url);
     context.progress('touching every page');
     const { seconds } = await context.client.run(job);
     // Served from memory, as in the days of a service: what the loads left behind is collected on the way.
     await context.client.run({ ...job, mode: { kind: 'saturate', durationMs: context.durationMs } });
-    const cached = await residentBytes(service.pid);
+    const cached = await readSettledResidentBytes(service.pid);
     const metrics = await service.readMetrics();
     const misses = metrics('grantd_page_lookups_total{result="miss"}');
     if (metrics('grantd_page_cache_evictions_total') > 0) throw new Error('The pages did not stay in memory.');
@@ -115,7 +104,7 @@ async function measureBound(context: BenchContext, large: LargeDirectory): Promi
     settings: { GRANTD_PAGE_CACHE_BYTES: String(bound) },
   });
   try {
-    const fresh = await residentBytes(service.pid);
+    const fresh = await readSettledResidentBytes(service.pid);
     const job = touchJob(large, service.addresses.base_url);
     let cacheBytesMax = 0;
     let residentMax = 0;

@@ -13,9 +13,14 @@ const STOP_MS_MAX = 60_000;
 const READY_POLL_MS = 2;
 const LAG_POLL_MS = 200;
 const LAG_MS_MAX = 120_000;
+/**
+ * Twice the deadline of a request: for so long a restart reads the last writes back, to answer their repeats. After it
+ * what is measured is the size of the data and not how recent an import was.
+ */
+export const LOG_TAIL_MS = 21_000;
 /** A limit that is counted on every request and never reached. */
 export const PLAN_NAME = 'bench';
-const PLANS = JSON.stringify({ [PLAN_NAME]: { requests: 10_000_000, window_seconds: 1 } });
+export const PLANS = JSON.stringify({ [PLAN_NAME]: { requests: 10_000_000, window_seconds: 1 } });
 
 export const delay = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 

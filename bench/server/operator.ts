@@ -5,6 +5,8 @@ import { type Addresses, PLAN_NAME } from './grantd-process.ts';
 
 const LINES_PER_CALL = 1000;
 const CALLS_UNDER_WAY = 4;
+/** Making a tenant waits for the log three times and does little else: more at a time share a commit. */
+const TENANTS_UNDER_WAY = 16;
 
 export interface TenantAccess {
   readonly tenantId: string;
@@ -35,6 +37,20 @@ export async function createTenant(addresses: Addresses): Promise<TenantAccess> 
   return { tenantId: tenant.tenant_id, key };
 }
 
+/** The lines of a batch, from the grant of that number on. */
+function linesOf(data: DataSet, start: number): readonly string[] {
+  const count = Math.min(LINES_PER_CALL, data.grants - start);
+  return Array.from({ length: count }, (_, index) => JSON.stringify(data.grant(start + index)));
+}
+
+async function importBatch(addresses: Addresses, tenantId: string, lines: readonly string[]): Promise<void> {
+  const text = await call(addresses, `/tenants/${tenantId}/import`, lines.join('\n'), 'application/x-ndjson');
+  const created = text.split('"result":"created"').length - 1;
+  if (created !== lines.length) {
+    throw new Error(`Of ${lines.length} grants ${created} were created: ${text.slice(0, 300)}`);
+  }
+}
+
 /** Through the log like any other write, a few calls at a time. Resolves with the seconds it took. */
 export async function importGrants(addresses: Addresses, { tenantId }: TenantAccess, data: DataSet): Promise<number> {
   const startMs = performance.now();
@@ -42,14 +58,33 @@ export async function importGrants(addresses: Addresses, { tenantId }: TenantAcc
   const importInTurn = async (): Promise<void> => {
     while (next < data.grants) {
       const start = next;
-      const count = Math.min(LINES_PER_CALL, data.grants - start);
-      next += count;
-      const lines = Array.from({ length: count }, (_, index) => JSON.stringify(data.grant(start + index)));
-      const text = await call(addresses, `/tenants/${tenantId}/import`, lines.join('\n'), 'application/x-ndjson');
-      const created = text.split('"result":"created"').length - 1;
-      if (created !== count) throw new Error(`Of ${count} grants ${created} were created: ${text.slice(0, 300)}`);
+      next += LINES_PER_CALL;
+      await importBatch(addresses, tenantId, linesOf(data, start));
     }
   };
   await Promise.all(Array.from({ length: CALLS_UNDER_WAY }, importInTurn));
   return (performance.now() - startMs) / 1000;
+}
+
+/** As many tenants as asked for, each with these grants, several at a time. `onFilled`: after each, how many there are. */
+export async function fillTenants(
+  addresses: Addresses,
+  { tenants, data }: { readonly tenants: number; readonly data: DataSet },
+  onFilled: (filled: number) => void,
+): Promise<readonly TenantAccess[]> {
+  const starts = Array.from({ length: Math.ceil(data.grants / LINES_PER_CALL) }, (_, index) => index * LINES_PER_CALL);
+  const batches = starts.map((start) => linesOf(data, start));
+  const filled: TenantAccess[] = [];
+  let begun = 0;
+  const fillInTurn = async (): Promise<void> => {
+    while (begun < tenants) {
+      begun += 1;
+      const access = await createTenant(addresses);
+      for (const lines of batches) await importBatch(addresses, access.tenantId, lines);
+      filled.push(access);
+      onFilled(filled.length);
+    }
+  };
+  await Promise.all(Array.from({ length: TENANTS_UNDER_WAY }, fillInTurn));
+  return filled;
 }

@@ -1,7 +1,12 @@
-// CPU time and resident memory of another process with all its threads: from /proc, elsewhere from `ps`.
+// CPU time and resident memory of another process with all its threads: from /proc, elsewhere from `ps`. What else Linux
+// tells of processes and of the machine.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { median } from '../statistics.ts';
+
+const SAMPLES = 10;
+const SAMPLE_INTERVAL_MS = 100;
 
 const hasProc = existsSync('/proc/self/stat');
 let ticksPerSecond: number | undefined;
@@ -27,4 +32,69 @@ export function readResidentBytes(pid: number): number {
   if (!hasProc) return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024;
   const match = /^VmRSS:\s+(?<kib>\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
   return Number(match?.groups?.kib) * 1024;
+}
+
+/** The median of a second: what is collected in passing does not count. */
+export async function readSettledResidentBytes(pid: number): Promise<number> {
+  const samples: number[] = [];
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    samples.push(readResidentBytes(pid));
+    await new Promise((resolve) => setTimeout(resolve, SAMPLE_INTERVAL_MS));
+  }
+  return median(samples);
+}
+
+function parentOf(pid: number): number {
+  const match = /^PPid:\s+(?<parent>\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  return Number(match?.groups?.parent);
+}
+
+function isDescendant(pid: number): boolean {
+  for (let ancestor = parentOf(pid); ancestor > 1; ancestor = parentOf(ancestor)) {
+    if (ancestor === process.pid) return true;
+  }
+  return false;
+}
+
+const listPids = (): readonly number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+
+/** Processes below this one whose command line has that word: what a script has started. On Linux only. */
+export function findDescendants(word: string): readonly number[] {
+  return listPids().filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word) && isDescendant(pid);
+    } catch {
+      // It has ended meanwhile.
+      return false;
+    }
+  });
+}
+
+/** What the process has made dirty in files so far, in whole pages of memory, whether it has reached the disk or not. */
+export function readWrittenBytes(pid: number): number {
+  return Number(/^write_bytes: (?<bytes>\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.groups?.bytes);
+}
+
+/**
+ * Processor time so far of each process on the machine. What the kernel tells of busy and idle processors is sampled at its
+ * ticks, and far off where processes run for some microseconds at a time. On Linux only.
+ */
+export function readCpuOfAll(): ReadonlyMap<number, number> {
+  const seconds = new Map<number, number>();
+  for (const pid of listPids()) {
+    try {
+      seconds.set(pid, readCpuSeconds(pid));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return seconds;
+}
+
+/** Of the processes that are in both; those that began in between count whole. */
+export function cpuSecondsBetween(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
+  return [...after].reduce((sum, [pid, seconds]) => sum + seconds - (before.get(pid) ?? 0), 0);
 }

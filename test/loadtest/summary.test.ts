@@ -80,16 +80,19 @@ describe('the summary of a run', () => {
     const gauge = (value: number, ok = true) => ({
       type: 'gauge',
       values: { value },
-      thresholds: { 'value<=5': { ok } },
+      thresholds: { 'value<=10': { ok } },
     });
     const metrics = {
       ...DATA.metrics,
-      'memory_growth_percent{process:2}': gauge(7.25, false),
-      'memory_slope_mib_per_hour{process:2}': gauge(48.3),
+      'memory_growth_percent_per_hour{process:2}': gauge(24.3, false),
+      'memory_slope_mib_per_hour{process:2}': gauge(49),
       'memory_mean_mib{process:2}': gauge(201.7),
     };
     const text = renderSummary({ ...DATA, metrics }, { ...FACTS, name: 'soak' });
-    assert.equal(lineOf(text, 'memory, process 2'), '202 MiB, 48.3 MiB an hour, 7.25 % over the samples');
-    assert.match(text, /memory_growth_percent\{process:2\}: value<=5/);
+    assert.equal(
+      lineOf(text, 'memory, process 2'),
+      '202 MiB, growing by 49.0 MiB (24.3 %) an hour: 28.5 bytes a request',
+    );
+    assert.match(text, /memory_growth_percent_per_hour\{process:2\}: value<=10/);
   });
 });

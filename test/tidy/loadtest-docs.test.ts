@@ -42,7 +42,7 @@ describe('loadtest/', () => {
     for (const [path, text] of readCode(['loadtest'])) {
       assert.match(path, /^loadtest\/[a-z-]+\.ts$/);
       for (const [, specifier = ''] of text.matchAll(/\bfrom '([^']+)'/g))
-        assert.match(specifier, /^(k6\/|\.\/[a-z-]+\.ts$)/);
+        assert.match(specifier, /^(k6$|k6\/|\.\/[a-z-]+\.ts$)/);
     }
   });
 });

@@ -47,7 +47,7 @@ describe('the npm scripts', () => {
       all.filter((path) => elsewhere.has(path)),
     );
     for (const path of elsewhere)
-      assert.match(path, /^test\/(kubernetes\/|image\/image\.test\.ts|cluster\/[a-z-]+-slow\.test\.ts)/);
+      assert.match(path, /^test\/(kubernetes\/|image\/image\.test\.ts|(cluster|browser)\/[a-z-]+-slow\.test\.ts)/);
   });
 
   it('refuse an older Node in words', () => {

@@ -2,9 +2,9 @@
 // where each setting comes from.
 
 import { join } from 'node:path';
+import { answersOk, BackgroundProcess } from '../../server/background-process.ts';
 import { findFreePort } from '../../server/grantd-process.ts';
 import type { Access } from '../load-job.ts';
-import { answersOk, BackgroundProcess } from './background-process.ts';
 import { callJson } from './json-call.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
 import type { Channel, System, SystemContext } from './system.ts';

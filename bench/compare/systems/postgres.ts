@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { BackgroundProcess } from '../../server/background-process.ts';
 import { findFreePort } from '../../server/grantd-process.ts';
-import { BackgroundProcess } from './background-process.ts';
 
 /** Of Debian's package. */
 const USER = 'postgres';

@@ -1,8 +1,8 @@
 // SpiceDB on one of its stores, with its caches large and long: docs/compare.md says where each setting comes from.
 
 import { join } from 'node:path';
+import { BackgroundProcess } from '../../server/background-process.ts';
 import { findFreePort } from '../../server/grantd-process.ts';
-import { BackgroundProcess } from './background-process.ts';
 import { callJson } from './json-call.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
 import type { Channel, System, SystemContext } from './system.ts';

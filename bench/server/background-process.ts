@@ -1,9 +1,9 @@
-// A program that runs beside the comparison: its output goes to a file, and the kernel ends it when this process ends,
+// A program that runs beside the benchmark: its output goes to a file, and the kernel ends it when this process ends,
 // however that ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { delay } from '../../server/grantd-process.ts';
+import { delay } from './grantd-process.ts';
 
 /** Of util-linux: sets the signal that the kernel sends when the parent is gone, and becomes the program. */
 const WITH_PARENT = 'setpriv';
@@ -69,9 +69,9 @@ export class BackgroundProcess {
     if (this.#child.exitCode !== 0) throw new Error(`${this.#options.name} failed:\n${this.#logTail()}`);
   }
 
-  async stop(): Promise<void> {
+  async stop(signal = this.#options.stopSignal ?? 'SIGTERM'): Promise<void> {
     if (this.#hasEnded) return;
-    this.#child.kill(this.#options.stopSignal ?? 'SIGTERM');
+    this.#child.kill(signal);
     const bound = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
     await this.#ended;
     clearTimeout(bound);

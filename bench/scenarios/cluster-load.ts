@@ -1,0 +1,172 @@
+// What the scenarios of clusters share: Cassandra; tenants, as many on each shard; checks of all of them in turn; and the
+// processor time that each kind of process takes for an answer.
+
+import { availableParallelism } from 'node:os';
+import { rankShards, SLOTS_DEFAULT, slotOfTenant } from '../../src/core/slots.ts';
+import { type CassandraCluster, missingCassandra, startCassandra } from '../../test/support/cassandra.ts';
+import { DataSet } from '../data-set.ts';
+import type { Figure } from '../figure.ts';
+import type { LoadJob, LoadResult, PreparedRequest } from '../load/load-job.ts';
+import { type BenchContext, CONNECTIONS, MissingEngine } from '../scenario.ts';
+import type { GrantdCluster, Member } from '../server/grantd-cluster.ts';
+import { createTenant, importGrants, type TenantAccess } from '../server/operator.ts';
+import { cpuSecondsBetween, readCpuOfAll, readCpuSeconds } from '../server/resource-use.ts';
+import { median } from '../statistics.ts';
+
+const GRANTS_PER_TENANT = 1000;
+/** Asked about each tenant: every subject of it once. */
+const QUESTIONS_PER_TENANT = 100;
+const TENANTS_UNDER_WAY = 8;
+/** Often enough for some thousand requests a second, and cheap beside what answers them. */
+const REST_MS = 0.25;
+/** Until code is compiled as it stays. */
+const WARM_UP_MS = 4000;
+const WARM_UP_MS_QUICK = 1000;
+
+export type CheckJob = Omit<LoadJob, 'mode'>;
+
+export interface Paced {
+  readonly perSecond: number;
+  readonly durationMs: number;
+}
+
+export interface ClusterRound extends LoadResult {
+  readonly frontMicros: number;
+  readonly shardMicros: number;
+  /** Of the processors of the machine, with the load and all else that runs: 0 to 1. */
+  readonly busy: number;
+}
+
+export async function startCassandraFor(context: BenchContext, nodes: number): Promise<CassandraCluster> {
+  const missing = await missingCassandra('what runs over Cassandra');
+  if (missing !== undefined) throw new MissingEngine(missing);
+  context.progress(`starting ${nodes} × Cassandra`);
+  return startCassandra({ nodes });
+}
+
+/** New tenants until each shard owns that many; those beyond are left aside. */
+async function createTenantsEvenly(cluster: GrantdCluster, tenantsPerShard: number): Promise<readonly TenantAccess[]> {
+  const names = cluster.shards.map(({ name }) => name);
+  const byShard = new Map<string, TenantAccess[]>(names.map((name) => [name, []]));
+  const isShort = (): boolean => [...byShard.values()].some(({ length }) => length < tenantsPerShard);
+  const createInTurn = async (): Promise<void> => {
+    while (isShort()) {
+      const access = await createTenant(cluster.addresses);
+      const [owner = ''] = rankShards(names, slotOfTenant(access.tenantId, SLOTS_DEFAULT));
+      const found = byShard.get(owner);
+      if (found !== undefined && found.length < tenantsPerShard) found.push(access);
+    }
+  };
+  await Promise.all(Array.from({ length: TENANTS_UNDER_WAY }, createInTurn));
+  return [...byShard.values()].flat();
+}
+
+function questionsOf(data: DataSet, count: number, key: string): readonly PreparedRequest[] {
+  return Array.from({ length: count }, (_, number) => {
+    const { tuple, authorized } = data.question(number);
+    return { body: JSON.stringify(tuple), expectedStart: `{"authorized":${authorized},`, key };
+  });
+}
+
+export function checkJob(cluster: GrantdCluster, requests: readonly PreparedRequest[]): CheckJob {
+  const [url = '', ...furtherUrls] = cluster.fronts.map(({ address }) => `http://${address}`);
+  return {
+    url,
+    furtherUrls,
+    key: '',
+    path: '/v1/check',
+    expectedStatus: 200,
+    connections: CONNECTIONS * cluster.fronts.length,
+    requests,
+  };
+}
+
+/** Checks of all tenants in turn, as many of each. */
+export async function fillEvenly(
+  context: BenchContext,
+  cluster: GrantdCluster,
+  tenantsPerShard: number,
+): Promise<CheckJob> {
+  const count = tenantsPerShard * cluster.shards.length;
+  context.progress(`importing ${count * GRANTS_PER_TENANT} grants of ${count} tenants`);
+  const tenants = await createTenantsEvenly(cluster, tenantsPerShard);
+  const data = new DataSet(GRANTS_PER_TENANT);
+  const waiting = [...tenants];
+  const importInTurn = async (): Promise<void> => {
+    for (let access = waiting.pop(); access !== undefined; access = waiting.pop()) {
+      await importGrants(cluster.addresses, access, data);
+    }
+  };
+  await Promise.all(Array.from({ length: TENANTS_UNDER_WAY }, importInTurn));
+  await cluster.waitForCheckpoint();
+  const byTenant = tenants.map(({ key }) => questionsOf(data, QUESTIONS_PER_TENANT, key));
+  const inTurn = Array.from({ length: QUESTIONS_PER_TENANT }, (_, number) =>
+    byTenant.flatMap((questions) => questions.slice(number, number + 1)),
+  );
+  return checkJob(cluster, inTurn.flat());
+}
+
+/** One tenant with grants of its own, and checks of it over all its subjects. */
+export async function fillOne(
+  context: BenchContext,
+  cluster: GrantdCluster,
+  grants: number,
+): Promise<{ readonly access: TenantAccess; readonly data: DataSet; readonly requests: readonly PreparedRequest[] }> {
+  context.progress(`importing ${grants} grants of one tenant`);
+  const access = await createTenant(cluster.addresses);
+  const data = new DataSet(grants);
+  await importGrants(cluster.addresses, access, data);
+  await cluster.waitForCheckpoint();
+  return { access, data, requests: questionsOf(data, data.subjects, access.key) };
+}
+
+const sumCpuSeconds = (members: readonly Member[]): number =>
+  members.reduce((sum, { pid }) => sum + readCpuSeconds(pid), 0);
+
+/** `answers`: in each response, for what is asked in bulk. */
+export async function measureCluster(
+  context: BenchContext,
+  cluster: GrantdCluster,
+  job: CheckJob,
+  mode: LoadJob['mode'],
+  answers = 1,
+): Promise<ClusterRound> {
+  const { fronts, shards } = cluster;
+  const read = () => ({
+    front: sumCpuSeconds(fronts),
+    shard: sumCpuSeconds(shards),
+    machine: readCpuOfAll(),
+    atMs: performance.now(),
+  });
+  const before = read();
+  const result = await context.client.run({ ...job, mode });
+  const after = read();
+  const micros = (role: 'front' | 'shard'): number => ((after[role] - before[role]) * 1e6) / result.answered / answers;
+  return {
+    ...result,
+    frontMicros: micros('front'),
+    shardMicros: micros('shard'),
+    busy:
+      cpuSecondsBetween(before.machine, after.machine) / ((after.atMs - before.atMs) / 1000) / availableParallelism(),
+  };
+}
+
+/** What is not counted. */
+export async function warmUp(context: BenchContext, cluster: GrantdCluster, job: CheckJob): Promise<void> {
+  const durationMs = context.quick ? WARM_UP_MS_QUICK : WARM_UP_MS;
+  await measureCluster(context, cluster, job, { kind: 'saturate', durationMs });
+}
+
+export const paced = ({ perSecond, durationMs }: Paced): LoadJob['mode'] => ({
+  kind: 'rate',
+  perSecond,
+  durationMs,
+  restMs: REST_MS,
+});
+
+export const perSecondOf = ({ answered, seconds }: LoadResult): number => answered / seconds;
+
+export function figureOf<Of>(name: string, unit: string, rounds: readonly Of[], of: (round: Of) => number): Figure {
+  const values = rounds.map(of);
+  return { name, unit, value: median(values), rounds: values };
+}

@@ -1,0 +1,35 @@
+// Two services measured in turns, so that what else the machine does falls on both: a round is one of each.
+
+import type { LoadJob, LoadResult } from '../load/load-job.ts';
+import type { BenchContext } from '../scenario.ts';
+import { readCpuSeconds } from '../server/resource-use.ts';
+
+export interface Round extends LoadResult {
+  readonly cpuMicros: number;
+}
+
+export interface Side {
+  readonly name: string;
+  readonly pid: number;
+  readonly job: Omit<LoadJob, 'mode'>;
+}
+
+async function measure(context: BenchContext, { pid, job }: Side, mode: LoadJob['mode']): Promise<Round> {
+  const before = readCpuSeconds(pid);
+  const result = await context.client.run({ ...job, mode });
+  return { ...result, cpuMicros: ((readCpuSeconds(pid) - before) * 1e6) / result.answered };
+}
+
+export async function measureInTurns(
+  context: BenchContext,
+  sides: readonly [Side, Side],
+  mode: LoadJob['mode'],
+  rounds: number,
+): Promise<readonly (readonly [Round, Round])[]> {
+  const measured: (readonly [Round, Round])[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    context.progress(`${mode.kind}, round ${round} of ${rounds}`);
+    measured.push([await measure(context, sides[0], mode), await measure(context, sides[1], mode)]);
+  }
+  return measured;
+}

@@ -1,0 +1,77 @@
+// What a Cassandra that this process has started has done so far: processor time, bytes written, and requests of grantd,
+// counted by Cassandra itself for each connection.
+
+import { Client, policies, types } from 'cassandra-driver';
+import type { CassandraCluster } from '../../test/support/cassandra.ts';
+import { findDescendants, readCpuSeconds, readWrittenBytes } from './resource-use.ts';
+
+const { AllowListPolicy, RoundRobinPolicy } = policies.loadBalancing;
+const PORT = 9042;
+const QUERY = 'SELECT client_options, request_count FROM system_views.clients';
+/** As shards name themselves to Cassandra. */
+const APPLICATION = 'grantd';
+
+const NO_WORK: Work = { cpuSeconds: 0, requests: 0, writtenBytes: 0 };
+
+export interface Work {
+  readonly cpuSeconds: number;
+  /** Statements, or batches of them. */
+  readonly requests: number;
+  readonly writtenBytes: number;
+}
+
+/** All that was done until then. */
+export interface Reading extends Work {
+  readonly atMs: number;
+}
+
+export class CassandraUse {
+  readonly #pids = findDescendants('CassandraDaemon');
+  readonly #nodes: readonly Client[];
+
+  /** A connection to each node: what a node counted, only it tells. */
+  constructor({ contactPoints, localDatacenter }: CassandraCluster) {
+    this.#nodes = contactPoints.map(
+      (host) =>
+        new Client({
+          contactPoints: [host],
+          localDataCenter: localDatacenter,
+          policies: { loadBalancing: new AllowListPolicy(new RoundRobinPolicy(), [`${host}:${PORT}`]) },
+          pooling: { coreConnectionsPerHost: { [types.distance.local]: 1 } },
+        }),
+    );
+  }
+
+  /** Summed over the nodes. */
+  async read(): Promise<Reading> {
+    let requests = 0;
+    for (const node of this.#nodes) {
+      const { rows } = await node.execute(QUERY);
+      for (const row of rows) {
+        if (row.client_options?.APPLICATION_NAME === APPLICATION) requests += Number(row.request_count);
+      }
+    }
+    const sum = (of: (pid: number) => number): number => this.#pids.reduce((total, pid) => total + of(pid), 0);
+    return {
+      atMs: performance.now(),
+      cpuSeconds: sum(readCpuSeconds),
+      requests,
+      writtenBytes: sum(readWrittenBytes),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#nodes.map((node) => node.shutdown()));
+  }
+}
+
+/** What was done between two readings, for each of so many; without what would have been done anyway, a second. */
+export function workBetween(before: Reading, after: Reading, count: number, idleSecond: Work = NO_WORK): Work {
+  const seconds = (after.atMs - before.atMs) / 1000;
+  const each = (of: (work: Work) => number): number => (of(after) - of(before) - seconds * of(idleSecond)) / count;
+  return {
+    cpuSeconds: each((work) => work.cpuSeconds),
+    requests: each((work) => work.requests),
+    writtenBytes: each((work) => work.writtenBytes),
+  };
+}

@@ -1,0 +1,229 @@
+// grantd as a cluster is run: shards, fronts and a console as processes of their own, over a Cassandra that is given.
+// Several clusters may stand on one Cassandra, each in a keyspace of its own. What it started it also ends.
+
+import { join } from 'node:path';
+import { rankShards } from '../../src/core/slots.ts';
+import type { CassandraCluster } from '../../test/support/cassandra.ts';
+import { freePorts } from '../../test/support/free-port.ts';
+import { answersOk, BackgroundProcess } from './background-process.ts';
+import { type Addresses, delay, PLANS } from './grantd-process.ts';
+import { readMetric } from './metrics-text.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const OPERATOR_TOKEN = 'the-operator-token-of-the-benchmark';
+const START_SECONDS_MAX = 90;
+const LAG_SECONDS_MAX = 600;
+const POLL_MS = 250;
+
+export interface ClusterOptions {
+  readonly cassandra: CassandraCluster;
+  readonly keyspace: string;
+  readonly shards: number;
+  readonly fronts: number;
+  /** For the logs of the processes. */
+  readonly directory: string;
+}
+
+export interface Member {
+  readonly name: string;
+  readonly pid: number;
+  /** Of its HTTP at a front, of its gRPC at a shard, of the operator's API at a console. */
+  readonly address: string;
+  readonly opsAddress: string;
+}
+
+interface Started extends Member {
+  readonly program: BackgroundProcess;
+}
+
+export class GrantdCluster {
+  readonly #options: ClusterOptions;
+  readonly #store: Readonly<Record<string, string>>;
+  /** Addresses of the gRPC of each shard, which stay over its restarts. */
+  readonly #shardAddresses: readonly string[];
+  #shards: readonly Started[] = [];
+  readonly #fronts: Started[] = [];
+  #console: Started | undefined;
+
+  static async start(options: ClusterOptions): Promise<GrantdCluster> {
+    const ports = await freePorts(options.shards);
+    const cluster = new GrantdCluster(
+      options,
+      ports.map((port) => `127.0.0.1:${port}`),
+    );
+    try {
+      await cluster.#start();
+      return cluster;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+  }
+
+  private constructor(options: ClusterOptions, shardAddresses: readonly string[]) {
+    this.#options = options;
+    this.#shardAddresses = shardAddresses;
+    const { contactPoints, localDatacenter } = options.cassandra;
+    this.#store = {
+      GRANTD_STORE: 'cassandra',
+      GRANTD_CASSANDRA_KEYSPACE: options.keyspace,
+      GRANTD_CASSANDRA_CONTACT_POINTS: contactPoints.join(','),
+      GRANTD_CASSANDRA_LOCAL_DATACENTER: localDatacenter,
+    };
+  }
+
+  get shards(): readonly Member[] {
+    return this.#shards;
+  }
+
+  get fronts(): readonly Member[] {
+    return this.#fronts;
+  }
+
+  get console(): Member {
+    if (this.#console === undefined) throw new Error('The cluster is not started.');
+    return this.#console;
+  }
+
+  /** The first front's, for what needs only one. */
+  get addresses(): Addresses {
+    const [front] = this.#fronts;
+    return {
+      base_url: `http://${front?.address}`,
+      ops_url: `http://${front?.opsAddress}`,
+      console_url: `http://${this.console.address}`,
+      operator_token: OPERATOR_TOKEN,
+    };
+  }
+
+  async #start(): Promise<void> {
+    const { contactPoints } = this.#options.cassandra;
+    const migration = this.#launch('migrate', 'migrate', {
+      ...this.#store,
+      GRANTD_CASSANDRA_REPLICATION_FACTOR: String(Math.min(3, contactPoints.length)),
+    });
+    await migration.waitForEnd();
+    await this.#startShards();
+    for (let index = 0; index < this.#options.fronts; index += 1) await this.startFront();
+    this.#console = await this.#startReady('console', 'console', {
+      ...this.#settingsOfSeekers(),
+      GRANTD_OPERATOR_TOKEN: OPERATOR_TOKEN,
+    });
+    await this.#waitForSlots();
+  }
+
+  /** All stop in order and start anew, on the same addresses: nothing is in their memory. */
+  async restartShards(): Promise<void> {
+    await Promise.all(this.#shards.map(({ program }) => program.stop()));
+    await this.#startShards();
+    await this.#waitForSlots();
+  }
+
+  async startFront(): Promise<void> {
+    const name = `front-${this.#fronts.length + 1}`;
+    this.#fronts.push(await this.#startReady('front', name, this.#settingsOfSeekers()));
+  }
+
+  /** The sum over all shards. */
+  async readShardMetric(name: string): Promise<number> {
+    const values = await Promise.all(
+      this.#shards.map(async ({ opsAddress }) => {
+        const response = await fetch(`http://${opsAddress}/metrics`);
+        return readMetric(await response.text(), name);
+      }),
+    );
+    return values.reduce((sum, value) => sum + value, 0);
+  }
+
+  /** Resolves once everything that was acknowledged is in the state tables too. */
+  async waitForCheckpoint(): Promise<void> {
+    const endMs = performance.now() + LAG_SECONDS_MAX * 1000;
+    while ((await this.readShardMetric('grantd_checkpoint_lag_entries')) > 0) {
+      if (performance.now() > endMs) throw new Error('The state tables do not catch up with the log.');
+      await delay(POLL_MS);
+    }
+  }
+
+  async stop(): Promise<void> {
+    const serving = [...this.#fronts, ...(this.#console === undefined ? [] : [this.#console])];
+    await Promise.all(serving.map(({ program }) => program.stop()));
+    // Several at once would hand their slots to each other until none is left.
+    await Promise.all(this.#shards.map(({ program }) => program.stop('SIGKILL')));
+  }
+
+  async #startShards(): Promise<void> {
+    this.#shards = await Promise.all(
+      this.#shardAddresses.map((address, index) =>
+        this.#startReady('shard', `shard-${index + 1}`, { ...this.#store, GRANTD_PLANS: PLANS }, address),
+      ),
+    );
+  }
+
+  /** Of those that look for shards. */
+  #settingsOfSeekers(): Readonly<Record<string, string>> {
+    return {
+      GRANTD_DISCOVERY: `static:${this.#shardAddresses.join(',')}`,
+      GRANTD_BASE_URL: 'http://127.0.0.1',
+      GRANTD_PLANS: PLANS,
+    };
+  }
+
+  async #startReady(
+    role: 'shard' | 'front' | 'console',
+    name: string,
+    settings: Readonly<Record<string, string>>,
+    given?: string,
+  ): Promise<Started> {
+    const [port, opsPort] = await freePorts(2);
+    const address = given ?? `127.0.0.1:${port}`;
+    const opsAddress = `127.0.0.1:${opsPort}`;
+    const listens = { shard: 'GRANTD_RPC_ADDRESS', front: 'GRANTD_HTTP_ADDRESS', console: 'GRANTD_CONSOLE_ADDRESS' };
+    const program = this.#launch(role, name, {
+      ...settings,
+      [listens[role]]: address,
+      ...(role === 'shard' ? { GRANTD_SHARD_NAME: name } : {}),
+      GRANTD_OPS_ADDRESS: opsAddress,
+      GRANTD_DRAIN_SECONDS: '0',
+    });
+    try {
+      await program.waitUntil(() => answersOk(`http://${opsAddress}/readyz`), START_SECONDS_MAX);
+    } catch (error) {
+      await program.stop('SIGKILL');
+      throw error;
+    }
+    return { name, pid: program.pid, address, opsAddress, program };
+  }
+
+  #launch(role: string, name: string, settings: Readonly<Record<string, string>>): BackgroundProcess {
+    const { directory, keyspace } = this.#options;
+    return new BackgroundProcess({
+      name: `grantd ${name}`,
+      command: [process.execPath, MAIN, role],
+      environment: settings,
+      logFile: join(directory, `${keyspace}-${name}.log`),
+    });
+  }
+
+  /** Resolves once every slot is served where it belongs: shards that join take their share from the others. */
+  async #waitForSlots(): Promise<void> {
+    const names = this.#shards.map(({ name }) => name);
+    const endMs = performance.now() + START_SECONDS_MAX * 1000;
+    for (;;) {
+      const response = await fetch(`${this.addresses.console_url}/operator/v1/slots`, {
+        headers: { Authorization: `Bearer ${OPERATOR_TOKEN}` },
+      });
+      if (response.ok) {
+        const { slots }: SlotsBody = JSON.parse(await response.text());
+        const isHome = ({ slot, state, shard }: SlotsBody['slots'][number]): boolean =>
+          state === 'serving' && shard === rankShards(names, slot)[0];
+        if (slots.length > 0 && slots.every(isHome)) return;
+      }
+      if (performance.now() > endMs) throw new Error('The slots do not come to rest.');
+      await delay(POLL_MS);
+    }
+  }
+}
+
+interface SlotsBody {
+  readonly slots: readonly { readonly slot: number; readonly state: string; readonly shard: string | null }[];
+}
