@@ -20,7 +20,7 @@ import { memoryScenario } from './scenarios/memory.ts';
 import { restartScenario } from './scenarios/restart.ts';
 import { tenantsScenario } from './scenarios/tenants.ts';
 import { delay, GrantdProcess, LOG_TAIL_MS, removeDirectory } from './server/grantd-process.ts';
-import { createTenant, importGrants } from './server/operator.ts';
+import { createTenant, importGrants, writeAfterRest } from './server/operator.ts';
 
 const SCENARIOS: readonly Scenario[] = [
   checkScenario,
@@ -65,6 +65,8 @@ async function importLarge(context: BenchContext): Promise<LargeDirectory> {
     await service.waitForCheckpoint();
     context.progress('letting the log come to rest');
     await delay(LOG_TAIL_MS);
+    await writeAfterRest(addresses, [access]);
+    await service.waitForCheckpoint();
     return { ...access, directory, data, importSeconds };
   } finally {
     await service.stop();

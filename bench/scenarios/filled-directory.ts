@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DataSet } from '../data-set.ts';
 import type { BenchContext } from '../scenario.ts';
 import { delay, GrantdProcess, LOG_TAIL_MS } from '../server/grantd-process.ts';
-import { fillTenants, type TenantAccess } from '../server/operator.ts';
+import { fillTenants, type TenantAccess, writeAfterRest } from '../server/operator.ts';
 
 /** About what two processors do, for the announcement. */
 const GRANTS_PER_MINUTE = 1_500_000;
@@ -52,6 +52,8 @@ async function fill(
     const fillSeconds = (performance.now() - startMs) / 1000;
     context.progress('letting the log come to rest');
     await delay(LOG_TAIL_MS);
+    await writeAfterRest(service.addresses, access);
+    await service.waitForCheckpoint();
     return { access, fillSeconds };
   } finally {
     await service.stop();

@@ -66,6 +66,24 @@ export async function importGrants(addresses: Addresses, { tenantId }: TenantAcc
   return (performance.now() - startMs) / 1000;
 }
 
+/**
+ * One more grant for each tenant, after the log has been at rest. A start reads back what was written in the seconds before
+ * the last write, for repeats of it, since clocks say nothing certain about how long a service was down.
+ */
+export async function writeAfterRest(addresses: Addresses, tenants: readonly TenantAccess[]): Promise<void> {
+  const line = JSON.stringify({ subject: 'bench:rest', relation: 'viewer', object: 'bench:rest' });
+  let next = 0;
+  const writeInTurn = async (): Promise<void> => {
+    for (;;) {
+      const tenant = tenants[next];
+      next += 1;
+      if (tenant === undefined) return;
+      await importBatch(addresses, tenant.tenantId, [line]);
+    }
+  };
+  await Promise.all(Array.from({ length: TENANTS_UNDER_WAY }, writeInTurn));
+}
+
 /** As many tenants as asked for, each with these grants, several at a time. `onFilled`: after each, how many there are. */
 export async function fillTenants(
   addresses: Addresses,

@@ -92,7 +92,7 @@ export async function listObjects(
 function wholeObjects(sorted: readonly string[], after: string, prefix: string, limit: number): readonly string[] {
   const start = firstAfter(sorted, after);
   const objects = sorted.slice(start, start + limit);
-  const end = objects.findIndex((object) => !object.startsWith(prefix));
+  const end = prefix === '' ? -1 : objects.findIndex((object) => !object.startsWith(prefix));
   return end < 0 ? objects : objects.slice(0, end);
 }
 

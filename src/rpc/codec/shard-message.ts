@@ -1,9 +1,10 @@
-// The bytes of what a shard sends. The results of checks, single and in bulk, are encoded by hand, since each check pays for
-// it; the library encodes everything else, and decodes whatever is not read here with certainty. Both write the same format,
+// The bytes of what a shard sends. The results of checks, single and in bulk, and listings of objects are encoded by hand,
+// since each check and each object pays for it; the library encodes everything else, and decodes whatever is not read here with certainty. Both write the same format,
 // by the schema.
 
 import type { BulkResults__Output } from '../gen/grantd/v1/BulkResults.ts';
 import type { CheckResults, CheckResults__Output } from '../gen/grantd/v1/CheckResults.ts';
+import type { Objects__Output } from '../gen/grantd/v1/Objects.ts';
 import type { Reply, Reply__Output } from '../gen/grantd/v1/Reply.ts';
 import type { ShardMessage, ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
 import { fieldWithLength, fieldWithNumber } from './tags.ts';
@@ -18,6 +19,9 @@ const RESULTS_CHECKED_AT = fieldWithNumber(4);
 const REPLIES = fieldWithLength(4);
 const REPLY_ID = fieldWithNumber(1);
 const REPLY_BULK_RESULTS = fieldWithLength(5);
+const REPLY_OBJECTS = fieldWithLength(7);
+const OBJECTS_OBJECTS = fieldWithLength(1);
+const OBJECTS_NEXT_CURSOR = fieldWithLength(2);
 const BULK_AUTHORIZED = fieldWithLength(1);
 const BULK_CHECKED_AT = fieldWithNumber(2);
 
@@ -26,7 +30,7 @@ const writer = new WireWriter();
 const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 /** Whether no check has failed. */
 const isPlain = ({ failed = [], checkedAtMs }: CheckResults): boolean => failed.length === 0 && isTime(checkedAtMs);
-const isBulk = ({ bulkResults }: Reply): boolean => isTime(bulkResults?.checkedAtMs);
+const isByHand = ({ bulkResults, objects }: Reply): boolean => !!objects || isTime(bulkResults?.checkedAtMs);
 
 function writeResults({ authorized = [], denied = [], checkedAtMs }: CheckResults): void {
   const mark = writer.open(CHECK_RESULTS);
@@ -36,28 +40,35 @@ function writeResults({ authorized = [], denied = [], checkedAtMs }: CheckResult
   writer.close(mark);
 }
 
-function writeBulk({ id = 0, bulkResults }: Reply): void {
-  const { authorized = [], checkedAtMs } = bulkResults ?? {};
+function writeReply({ id = 0, bulkResults, objects }: Reply): void {
   const mark = writer.open(REPLIES);
   writer.number(REPLY_ID, id);
-  const bulkMark = writer.open(REPLY_BULK_RESULTS);
-  writer.packed(BULK_AUTHORIZED, authorized);
-  writer.number(BULK_CHECKED_AT, Number(checkedAtMs));
-  writer.close(bulkMark);
+  if (objects) {
+    const objectsMark = writer.open(REPLY_OBJECTS);
+    writer.strings(OBJECTS_OBJECTS, objects.objects ?? []);
+    if (objects.nextCursor) writer.string(OBJECTS_NEXT_CURSOR, objects.nextCursor);
+    writer.close(objectsMark);
+  } else {
+    const { authorized = [], checkedAtMs } = bulkResults ?? {};
+    const bulkMark = writer.open(REPLY_BULK_RESULTS);
+    writer.packed(BULK_AUTHORIZED, authorized);
+    writer.number(BULK_CHECKED_AT, Number(checkedAtMs));
+    writer.close(bulkMark);
+  }
   writer.close(mark);
 }
 
-/** `encodeRest` is the library's. The results of a bulk check come behind the other replies of its message. */
+/** `encodeRest` is the library's. What is done by hand comes behind the other replies of its message. */
 export function encodeShardMessage(message: ShardMessage, encodeRest: (rest: ShardMessage) => Buffer): Buffer {
   const { checkResults, replies = [], welcome, routes, pong } = message;
   const plain = checkResults && isPlain(checkResults) ? checkResults : undefined;
-  const otherReplies = replies.every(isBulk) ? [] : replies.filter((reply) => !isBulk(reply));
+  const otherReplies = replies.every(isByHand) ? [] : replies.filter((reply) => !isByHand(reply));
   if (welcome || routes || pong || otherReplies.length > 0 || (checkResults && plain === undefined)) {
     const rest = plain === undefined ? (checkResults ?? null) : null;
     writer.raw(encodeRest({ ...message, checkResults: rest, replies: otherReplies }));
   }
   if (plain !== undefined) writeResults(plain);
-  for (const reply of replies) if (isBulk(reply)) writeBulk(reply);
+  for (const reply of replies) if (isByHand(reply)) writeReply(reply);
   return writer.take();
 }
 
@@ -73,17 +84,33 @@ function readResults(reader: WireReader, end: number): CheckResults__Output | un
   return read ? results : undefined;
 }
 
-function readBulk(reader: WireReader, end: number): Reply__Output | undefined {
+function readReply(reader: WireReader, end: number): Reply__Output | undefined {
   const reply: Reply__Output = { id: 0 };
   const read = reader.fields(end, (tag) => {
     if (tag === REPLY_ID) reply.id = reader.uint32(end);
-    else if (tag === REPLY_BULK_RESULTS) reply.bulkResults = readBulkResults(reader, reader.lengthEnd(end)) ?? null;
+    // Of two results the last one counts, as the library knows.
+    else if (reply.result !== undefined) return false;
+    else if (tag === REPLY_BULK_RESULTS) {
+      reply.bulkResults = readBulkResults(reader, reader.lengthEnd(end)) ?? null;
+      reply.result = 'bulkResults';
+    } else if (tag === REPLY_OBJECTS) {
+      reply.objects = readObjects(reader, reader.lengthEnd(end)) ?? null;
+      reply.result = 'objects';
+    } else return false;
+    return true;
+  });
+  return read && (reply.bulkResults || reply.objects) ? reply : undefined;
+}
+
+function readObjects(reader: WireReader, end: number): Objects__Output | undefined {
+  const objects: Objects__Output = { objects: [], nextCursor: '' };
+  const read = reader.fields(end, (tag) => {
+    if (tag === OBJECTS_OBJECTS) objects.objects = reader.strings(tag, end);
+    else if (tag === OBJECTS_NEXT_CURSOR) objects.nextCursor = reader.strings(tag, end).at(-1) ?? '';
     else return false;
     return true;
   });
-  if (!read || !reply.bulkResults) return undefined;
-  reply.result = 'bulkResults';
-  return reply;
+  return read ? objects : undefined;
 }
 
 function readBulkResults(reader: WireReader, end: number): BulkResults__Output | undefined {
@@ -103,24 +130,24 @@ export function decodeShardMessage(
   decodeRest: (bytes: Buffer) => ShardMessage__Output,
 ): ShardMessage__Output {
   let checkResults: CheckResults__Output | undefined;
-  const bulks: Reply__Output[] = [];
+  const byHand: Reply__Output[] = [];
   const rest = readMessage(bytes, (reader, tag, end) => {
     if (tag === CHECK_RESULTS && checkResults === undefined) {
       checkResults = readResults(reader, end);
       return checkResults !== undefined;
     }
-    const reply = tag === REPLIES ? readBulk(reader, end) : undefined;
-    if (reply !== undefined) bulks.push(reply);
+    const reply = tag === REPLIES ? readReply(reader, end) : undefined;
+    if (reply !== undefined) byHand.push(reply);
     return reply !== undefined;
   });
   if (rest?.length === 0) {
-    return { welcome: null, routes: null, checkResults: checkResults ?? null, replies: bulks, pong: null };
+    return { welcome: null, routes: null, checkResults: checkResults ?? null, replies: byHand, pong: null };
   }
   if (rest === undefined) return decodeRest(bytes);
   const message = decodeRest(Buffer.concat(rest));
   // Results in two parts, which no encoder writes: the library knows what becomes of them.
   if (message.checkResults !== null && checkResults !== undefined) return decodeRest(bytes);
   message.checkResults ??= checkResults ?? null;
-  message.replies.push(...bulks);
+  message.replies.push(...byHand);
   return message;
 }
