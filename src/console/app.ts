@@ -127,7 +127,7 @@ export function createConsoleApp(dependencies: ConsoleDependencies, options: Con
     response.once('close', () => {
       const elapsedMs = clock.monotonicMs() - locals.startedMs;
       const status = String(response.statusCode);
-      metrics.httpRequestSeconds.labels(locals.operation, String(status)).observe(elapsedMs / 1000);
+      metrics.httpRequestSeconds.labels(locals.operation, status).observe(elapsedMs / 1000);
       if (locals.span !== undefined) endRequestSpan(locals.span, response.statusCode);
       if (log.isLevelEnabled('debug')) {
         const { requestId, operation, operator } = locals;

@@ -2,15 +2,19 @@
 // between, as bytes all the same, so that neither end holds what the other may change. It keeps what the port promises:
 // messages arrive in order and never within the call that sends them, and nothing is reported after the end.
 
-import type { FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
+import type { FrontMessage, FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
 import { decodeFrontMessage, decodeShardMessage, encodeFrontMessage, encodeShardMessage } from './protocol.ts';
-import type { ClientStream, ClientStreamHandlers, OpenStream, ServerStream, StreamError } from './transport.ts';
+import type {
+  AcceptStream,
+  ClientStream,
+  ClientStreamHandlers,
+  OpenStream,
+  ServerStream,
+  StreamError,
+} from './transport.ts';
 
 /** Bytes that wait for a shard that reads nothing, above which its front is told to wait. */
 const WAITING_BYTES_MAX = 1024 * 1024;
-
-/** Takes the shard's end of a stream. False: it is not up. */
-export type AcceptStream = (stream: ServerStream) => boolean;
 
 type ServerEvent = 'data' | 'drain' | 'end' | 'cancelled' | 'close' | 'error';
 
@@ -40,7 +44,7 @@ class DirectStream implements ClientStream {
 
   // ---- the front's end ----
 
-  write(message: Parameters<ClientStream['write']>[0]): boolean {
+  write(message: FrontMessage): boolean {
     if (this.#ended) return false;
     const bytes = encodeFrontMessage(message);
     this.#waiting.push(bytes);

@@ -6,13 +6,12 @@ import type { Clock } from '../core/clock.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Tracing } from '../telemetry/spans.ts';
-import type { AcceptStream } from './direct-transport.ts';
 import type { FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
 import { isConsoleCertificate } from './peer-certificate.ts';
 import { PeerStream } from './peer-stream.ts';
 import { SERVER_OPTIONS, shardService } from './protocol.ts';
-import type { ServerStream } from './transport.ts';
+import type { AcceptStream, ServerStream } from './transport.ts';
 
 /** What a close waits for answers under way before it cuts the connections. */
 const CLOSE_MS_MAX = 2000;

@@ -48,3 +48,6 @@ export interface ServerStream {
   /** Where the peer is, for the log. */
   getPeer(): string;
 }
+
+/** Takes the shard's end of a new stream. False: the shard is not up, and the stream is refused. */
+export type AcceptStream = (stream: ServerStream) => boolean;

@@ -112,12 +112,7 @@ export class SubjectPage extends Evictable {
     assert(this.whole, 'only a whole page can be listed');
     let sorted = this.#sorted?.get(relation);
     if (sorted === undefined) {
-      sorted = this.#table
-        .tuples()
-        .filter((tuple) => tuple.relation === relation)
-        .map(({ object }) => object)
-        .toArray()
-        .sort(compareUtf8);
+      sorted = this.#table.objects(relation).sort(compareUtf8);
       this.#sorted ??= new Map();
       this.#sorted.set(relation, sorted);
     }

@@ -43,7 +43,7 @@ export class TupleTable {
       return this.#maps[relation]?.get(object);
     }
     const place = this.#placeOf(relation, object);
-    return place < 0 ? undefined : this.#valueAt(place);
+    return place < 0 ? undefined : (this.#cells[place + 2] as string | null);
   }
 
   /** Whether the tuple is new. */
@@ -83,6 +83,12 @@ export class TupleTable {
     return true;
   }
 
+  /** Of one relation, in no order. */
+  objects(relation: number): string[] {
+    if (this.#maps !== undefined) return [...(this.#maps[relation]?.keys() ?? [])];
+    return [...this.tuples()].filter((tuple) => tuple.relation === relation).map(({ object }) => object);
+  }
+
   /** In no order. What is deleted meanwhile may still come. */
   *tuples(): Generator<{ readonly relation: number; readonly object: string; readonly value: string | null }> {
     const cells = this.#cells;
@@ -116,9 +122,5 @@ export class TupleTable {
       if (cells[place] === code && cells[place + 1] === object) return place;
     }
     return -1;
-  }
-
-  #valueAt(place: number): string | null {
-    return this.#cells[place + 2] as string | null;
   }
 }

@@ -7,12 +7,15 @@ import {
   encodeFrontMessage,
   encodeShardMessage,
 } from '../../src/rpc/protocol.ts';
-import type { ClientStream, ClientStreamHandlers, ServerStream, StreamError } from '../../src/rpc/transport.ts';
+import type {
+  AcceptStream,
+  ClientStream,
+  ClientStreamHandlers,
+  ServerStream,
+  StreamError,
+} from '../../src/rpc/transport.ts';
 import type { SimulatedNetwork } from './network.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
-
-/** Takes the shard's end of a new stream; false: the shard is not up, and the stream is refused. */
-export type AcceptStream = (stream: ServerStream) => boolean;
 
 type Frame =
   | { readonly kind: 'open'; readonly accept: AcceptStream }

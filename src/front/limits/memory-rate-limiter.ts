@@ -52,17 +52,15 @@ class WindowLimiter {
 }
 
 export function createMemoryRateLimiter(): RateLimiter {
-  /** By bucket, length of the window and requests: as many as there are different limits in the plans. */
-  const limiters = {
-    plan: new Map<number, Map<number, WindowLimiter>>(),
-    keys: new Map<number, Map<number, WindowLimiter>>(),
-  };
+  /** Of plans, by length of the window, then by requests: as many as there are different limits in them. */
+  const limiters = new Map<number, Map<number, WindowLimiter>>();
+  const keysLimiter = new WindowLimiter(KEYS_BUCKET.requests, KEYS_BUCKET.windowSeconds);
 
-  function limiterOf(bucket: 'plan' | 'keys', requests: number, windowSeconds: number): WindowLimiter {
-    let byRequests = limiters[bucket].get(windowSeconds);
+  function limiterOf(requests: number, windowSeconds: number): WindowLimiter {
+    let byRequests = limiters.get(windowSeconds);
     if (byRequests === undefined) {
       byRequests = new Map();
-      limiters[bucket].set(windowSeconds, byRequests);
+      limiters.set(windowSeconds, byRequests);
     }
     let found = byRequests.get(requests);
     if (found === undefined) {
@@ -73,10 +71,9 @@ export function createMemoryRateLimiter(): RateLimiter {
   }
 
   return {
-    consume(tenantId: string, plan: Plan, bucket: 'plan' | 'keys') {
-      const { requests, windowSeconds } = bucket === 'keys' ? KEYS_BUCKET : plan;
-      if (requests === undefined) return undefined;
-      return limiterOf(bucket, requests, windowSeconds).consume(tenantId);
+    consume(tenantId: string, { requests, windowSeconds }: Plan, bucket: 'plan' | 'keys') {
+      if (bucket === 'keys') return keysLimiter.consume(tenantId);
+      return requests === undefined ? undefined : limiterOf(requests, windowSeconds).consume(tenantId);
     },
   };
 }

@@ -59,7 +59,7 @@ function writeBulk({ id = 0, handle = 0, checkBulk }: Call): void {
 export function encodeFrontMessage(message: FrontMessage, encodeRest: (rest: FrontMessage) => Buffer): Buffer {
   const { checks, calls = [], hello, ping, report } = message;
   const plain = checks && !checks.traced?.length ? checks : undefined;
-  const otherCalls = calls.every(isBulk) ? [] : calls.filter((call) => !isBulk(call));
+  const otherCalls = calls.filter((call) => !isBulk(call));
   if (hello || ping || report || otherCalls.length > 0 || (checks && plain === undefined)) {
     writer.raw(encodeRest({ ...message, checks: plain === undefined ? (checks ?? null) : null, calls: otherCalls }));
   }

@@ -62,7 +62,7 @@ function writeReply({ id = 0, bulkResults, objects }: Reply): void {
 export function encodeShardMessage(message: ShardMessage, encodeRest: (rest: ShardMessage) => Buffer): Buffer {
   const { checkResults, replies = [], welcome, routes, pong } = message;
   const plain = checkResults && isPlain(checkResults) ? checkResults : undefined;
-  const otherReplies = replies.every(isByHand) ? [] : replies.filter((reply) => !isByHand(reply));
+  const otherReplies = replies.filter((reply) => !isByHand(reply));
   if (welcome || routes || pong || otherReplies.length > 0 || (checkResults && plain === undefined)) {
     const rest = plain === undefined ? (checkResults ?? null) : null;
     writer.raw(encodeRest({ ...message, checkResults: rest, replies: otherReplies }));
