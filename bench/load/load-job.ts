@@ -35,6 +35,9 @@ export interface LoadJob {
       };
 }
 
+/** To be rested at a fixed rate: often enough for some thousand requests a second, and cheap beside what answers them. */
+export const REST_MS = 0.25;
+
 export interface LoadResult {
   /** Right answers. Every answer is looked at. */
   readonly answered: number;

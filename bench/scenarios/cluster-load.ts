@@ -4,9 +4,10 @@
 import { availableParallelism } from 'node:os';
 import { rankShards, SLOTS_DEFAULT, slotOfTenant } from '../../src/core/slots.ts';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../test/support/cassandra.ts';
+import { forEachAtATime } from '../at-a-time.ts';
 import { DataSet } from '../data-set.ts';
 import type { Figure } from '../figure.ts';
-import type { LoadJob, LoadResult, PreparedRequest } from '../load/load-job.ts';
+import { type LoadJob, type LoadResult, type PreparedRequest, REST_MS } from '../load/load-job.ts';
 import { type BenchContext, CONNECTIONS, MissingEngine } from '../scenario.ts';
 import type { GrantdCluster, Member } from '../server/grantd-cluster.ts';
 import { createTenant, importGrants, type TenantAccess } from '../server/operator.ts';
@@ -17,8 +18,6 @@ const GRANTS_PER_TENANT = 1000;
 /** Asked about each tenant: every subject of it once. */
 const QUESTIONS_PER_TENANT = 100;
 const TENANTS_UNDER_WAY = 8;
-/** Often enough for some thousand requests a second, and cheap beside what answers them. */
-const REST_MS = 0.25;
 /** Until code is compiled as it stays. */
 const WARM_UP_MS = 4000;
 const WARM_UP_MS_QUICK = 1000;
@@ -91,13 +90,9 @@ export async function fillEvenly(
   context.progress(`importing ${count * GRANTS_PER_TENANT} grants of ${count} tenants`);
   const tenants = await createTenantsEvenly(cluster, tenantsPerShard);
   const data = new DataSet(GRANTS_PER_TENANT);
-  const waiting = [...tenants];
-  const importInTurn = async (): Promise<void> => {
-    for (let access = waiting.pop(); access !== undefined; access = waiting.pop()) {
-      await importGrants(cluster.addresses, access, data);
-    }
-  };
-  await Promise.all(Array.from({ length: TENANTS_UNDER_WAY }, importInTurn));
+  await forEachAtATime(tenants, TENANTS_UNDER_WAY, async (access) => {
+    await importGrants(cluster.addresses, access, data);
+  });
   await cluster.waitForCheckpoint();
   const byTenant = tenants.map(({ key }) => questionsOf(data, QUESTIONS_PER_TENANT, key));
   const inTurn = Array.from({ length: QUESTIONS_PER_TENANT }, (_, number) =>

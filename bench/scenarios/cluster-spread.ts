@@ -7,7 +7,6 @@ import type { Figure } from '../figure.ts';
 import { LoadClient } from '../load/load-client.ts';
 import type { BenchContext } from '../scenario.ts';
 import type { GrantdCluster } from '../server/grantd-cluster.ts';
-import { readMetric } from '../server/metrics-text.ts';
 import { readResidentBytes } from '../server/resource-use.ts';
 import { median } from '../statistics.ts';
 import {
@@ -59,13 +58,8 @@ async function findRate(context: BenchContext, side: Side): Promise<number> {
 }
 
 /** Look-ups in memory of each shard so far: one for each check. */
-const readAnswered = ({ shards }: GrantdCluster): Promise<readonly number[]> =>
-  Promise.all(
-    shards.map(async ({ opsAddress }) => {
-      const response = await fetch(`http://${opsAddress}/metrics`);
-      return readMetric(await response.text(), 'grantd_page_lookups_total');
-    }),
-  );
+const readAnswered = (cluster: GrantdCluster): Promise<readonly number[]> =>
+  cluster.readShardMetrics('grantd_page_lookups_total');
 
 async function measureInTurns(
   context: BenchContext,

@@ -4,7 +4,7 @@
 import { RedisServer } from '../../test/support/redis.ts';
 import { startSlowProxy } from '../../test/support/slow-proxy.ts';
 import type { Figure } from '../figure.ts';
-import type { LoadResult } from '../load/load-job.ts';
+import { type LoadResult, REST_MS } from '../load/load-job.ts';
 import { type BenchContext, CONNECTIONS, type Scenario } from '../scenario.ts';
 import { PLAN_NAME } from '../server/grantd-process.ts';
 import { readMetric } from '../server/metrics-text.ts';
@@ -16,8 +16,6 @@ const REDIS_MS = 50;
 const QUESTIONS = 10_000;
 /** Well below what two cores serve: the latency is that of the service and not that of a queue before it. */
 const PER_SECOND = 1000;
-/** The load leaves its processor to Redis and to the long way to it, which are elsewhere in earnest. */
-const REST_MS = 0.25;
 /** The limit of the plan `scale`: its windows begin anew every second. */
 const PLANS = { GRANTD_PLANS: JSON.stringify({ [PLAN_NAME]: { requests: 10_000, window_seconds: 1 } }) };
 /** Longer than a window. */
@@ -41,6 +39,7 @@ async function measure(context: BenchContext, loaded: LoadedService, durationMs:
     ({ tuple, authorized }) => ({ body: JSON.stringify(tuple), expectedStart: `{"authorized":${authorized},` }),
   );
   const job = { url, key: access.key, path: '/v1/check', expectedStatus: 200, connections: CONNECTIONS, requests };
+  // Redis and the long way to it, elsewhere in earnest, get some of the load's processor.
   const runFor = (ms: number): Promise<LoadResult> =>
     context.client.run({ ...job, mode: { kind: 'rate', durationMs: ms, perSecond: PER_SECOND, restMs: REST_MS } });
   // The first requests after a pause wait for an answer: the promise is about those that follow.

@@ -124,15 +124,19 @@ export class GrantdCluster {
     this.#fronts.push(await this.#startReady('front', name, this.#settingsOfSeekers()));
   }
 
-  /** The sum over all shards. */
-  async readShardMetric(name: string): Promise<number> {
-    const values = await Promise.all(
+  /** Of each shard. */
+  readShardMetrics(name: string): Promise<readonly number[]> {
+    return Promise.all(
       this.#shards.map(async ({ opsAddress }) => {
         const response = await fetch(`http://${opsAddress}/metrics`);
         return readMetric(await response.text(), name);
       }),
     );
-    return values.reduce((sum, value) => sum + value, 0);
+  }
+
+  /** The sum over all shards. */
+  async readShardMetric(name: string): Promise<number> {
+    return (await this.readShardMetrics(name)).reduce((sum, value) => sum + value, 0);
   }
 
   /** Resolves once everything that was acknowledged is in the state tables too. */

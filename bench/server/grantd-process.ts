@@ -3,8 +3,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.ts';
 import { readMetric } from './metrics-text.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
@@ -31,15 +31,6 @@ export interface Addresses {
   readonly operator_token: string;
 }
 
-export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('No free port was found.');
-  return address.port;
-}
-
 export interface GrantdOptions {
   readonly directory: string;
   readonly searchPath: string;
@@ -60,7 +51,7 @@ export class GrantdProcess {
   readySeconds = 0;
 
   static async start(options: GrantdOptions): Promise<GrantdProcess> {
-    const service = new GrantdProcess(options, `127.0.0.1:${await findFreePort()}`);
+    const service = new GrantdProcess(options, `127.0.0.1:${await freePort()}`);
     await service.#waitUntilReady();
     return service;
   }

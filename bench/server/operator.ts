@@ -1,5 +1,6 @@
 // What the operator does before the measuring: a tenant, its key, its grants.
 
+import { forEachAtATime } from '../at-a-time.ts';
 import type { DataSet } from '../data-set.ts';
 import { type Addresses, PLAN_NAME } from './grantd-process.ts';
 
@@ -37,10 +38,12 @@ export async function createTenant(addresses: Addresses): Promise<TenantAccess> 
   return { tenantId: tenant.tenant_id, key };
 }
 
-/** The lines of a batch, from the grant of that number on. */
-function linesOf(data: DataSet, start: number): readonly string[] {
-  const count = Math.min(LINES_PER_CALL, data.grants - start);
-  return Array.from({ length: count }, (_, index) => JSON.stringify(data.grant(start + index)));
+/** The lines of all grants, in batches. */
+function* batchesOf(data: DataSet): Generator<readonly string[]> {
+  for (let start = 0; start < data.grants; start += LINES_PER_CALL) {
+    const count = Math.min(LINES_PER_CALL, data.grants - start);
+    yield Array.from({ length: count }, (_, index) => JSON.stringify(data.grant(start + index)));
+  }
 }
 
 async function importBatch(addresses: Addresses, tenantId: string, lines: readonly string[]): Promise<void> {
@@ -54,15 +57,7 @@ async function importBatch(addresses: Addresses, tenantId: string, lines: readon
 /** Through the log like any other write, a few calls at a time. Resolves with the seconds it took. */
 export async function importGrants(addresses: Addresses, { tenantId }: TenantAccess, data: DataSet): Promise<number> {
   const startMs = performance.now();
-  let next = 0;
-  const importInTurn = async (): Promise<void> => {
-    while (next < data.grants) {
-      const start = next;
-      next += LINES_PER_CALL;
-      await importBatch(addresses, tenantId, linesOf(data, start));
-    }
-  };
-  await Promise.all(Array.from({ length: CALLS_UNDER_WAY }, importInTurn));
+  await forEachAtATime(batchesOf(data), CALLS_UNDER_WAY, (lines) => importBatch(addresses, tenantId, lines));
   return (performance.now() - startMs) / 1000;
 }
 
@@ -72,16 +67,7 @@ export async function importGrants(addresses: Addresses, { tenantId }: TenantAcc
  */
 export async function writeAfterRest(addresses: Addresses, tenants: readonly TenantAccess[]): Promise<void> {
   const line = JSON.stringify({ subject: 'bench:rest', relation: 'viewer', object: 'bench:rest' });
-  let next = 0;
-  const writeInTurn = async (): Promise<void> => {
-    for (;;) {
-      const tenant = tenants[next];
-      next += 1;
-      if (tenant === undefined) return;
-      await importBatch(addresses, tenant.tenantId, [line]);
-    }
-  };
-  await Promise.all(Array.from({ length: TENANTS_UNDER_WAY }, writeInTurn));
+  await forEachAtATime(tenants, TENANTS_UNDER_WAY, ({ tenantId }) => importBatch(addresses, tenantId, [line]));
 }
 
 /** As many tenants as asked for, each with these grants, several at a time. `onFilled`: after each, how many there are. */
@@ -90,19 +76,13 @@ export async function fillTenants(
   { tenants, data }: { readonly tenants: number; readonly data: DataSet },
   onFilled: (filled: number) => void,
 ): Promise<readonly TenantAccess[]> {
-  const starts = Array.from({ length: Math.ceil(data.grants / LINES_PER_CALL) }, (_, index) => index * LINES_PER_CALL);
-  const batches = starts.map((start) => linesOf(data, start));
+  const batches = [...batchesOf(data)];
   const filled: TenantAccess[] = [];
-  let begun = 0;
-  const fillInTurn = async (): Promise<void> => {
-    while (begun < tenants) {
-      begun += 1;
-      const access = await createTenant(addresses);
-      for (const lines of batches) await importBatch(addresses, access.tenantId, lines);
-      filled.push(access);
-      onFilled(filled.length);
-    }
-  };
-  await Promise.all(Array.from({ length: TENANTS_UNDER_WAY }, fillInTurn));
+  await forEachAtATime(Array(tenants).keys(), TENANTS_UNDER_WAY, async () => {
+    const access = await createTenant(addresses);
+    for (const lines of batches) await importBatch(addresses, access.tenantId, lines);
+    filled.push(access);
+    onFilled(filled.length);
+  });
   return filled;
 }

@@ -2,8 +2,8 @@
 // where each setting comes from.
 
 import { join } from 'node:path';
+import { freePorts } from '../../../test/support/free-port.ts';
 import { answersOk, BackgroundProcess } from '../../server/background-process.ts';
-import { findFreePort } from '../../server/grantd-process.ts';
 import type { Access } from '../load-job.ts';
 import { callJson } from './json-call.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
@@ -71,69 +71,64 @@ export async function startOpenfga(
 ): Promise<System> {
   const directory = context.createDirectory();
   const logFile = join(directory, 'openfga.log');
+  await using parts = new AsyncDisposableStack();
   let postgres: Postgres | undefined;
-  let server: BackgroundProcess | undefined;
-  const stop = async (): Promise<void> => {
-    await server?.stop();
-    await postgres?.stop();
-  };
-  try {
-    const engine = ['--datastore-engine', store];
-    if (store === 'postgres') {
-      postgres = await startPostgres(postgresPrograms ?? '', directory);
-      engine.push('--datastore-uri', postgres.url);
-    } else if (store === 'sqlite') {
-      engine.push('--datastore-uri', `file:${join(directory, 'openfga.sqlite')}`);
-    }
-    if (store !== 'memory') {
-      const migration = new BackgroundProcess({
-        name: 'openfga migrate',
-        command: [program, 'migrate', ...engine],
-        logFile,
-      });
-      await migration.waitForEnd();
-    }
-    const [http, grpc] = [`127.0.0.1:${await findFreePort()}`, `127.0.0.1:${await findFreePort()}`];
-    const pool =
-      store === 'postgres'
-        ? [`--datastore-max-open-conns=${CONNECTIONS}`, `--datastore-max-idle-conns=${CONNECTIONS}`]
-        : [];
-    const settings = [...SETTINGS, ...pool];
-    server = new BackgroundProcess({
-      name: 'openfga',
-      command: [program, 'run', '--http-addr', http, '--grpc-addr', grpc, ...engine, ...settings],
+  const engine = ['--datastore-engine', store];
+  if (store === 'postgres') {
+    const started = await startPostgres(postgresPrograms ?? '', directory);
+    parts.defer(() => started.stop());
+    postgres = started;
+    engine.push('--datastore-uri', postgres.url);
+  } else if (store === 'sqlite') {
+    engine.push('--datastore-uri', `file:${join(directory, 'openfga.sqlite')}`);
+  }
+  if (store !== 'memory') {
+    const migration = new BackgroundProcess({
+      name: 'openfga migrate',
+      command: [program, 'migrate', ...engine],
       logFile,
     });
-    await server.waitUntil(() => answersOk(`http://${http}/healthz`), START_SECONDS_MAX);
-    const ids = await createStore(`http://${http}`);
-    const channels: readonly Channel[] = [
-      { protocol: 'http', address: http, ...ids },
-      { protocol: 'grpc', address: grpc, ...ids },
-    ];
-    return {
-      name: `OpenFGA, ${STORE_NAMES[store]}`,
-      product: 'openfga',
-      version: VERSION,
-      settings: [`openfga run ${settings.join(' ')}`, ...(postgres === undefined ? [] : [postgres.settings])],
-      processes: [server.pid, ...(postgres === undefined ? [] : [postgres.pid])],
-      channels,
-      batches: BATCHES,
-      lists: true,
-      durable: store !== 'memory',
-      ...(store === 'memory' ? { grantsMax: GRANTS_MAX_IN_MEMORY } : {}),
-      bulk: {
-        protocol: 'grpc',
-        address: grpc,
-        ...ids,
-        perCall: TUPLES_PER_WRITE,
-        // SQLite and memory write one after another whatever is asked; more at a time only fail on a busy database.
-        workers: store === 'postgres' ? 8 : 1,
-      },
-      settle: async () => {},
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
+    await migration.waitForEnd();
   }
+  const [http = '', grpc = ''] = (await freePorts(2)).map((port) => `127.0.0.1:${port}`);
+  const pool =
+    store === 'postgres'
+      ? [`--datastore-max-open-conns=${CONNECTIONS}`, `--datastore-max-idle-conns=${CONNECTIONS}`]
+      : [];
+  const settings = [...SETTINGS, ...pool];
+  const server = new BackgroundProcess({
+    name: 'openfga',
+    command: [program, 'run', '--http-addr', http, '--grpc-addr', grpc, ...engine, ...settings],
+    logFile,
+  });
+  parts.defer(() => server.stop());
+  await server.waitUntil(() => answersOk(`http://${http}/healthz`), START_SECONDS_MAX);
+  const ids = await createStore(`http://${http}`);
+  const channels: readonly Channel[] = [
+    { protocol: 'http', address: http, ...ids },
+    { protocol: 'grpc', address: grpc, ...ids },
+  ];
+  const running = parts.move();
+  return {
+    name: `OpenFGA, ${STORE_NAMES[store]}`,
+    product: 'openfga',
+    version: VERSION,
+    settings: [`openfga run ${settings.join(' ')}`, ...(postgres === undefined ? [] : [postgres.settings])],
+    processes: [server.pid, ...(postgres === undefined ? [] : [postgres.pid])],
+    channels,
+    batches: BATCHES,
+    lists: true,
+    durable: store !== 'memory',
+    ...(store === 'memory' ? { grantsMax: GRANTS_MAX_IN_MEMORY } : {}),
+    bulk: {
+      protocol: 'grpc',
+      address: grpc,
+      ...ids,
+      perCall: TUPLES_PER_WRITE,
+      // SQLite and memory write one after another whatever is asked; more at a time only fail on a busy database.
+      workers: store === 'postgres' ? 8 : 1,
+    },
+    settle: async () => {},
+    stop: () => running.disposeAsync(),
+  };
 }

@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../../../test/support/free-port.ts';
 import { BackgroundProcess } from '../../server/background-process.ts';
-import { findFreePort } from '../../server/grantd-process.ts';
 
 /** Of Debian's package. */
 const USER = 'postgres';
@@ -47,7 +47,7 @@ export async function startPostgres(programs: string, parent: string): Promise<P
     { encoding: 'utf8', ...numbers },
   );
   if (made.status !== 0) throw new Error(`Postgres cannot make its folder: ${made.stderr}`);
-  const port = await findFreePort();
+  const port = await freePort();
   const settings = Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`);
   const server = new BackgroundProcess({
     name: 'Postgres',

@@ -1,8 +1,8 @@
 // SpiceDB on one of its stores, with its caches large and long: docs/compare.md says where each setting comes from.
 
 import { join } from 'node:path';
+import { freePorts } from '../../../test/support/free-port.ts';
 import { BackgroundProcess } from '../../server/background-process.ts';
-import { findFreePort } from '../../server/grantd-process.ts';
 import { callJson } from './json-call.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
 import type { Channel, System, SystemContext } from './system.ts';
@@ -63,63 +63,58 @@ export async function startSpicedb(
 ): Promise<System> {
   const directory = context.createDirectory();
   const logFile = join(directory, 'spicedb.log');
+  await using parts = new AsyncDisposableStack();
   let postgres: Postgres | undefined;
-  let server: BackgroundProcess | undefined;
-  const stop = async (): Promise<void> => {
-    await server?.stop();
-    await postgres?.stop();
-  };
-  try {
-    const engine = ['--datastore-engine', store];
-    if (store === 'postgres') {
-      postgres = await startPostgres(postgresPrograms ?? '', directory);
-      engine.push('--datastore-conn-uri', postgres.url);
-      const command = [program, 'datastore', 'migrate', 'head', '--skip-release-check', ...engine];
-      await new BackgroundProcess({ name: 'spicedb datastore migrate', command, logFile }).waitForEnd();
-    }
-    const [http, grpc] = [`127.0.0.1:${await findFreePort()}`, `127.0.0.1:${await findFreePort()}`];
-    const pools = ['read', 'write'].flatMap((pool) => [
-      `--datastore-conn-pool-${pool}-max-open=${CONNECTIONS_OF_POOL}`,
-      `--datastore-conn-pool-${pool}-min-open=${Math.floor(CONNECTIONS_OF_POOL / 2)}`,
-    ]);
-    const settings = [...SETTINGS, ...(store === 'postgres' ? pools : [])];
-    const addresses = ['--grpc-addr', grpc, '--http-enabled', '--http-addr', http, '--grpc-preshared-key', KEY];
-    server = new BackgroundProcess({
-      name: 'spicedb',
-      command: [program, 'serve', ...addresses, ...engine, ...settings],
-      logFile,
-    });
-    const writeSchema = (): Promise<boolean> =>
-      callJson(`http://${http}/v1/schema/write`, { schema: SCHEMA }, { Authorization: `Bearer ${KEY}` }).then(
-        () => true,
-        () => false,
-      );
-    await server.waitUntil(writeSchema, START_SECONDS_MAX);
-    let revision = '';
-    return {
-      name: `SpiceDB, ${store === 'memory' ? 'memory' : 'Postgres'}`,
-      product: 'spicedb',
-      version: VERSION,
-      settings: [`spicedb serve ${settings.join(' ')}`, ...(postgres === undefined ? [] : [postgres.settings])],
-      processes: [server.pid, ...(postgres === undefined ? [] : [postgres.pid])],
-      get channels(): readonly Channel[] {
-        if (revision === '') return [];
-        return [
-          { protocol: 'http', address: http, key: KEY, revision },
-          { protocol: 'grpc', address: grpc, key: KEY, revision },
-        ];
-      },
-      batches: BATCHES,
-      lists: true,
-      durable: store !== 'memory',
-      bulk: { protocol: 'grpc', address: grpc, key: KEY, perCall: RELATIONSHIPS_PER_IMPORT, workers: 2 },
-      settle: async () => {
-        revision = await readRevision(http);
-      },
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
+  const engine = ['--datastore-engine', store];
+  if (store === 'postgres') {
+    const started = await startPostgres(postgresPrograms ?? '', directory);
+    parts.defer(() => started.stop());
+    postgres = started;
+    engine.push('--datastore-conn-uri', postgres.url);
+    const command = [program, 'datastore', 'migrate', 'head', '--skip-release-check', ...engine];
+    await new BackgroundProcess({ name: 'spicedb datastore migrate', command, logFile }).waitForEnd();
   }
+  const [http = '', grpc = ''] = (await freePorts(2)).map((port) => `127.0.0.1:${port}`);
+  const pools = ['read', 'write'].flatMap((pool) => [
+    `--datastore-conn-pool-${pool}-max-open=${CONNECTIONS_OF_POOL}`,
+    `--datastore-conn-pool-${pool}-min-open=${Math.floor(CONNECTIONS_OF_POOL / 2)}`,
+  ]);
+  const settings = [...SETTINGS, ...(store === 'postgres' ? pools : [])];
+  const addresses = ['--grpc-addr', grpc, '--http-enabled', '--http-addr', http, '--grpc-preshared-key', KEY];
+  const server = new BackgroundProcess({
+    name: 'spicedb',
+    command: [program, 'serve', ...addresses, ...engine, ...settings],
+    logFile,
+  });
+  parts.defer(() => server.stop());
+  const writeSchema = (): Promise<boolean> =>
+    callJson(`http://${http}/v1/schema/write`, { schema: SCHEMA }, { Authorization: `Bearer ${KEY}` }).then(
+      () => true,
+      () => false,
+    );
+  await server.waitUntil(writeSchema, START_SECONDS_MAX);
+  let revision = '';
+  const running = parts.move();
+  return {
+    name: `SpiceDB, ${store === 'memory' ? 'memory' : 'Postgres'}`,
+    product: 'spicedb',
+    version: VERSION,
+    settings: [`spicedb serve ${settings.join(' ')}`, ...(postgres === undefined ? [] : [postgres.settings])],
+    processes: [server.pid, ...(postgres === undefined ? [] : [postgres.pid])],
+    get channels(): readonly Channel[] {
+      if (revision === '') return [];
+      return [
+        { protocol: 'http', address: http, key: KEY, revision },
+        { protocol: 'grpc', address: grpc, key: KEY, revision },
+      ];
+    },
+    batches: BATCHES,
+    lists: true,
+    durable: store !== 'memory',
+    bulk: { protocol: 'grpc', address: grpc, key: KEY, perCall: RELATIONSHIPS_PER_IMPORT, workers: 2 },
+    settle: async () => {
+      revision = await readRevision(http);
+    },
+    stop: () => running.disposeAsync(),
+  };
 }
