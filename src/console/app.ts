@@ -151,8 +151,15 @@ export function createConsoleApp(dependencies: ConsoleDependencies, options: Con
     const { locals } = response;
     locals.operation = operation.name;
     if (tracing !== undefined) {
+      const { method, httpVersion, headers } = request;
       const route = `${OPERATOR_API_PREFIX}${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`;
-      locals.span = beginRequestSpan(tracing, { request, response }, route, locals.requestId);
+      locals.span = beginRequestSpan(
+        tracing,
+        { method, httpVersion, headers: { traceparent: headers.traceparent, tracestate: headers.tracestate } },
+        (listener) => response.once('close', listener),
+        route,
+        locals.requestId,
+      );
     }
     assert(locals.operator !== undefined, 'an operation runs for an operator who was authenticated');
     const answer = await operation.run({

@@ -1,5 +1,5 @@
-// Writing answers: one head and one body per exchange, exactly once. It owns what every answer carries (request id,
-// no-store, the state of the rate limit) and what becomes of a body that the client is still sending.
+// Writing answers: one head and one body per exchange, exactly once. It owns what every answer carries: request id,
+// no-store, the state of the rate limit.
 
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -31,55 +31,17 @@ export function createAnswers(
   dependencies: { readonly clock: Clock; readonly log: Log },
   options: {
     readonly errorsBase: string;
-    readonly discardBytesMax: number;
-    readonly discardTimeoutMs: number;
     /** Whether the server takes no more requests, so that every answer ends its connection. */
     readonly closing: () => boolean;
   },
 ): Answers {
   const { clock, log } = dependencies;
-  const { errorsBase, discardBytesMax, discardTimeoutMs, closing } = options;
+  const { errorsBase, closing } = options;
   const debug = log.isLevelEnabled('debug');
 
-  /** Whether so much of a body may still come that reading it to its end, to keep the connection, is not worth it. */
-  const hasLongRest = ({ request }: Exchange): boolean => {
-    if (request.complete) return false;
-    if (request.headers['transfer-encoding'] !== undefined) return true;
-    return Number(request.headers['content-length'] ?? 0) > discardBytesMax;
-  };
-
-  /**
-   * Sends the whole answer, then reads and drops what the client is still sending, within bounds, before the connection
-   * is closed: closing at once would reset it, and the client would lose the answer with it.
-   */
-  const endAfterDiscarding = ({ request, response }: Exchange, body: string): void => {
-    let discarded = 0;
-    const end = (): void => {
-      timer.cancel();
-      request.removeAllListeners('data');
-      response.end();
-    };
-    const timer = clock.setTimer(end, discardTimeoutMs);
-    request.on('data', (chunk: Buffer) => {
-      discarded += chunk.length;
-      if (discarded > discardBytesMax) end();
-    });
-    request.once('end', end);
-    request.once('close', end);
-    request.resume();
-    response.write(body);
-  };
-
-  /**
-   * Whether its connection is to end for its age. A further request that waits for its answer keeps it, and so does a refusal,
-   * which may be written before a further request that has come with it is read.
-   */
-  const isOld = ({ startedAtMs, connection, response }: Exchange, status: number): boolean =>
-    startedAtMs > connection.oldAtMs && connection.lastResponse === response && status < 300;
-
   const send = (exchange: Exchange, status: number, headers: string[], body: string): void => {
-    const { request, response, rate, connection } = exchange;
-    if (exchange.answered || response.headersSent) return;
+    const { rate } = exchange;
+    if (exchange.answered) return;
     exchange.answered = true;
     if (rate !== undefined) {
       headers.push(
@@ -91,13 +53,7 @@ export function createAnswers(
         String(rate.resetSeconds),
       );
     }
-    const broken = connection.failure !== undefined && !request.complete;
-    const longRest = !broken && hasLongRest(exchange);
-    if (longRest || broken || connection.surplus || closing() || isOld(exchange, status))
-      headers.push('Connection', 'close');
-    response.writeHead(status, headers);
-    if (longRest) endAfterDiscarding(exchange, body);
-    else response.end(body);
+    exchange.incoming.send({ status, headers, body, last: closing() });
     const elapsedMs = clock.monotonicMs() - exchange.startedAtMs;
     exchange.meter.observe(status, elapsedMs / 1000);
     if (exchange.span !== undefined) endRequestSpan(exchange.span, status);

@@ -12,12 +12,18 @@ import type { Answers } from './answers.ts';
 import type { Connections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
 import { Exchange } from './exchange.ts';
+import type { Incoming } from './incoming.ts';
+import { type DiscardBounds, NodeIncoming } from './node-incoming.ts';
 import type { Route } from './operation-table.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import type { Pipeline } from './request-pipeline.ts';
 
-/** Takes every request that Node's parser lets through. */
-export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+export interface App {
+  /** Takes every request that Node's parser lets through. */
+  readonly listener: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Takes a request to a path without parameters at which there is an operation; false: it is none. */
+  readonly serveDirect: (incoming: Incoming) => boolean;
+}
 
 /** The label in metrics of what is no operation. */
 const OTHER = 'other';
@@ -50,10 +56,11 @@ export function createApp(
   options: {
     readonly routes: readonly Route[];
     readonly deadlineMs: number;
+    readonly discard: DiscardBounds;
   },
-): RequestListener {
+): App {
   const { ids, clock, connections, answers, pipeline, metrics, pages, tracing } = dependencies;
-  const { routes, deadlineMs } = options;
+  const { routes, deadlineMs, discard } = options;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
 
@@ -61,18 +68,24 @@ export function createApp(
   // some microseconds (V8 drops what it had learnt of their shape), for conveniences that nothing here uses.
   const router = express.Router({ strict: true, caseSensitive: true });
 
-  /** The exchange of a request; undefined where it has been answered already, or nobody waits for an answer. */
-  const begin = (request: Request, response: Response, path: string | undefined): Exchange | undefined => {
+  const begin = (incoming: Incoming, path: string | undefined): Exchange => {
+    const nowMs = clock.monotonicMs();
+    const exchange = new Exchange(ids.create('req'), nowMs, nowMs + deadlineMs, incoming, other);
+    if (tracing !== undefined) {
+      const onceGone = (listener: () => void): void => incoming.onceGone(listener);
+      exchange.span = beginRequestSpan(tracing, incoming, onceGone, path, exchange.requestId);
+    }
+    return exchange;
+  };
+
+  /** The exchange of a request that Node has read; undefined where it has been answered already, or nobody waits for an answer. */
+  const beginNode = (request: Request, response: Response, path: string | undefined): Exchange | undefined => {
     const connection = connections.of(request.socket);
     if (connection === undefined) {
       response.destroy();
       return undefined;
     }
-    connection.lastResponse = response;
-    const nowMs = clock.monotonicMs();
-    const exchange = new Exchange(ids.create('req'), nowMs, nowMs + deadlineMs, request, response, connection, other);
-    if (tracing !== undefined)
-      exchange.span = beginRequestSpan(tracing, { request, response }, path, exchange.requestId);
+    const exchange = begin(new NodeIncoming(request, response, connection, discard), path);
     if (connection.surplus) {
       answers.problem(exchange, new GrantdError('overloaded', 'Too many connections are open. Nothing was changed.'));
       return undefined;
@@ -86,18 +99,19 @@ export function createApp(
   };
 
   /** Operations at a path without parameters, to which a request is led without the router: nearly all requests are theirs. */
-  const direct = new Map<string, (request: Request, response: Response) => void>();
+  const direct = new Map<string, Route>();
   for (const route of routes) {
-    const serve = (request: Request, response: Response): void => {
-      const exchange = begin(request, response, route.path);
-      if (exchange !== undefined) pipeline(exchange, route);
-    };
-    if (!route.path.includes('{')) direct.set(route.path, serve);
-    router.all(expressPath(route.path), serve);
+    if (!route.path.includes('{')) direct.set(route.path, route);
+    router.all(expressPath(route.path), (request, response) => serveRoute(request, response, route));
   }
 
+  const serveRoute = (request: Request, response: Response, route: Route): void => {
+    const exchange = beginNode(request, response, route.path);
+    if (exchange !== undefined) pipeline(exchange, route);
+  };
+
   const servePage = (request: Request, response: Response, path: string, html: string | undefined): void => {
-    const exchange = begin(request, response, path);
+    const exchange = beginNode(request, response, path);
     if (exchange === undefined) return;
     exchange.meter = errorPage;
     if (html === undefined) {
@@ -118,16 +132,25 @@ export function createApp(
 
   /** Nothing is at the path, or it could not be decoded, which names nothing either. */
   const serveNothing = (request: Request, response: Response): void => {
-    const exchange = begin(request, response, undefined);
+    const exchange = beginNode(request, response, undefined);
     if (exchange === undefined) return;
     if (needsKey(request.url)) pipeline(exchange, undefined);
     else answers.problem(exchange, new GrantdError('not-found', 'There is nothing at this path.'));
   };
 
-  return (incoming, outgoing) => {
-    const [request, response] = [incoming as Request, outgoing as Response];
-    const serve = direct.get(request.url);
-    if (serve === undefined) router(request, response, () => serveNothing(request, response));
-    else serve(request, response);
+  return {
+    listener(incoming, outgoing) {
+      const [request, response] = [incoming as Request, outgoing as Response];
+      const route = direct.get(request.url);
+      if (route === undefined) router(request, response, () => serveNothing(request, response));
+      else serveRoute(request, response, route);
+    },
+    serveDirect(incoming) {
+      const { url } = incoming;
+      const route = direct.get(url) ?? direct.get(url.slice(0, Math.max(0, url.indexOf('?'))));
+      if (route === undefined) return false;
+      pipeline(begin(incoming, route.path), route);
+      return true;
+    },
   };
 }

@@ -20,6 +20,8 @@ export interface Connection {
   failBody: ((error: GrantdError) => boolean) | undefined;
   /** Why nothing more can be read from it. */
   failure: GrantdError | undefined;
+  /** Ends it unless a request is under way; undefined: Node's server does that, or nobody. */
+  endIfIdle: (() => void) | undefined;
 }
 
 /** Bytes of a whole HTTP response that says `error` and closes the connection. */
@@ -44,40 +46,44 @@ function refusalOf(error: NodeJS.ErrnoException): GrantdError {
 /** Errors of a peer that is gone: there is nobody to tell. */
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
+export interface ConnectionsOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ageMaxMs: number;
+  readonly connectionsMax: number;
+  readonly refusedConnectionsMax: number;
+  readonly rawProblem: RawProblem;
+}
+
 export class Connections {
   readonly #connections = new Map<Duplex, Connection>();
-  readonly #rawProblem: RawProblem;
+  readonly #options: ConnectionsOptions;
 
-  constructor(
-    server: Server,
-    options: {
-      readonly clock: Clock;
-      readonly random: Random;
-      readonly ageMaxMs: number;
-      readonly connectionsMax: number;
-      readonly refusedConnectionsMax: number;
-      readonly rawProblem: RawProblem;
-    },
-  ) {
-    const { clock, random, ageMaxMs } = options;
-    this.#rawProblem = options.rawProblem;
+  constructor(server: Server, options: ConnectionsOptions) {
+    this.#options = options;
     server.maxConnections = options.connectionsMax + options.refusedConnectionsMax;
-    server.on('connection', (socket: Socket) => {
-      const [byte = 0] = random.bytes(1);
-      this.#connections.set(socket, {
-        socket,
-        surplus: this.#connections.size >= options.connectionsMax,
-        oldAtMs: clock.monotonicMs() + ageMaxMs * (0.5 + byte / 510),
-        lastResponse: undefined,
-        failBody: undefined,
-        failure: undefined,
-      });
-      socket.once('close', () => this.#connections.delete(socket));
-    });
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#onClientError(error, socket));
     server.on('connect', (_request, socket) => {
       this.#end(socket, new GrantdError('invalid-request', 'The method CONNECT is not supported.'));
     });
+  }
+
+  /** One that has just been opened. */
+  add(socket: Socket): Connection {
+    const { clock, random, ageMaxMs, connectionsMax } = this.#options;
+    const [byte = 0] = random.bytes(1);
+    const connection: Connection = {
+      socket,
+      surplus: this.#connections.size >= connectionsMax,
+      oldAtMs: clock.monotonicMs() + ageMaxMs * (0.5 + byte / 510),
+      lastResponse: undefined,
+      failBody: undefined,
+      failure: undefined,
+      endIfIdle: undefined,
+    };
+    this.#connections.set(socket, connection);
+    socket.once('close', () => this.#connections.delete(socket));
+    return connection;
   }
 
   /** Undefined once it is closed. */
@@ -85,9 +91,24 @@ export class Connections {
     return this.#connections.get(socket);
   }
 
-  /** Closes those on which nothing was ever asked; a client that opens connections in advance would hold up the end. */
-  closeUnused(): void {
-    for (const { socket } of this.#connections.values()) if (socket.bytesRead === 0) socket.destroy();
+  /**
+   * Closes those on which nothing is asked, of which Node's server does not know; a client that opens connections in advance
+   * would hold up the end.
+   */
+  closeIdle(): void {
+    for (const { socket, endIfIdle } of this.#connections.values()) {
+      if (socket.bytesRead === 0) socket.destroy();
+      else endIfIdle?.();
+    }
+  }
+
+  closeAll(): void {
+    for (const { socket } of this.#connections.values()) socket.destroy();
+  }
+
+  /** Tells a client on whose connection no answer is under way what is wrong, and ends it. */
+  refuse({ socket }: Connection, refusal: GrantdError): void {
+    this.#end(socket, refusal);
   }
 
   #onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
@@ -112,6 +133,6 @@ export class Connections {
       return;
     }
     socket.on('error', () => socket.destroy());
-    socket.end(this.#rawProblem(refusal), () => socket.destroy());
+    socket.end(this.#options.rawProblem(refusal), () => socket.destroy());
   }
 }

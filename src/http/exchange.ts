@@ -1,11 +1,10 @@
 // One request and its answer, from the first byte of the header to the last of the answer. It is the context of every
 // call to the owner that the request leads to, and it is answered exactly once.
 
-import type { Request, Response } from 'express';
 import type { RequestContext, TenantSession } from '../front/front.ts';
 import type { RateDecision } from '../front/limits/rate-limiter.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
-import type { Connection } from './connections.ts';
+import type { Incoming } from './incoming.ts';
 import type { OperationMeter } from './request-metrics.ts';
 
 export class Exchange implements RequestContext {
@@ -15,9 +14,7 @@ export class Exchange implements RequestContext {
   /** On the same clock; set anew, too. */
   arrivedAtMs: number;
   readonly startedAtMs: number;
-  readonly request: Request;
-  readonly response: Response;
-  readonly connection: Connection;
+  readonly incoming: Incoming;
   /** Set once the key is verified. */
   session: TenantSession | undefined = undefined;
   /** Set once the limit has been asked, for a plan that has one. */
@@ -27,22 +24,12 @@ export class Exchange implements RequestContext {
   span: TraceSpan | undefined = undefined;
   answered = false;
 
-  constructor(
-    requestId: string,
-    startedAtMs: number,
-    deadlineMs: number,
-    request: Request,
-    response: Response,
-    connection: Connection,
-    meter: OperationMeter,
-  ) {
+  constructor(requestId: string, startedAtMs: number, deadlineMs: number, incoming: Incoming, meter: OperationMeter) {
     this.requestId = requestId;
     this.startedAtMs = startedAtMs;
     this.deadlineMs = deadlineMs;
     this.arrivedAtMs = startedAtMs;
-    this.request = request;
-    this.response = response;
-    this.connection = connection;
+    this.incoming = incoming;
     this.meter = meter;
   }
 }

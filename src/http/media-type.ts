@@ -1,14 +1,14 @@
 // What kind of body a request announces. Only JSON in UTF-8 without a content encoding is taken.
 
-import type { IncomingHttpHeaders } from 'node:http';
 import { GrantdError } from '../core/errors.ts';
+import type { RequestHeaders } from './incoming.ts';
 
 const JSON_TYPE = 'application/json';
 /** RFC 9110 section 8.3: parameters are separated by ";", their names and the type are case-insensitive. */
 const JSON_UTF8 = /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8"))?[ \t]*)*$/i;
 
 /** The error for a body that is not plain JSON in UTF-8, or undefined. */
-export function findMediaTypeError(headers: IncomingHttpHeaders): GrantdError | undefined {
+export function findMediaTypeError(headers: RequestHeaders): GrantdError | undefined {
   const type = headers['content-type'];
   if (type !== JSON_TYPE && (type === undefined || !JSON_UTF8.test(type))) {
     return new GrantdError(

@@ -2,16 +2,19 @@
 // to be answered, and nothing beyond the bound.
 
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GrantdError } from '../core/errors.ts';
-import type { Exchange } from './exchange.ts';
-
-type Done = (error: GrantdError | undefined, text: string) => void;
+import type { Connection } from './connections.ts';
+import type { BodyDone } from './incoming.ts';
 
 const tooLarge = (bytesMax: number): GrantdError =>
   new GrantdError('payload-too-large', `The body is larger than ${bytesMax / 1024} KiB.`, { details: { bytesMax } });
 
-function decode(bytes: Buffer, done: Done): void {
-  if (bytes.length === 0) {
+/** A body that has arrived whole. */
+export function takeBody(bytes: Buffer, bytesMax: number, done: BodyDone): void {
+  if (bytes.length > bytesMax) {
+    done(tooLarge(bytesMax), '');
+  } else if (bytes.length === 0) {
     done(new GrantdError('invalid-request', 'The body is empty; a JSON object is expected.'), '');
   } else if (!isUtf8(bytes)) {
     done(new GrantdError('invalid-request', 'The body is not well-formed UTF-8.'), '');
@@ -20,9 +23,13 @@ function decode(bytes: Buffer, done: Done): void {
   }
 }
 
-/** Calls `done` once, unless the client goes away first. */
-export function readBody(exchange: Exchange, bytesMax: number, done: Done): void {
-  const { request, response, connection } = exchange;
+/** A body that arrives piece by piece. Calls `done` once, unless the client goes away first. */
+export function readBody(
+  incoming: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly connection: Connection },
+  bytesMax: number,
+  done: BodyDone,
+): void {
+  const { request, response, connection } = incoming;
   if (connection.failure !== undefined && !request.complete) {
     done(connection.failure, '');
     return;
@@ -46,7 +53,7 @@ export function readBody(exchange: Exchange, bytesMax: number, done: Done): void
       request.pause();
       done(error, '');
     } else {
-      decode(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, length), done);
+      takeBody(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, length), bytesMax, done);
     }
   };
   const onData = (chunk: Buffer): void => {

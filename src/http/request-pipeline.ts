@@ -12,11 +12,11 @@ import type { Front, TenantSession } from '../front/front.ts';
 import type { FailureLimiter, RateDecision, RateLimiter } from '../front/limits/rate-limiter.ts';
 import type { Answers } from './answers.ts';
 import type { Exchange } from './exchange.ts';
+import type { Incoming } from './incoming.ts';
 import { parseJson } from './json-text.ts';
 import { findMediaTypeError } from './media-type.ts';
 import type { RegisteredOperation, Route } from './operation-table.ts';
 import { parseQuery, queryTextOf } from './query-text.ts';
-import { readBody } from './request-body.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 /** Serves one request that needs a key. `route` is undefined where nothing is at the path. */
@@ -24,8 +24,6 @@ export type Pipeline = (exchange: Exchange, route: Route | undefined) => void;
 
 /** How old the plan of a tenant may be that sends nothing but requests above its limit. */
 const PLAN_AGE_MS = 1000;
-/** Of a path that has none, where no router has looked for them. */
-const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 const BEARER = 'Bearer ';
 /** RFC 6750 section 2.1; the scheme is case-insensitive (RFC 9110 section 11.1). */
 const BEARER_ANY_CASE = /^bearer +([^ ]+)$/i;
@@ -55,7 +53,8 @@ export function createPipeline(
   const lastLearntMs = new WeakMap<TenantSession, number>();
   const trusted = proxyaddr.compile([...options.trustedProxies]);
   /** The socket's, or behind trusted proxies the last address that none of them vouches for. */
-  const clientAddress = (request: IncomingMessage): string => proxyaddr(request, trusted);
+  const clientAddress = ({ headers, socket }: Incoming): string =>
+    proxyaddr({ headers, socket } as IncomingMessage, trusted);
 
   /** For what the owner said; it may have found the key revoked. */
   const fail =
@@ -89,7 +88,7 @@ export function createPipeline(
       return;
     }
     metrics.authenticationFailed();
-    const address = clientAddress(exchange.request);
+    const address = clientAddress(exchange.incoming);
     const blockedSeconds = failureLimiter.blockedSeconds(address);
     if (blockedSeconds === undefined) {
       failureLimiter.record(address);
@@ -106,14 +105,13 @@ export function createPipeline(
   };
 
   const answer = (exchange: Exchange, session: TenantSession, operation: RegisteredOperation, body: unknown): void => {
-    const { request } = exchange;
+    const { url, pathParameters } = exchange.incoming;
     let reply: ReturnType<RegisteredOperation['answer']>;
     try {
-      const text = request.url === operation.path ? '' : queryTextOf(request.url);
+      const text = url === operation.path ? '' : queryTextOf(url);
       const query = parseQuery(text, operation.queryNames);
       exchange.arrivedAtMs = clock.monotonicMs();
       exchange.deadlineMs = exchange.arrivedAtMs + deadlineMs;
-      const pathParameters = request.params ?? NO_PARAMETERS;
       reply = operation.answer(session, exchange, { body, query, pathParameters });
     } catch (error) {
       refuse(exchange, session, error);
@@ -128,13 +126,12 @@ export function createPipeline(
     operation: RegisteredOperation,
     bytesMax: number,
   ): void => {
-    const { headers } = exchange.request;
-    const mediaTypeError = findMediaTypeError(headers);
+    const mediaTypeError = findMediaTypeError(exchange.incoming.headers);
     if (mediaTypeError !== undefined) {
       refuse(exchange, session, mediaTypeError);
       return;
     }
-    readBody(exchange, bytesMax, (error, text) => {
+    exchange.incoming.readBody(bytesMax, (error, text) => {
       if (error !== undefined) {
         refuse(exchange, session, error);
         return;
@@ -151,12 +148,12 @@ export function createPipeline(
   };
 
   const dispatch = (exchange: Exchange, session: TenantSession, route: Route | undefined): void => {
-    const { request } = exchange;
+    const { method, headers } = exchange.incoming;
     if (route === undefined) {
       refuse(exchange, session, new GrantdError('not-found', 'There is nothing at this path.'));
       return;
     }
-    const operation = route.operations.get(request.method);
+    const operation = route.operations.get(method);
     if (operation === undefined) {
       refuse(
         exchange,
@@ -174,7 +171,7 @@ export function createPipeline(
       );
       return;
     }
-    const { expect } = request.headers;
+    const { expect } = headers;
     if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
       refuse(exchange, session, new GrantdError('invalid-request', 'The header Expect can only be 100-continue.'));
     } else if (operation.body === undefined) {
@@ -221,7 +218,7 @@ export function createPipeline(
 
   return (exchange, route) => {
     try {
-      const token = bearerTokenOf(exchange.request.headers.authorization);
+      const token = bearerTokenOf(exchange.incoming.headers.authorization);
       if (token === undefined) {
         metrics.authenticationFailed();
         answers.problem(exchange, new GrantdError('unauthorized', 'Send "Authorization: Bearer <API key>".'));

@@ -1,8 +1,10 @@
 // The server of the public interface: binding, its bounds in time and number, and an orderly end.
 
 import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import type { Clock, Random } from '../core/clock.ts';
+import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import type { Front } from '../front/front.ts';
@@ -17,6 +19,7 @@ import { createErrorPages } from './error-pages.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './limits.ts';
 import { createOpenapiDocument } from './openapi.ts';
 import { createOperations, createRoutes } from './operation-table.ts';
+import { Lane } from './plain/lane.ts';
 import { rawProblem } from './problem.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { createPipeline } from './request-pipeline.ts';
@@ -101,15 +104,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     refusedConnectionsMax: bounds.refusedConnectionsMax,
     rawProblem: (error) => rawProblem(error, { errorsBase, requestId: ids.create('req') }),
   });
-  const answers = createAnswers(
-    { clock, log },
-    {
-      errorsBase,
-      discardBytesMax: bounds.discardBytesMax,
-      discardTimeoutMs: bounds.discardTimeoutMs,
-      closing: () => closing,
-    },
-  );
+  const answers = createAnswers({ clock, log }, { errorsBase, closing: () => closing });
   const pipeline = createPipeline(
     { front, rateLimiter, failureLimiter, clock, answers, metrics },
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
@@ -119,12 +114,34 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     {
       routes: createRoutes(operations, metrics.meterOf),
       deadlineMs: bounds.deadlineMs,
+      discard: { clock, discardBytesMax: bounds.discardBytesMax, discardTimeoutMs: bounds.discardTimeoutMs },
     },
   );
-  server.on('request', app);
+  server.on('request', app.listener);
   // The body is asked for only once the request is found fit; Node would ask at once, or answer 417 by itself.
-  server.on('checkContinue', app);
-  server.on('checkExpectation', app);
+  server.on('checkContinue', app.listener);
+  server.on('checkExpectation', app.listener);
+  // Node's server reads what leaves the lane.
+  const listeners = server.listeners('connection');
+  server.removeAllListeners('connection');
+  const leave = (socket: Socket): void => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
+  const lane = new Lane({
+    clock,
+    serve: app.serveDirect,
+    leave,
+    expire: (connection) =>
+      connections.refuse(connection, new GrantdError('request-timeout', 'The request did not arrive whole in time.')),
+    headersTimeoutMs: bounds.headersTimeoutMs,
+    keepAliveTimeoutMs: bounds.keepAliveTimeoutMs,
+    stallTimeoutMs: bounds.stallTimeoutMs,
+  });
+  server.on('connection', (socket: Socket) => {
+    const connection = connections.add(socket);
+    if (connection.surplus) leave(socket);
+    else lane.enter(connection);
+  });
 
   let closed: Promise<void> | undefined;
   return {
@@ -135,12 +152,12 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     close() {
       closed ??= new Promise<void>((resolve) => {
         closing = true;
-        const cut = clock.setTimer(() => server.closeAllConnections(), bounds.closeTimeoutMs);
+        const cut = clock.setTimer(() => connections.closeAll(), bounds.closeTimeoutMs);
         server.close(() => {
           cut.cancel();
           resolve();
         });
-        connections.closeUnused();
+        connections.closeIdle();
       });
       return closed;
     },

@@ -2,7 +2,6 @@
 // (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server). The path is the route, and there is no query:
 // both of the request itself may name a subject, an object or a key. Nor does it say who the client is.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TraceSpan, Tracing } from './spans.ts';
 
 /** Those that RFC 9110 and RFC 5789 define. */
@@ -18,13 +17,21 @@ const METHODS: ReadonlySet<string> = new Set([
   'PATCH',
 ]);
 
-const textOf = (header: string | string[] | undefined): string | undefined =>
-  Array.isArray(header) ? header.join(',') : header;
+type Header = string | readonly string[] | undefined;
 
-/** `route`: the path with the names of its parameters; undefined: nothing is there. */
+export interface TracedRequest {
+  readonly method?: string | undefined;
+  readonly httpVersion: string;
+  readonly headers: { readonly traceparent?: Header; readonly tracestate?: Header };
+}
+
+const textOf = (header: Header): string | undefined => (typeof header === 'object' ? header.join(',') : header);
+
+/** `onceGone`: told when the client goes away before its answer. `route`: the path with the names of its parameters; undefined: nothing is there. */
 export function beginRequestSpan(
   tracing: Tracing,
-  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  request: TracedRequest,
+  onceGone: (listener: () => void) => void,
   route: string | undefined,
   requestId: string,
 ): TraceSpan | undefined {
@@ -44,7 +51,7 @@ export function beginRequestSpan(
     ...(known ? {} : { 'http.request.method_original': method }),
   });
   // A client that goes away in the middle of its request gets no answer that could end it.
-  if (span !== undefined) response.once('close', () => span.end('client-gone'));
+  if (span !== undefined) onceGone(() => span.end('client-gone'));
   return span;
 }
 

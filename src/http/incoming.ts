@@ -1,0 +1,47 @@
+// A request as the pipeline sees it, and the way back for its answer, whoever reads its bytes: Node's server, which takes
+// whatever HTTP/1.1 allows (node-incoming.ts), or the lane of plain requests, which takes the common form at half the
+// price (plain/).
+
+import type { Socket } from 'node:net';
+import type { GrantdError } from '../core/errors.ts';
+
+/** The headers that anything here looks at. */
+export interface RequestHeaders {
+  readonly authorization?: string | undefined;
+  readonly 'content-type'?: string | undefined;
+  readonly 'content-encoding'?: string | undefined;
+  readonly expect?: string | undefined;
+  readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
+  readonly traceparent?: string | readonly string[] | undefined;
+  readonly tracestate?: string | readonly string[] | undefined;
+}
+
+export type PathParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** `text` counts where there is no error. */
+export type BodyDone = (error: GrantdError | undefined, text: string) => void;
+
+export interface Answer {
+  readonly status: number;
+  /** Names and values in turn; none of them comes from a client. */
+  readonly headers: readonly string[];
+  readonly body: string;
+  /** The server takes no more requests: the connection is to end with this answer. */
+  readonly last: boolean;
+}
+
+export interface Incoming {
+  readonly method: string;
+  /** The target as it came, with its query. */
+  readonly url: string;
+  readonly httpVersion: string;
+  readonly headers: RequestHeaders;
+  readonly socket: Socket;
+  readonly pathParameters: PathParameters;
+  /** The whole body as text. Calls `done` once, unless the client goes away first. */
+  readBody(bytesMax: number, done: BodyDone): void;
+  /** Sends the answer; to be called once. */
+  send(answer: Answer): void;
+  /** Told where the client goes away before its answer; it may be told once the answer is sent, too. */
+  onceGone(listener: () => void): void;
+}

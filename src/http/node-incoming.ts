@@ -1,0 +1,111 @@
+// A request that Node's server has read: whatever HTTP/1.1 allows, body in pieces, and what becomes of a body that the client
+// is still sending when its answer is known.
+
+import type { Request, Response } from 'express';
+import type { Clock } from '../core/clock.ts';
+import type { Connection } from './connections.ts';
+import type { Answer, BodyDone, Incoming, PathParameters, RequestHeaders } from './incoming.ts';
+import { readBody } from './request-body.ts';
+
+export interface DiscardBounds {
+  readonly clock: Clock;
+  readonly discardBytesMax: number;
+  readonly discardTimeoutMs: number;
+}
+
+/** Of a path that has none, where no router has looked for them. */
+const NO_PARAMETERS: PathParameters = Object.freeze({});
+
+export class NodeIncoming implements Incoming {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: RequestHeaders;
+  readonly request: Request;
+  readonly response: Response;
+  readonly connection: Connection;
+  readonly #arrivedAtMs: number;
+  readonly #bounds: DiscardBounds;
+
+  constructor(request: Request, response: Response, connection: Connection, bounds: DiscardBounds) {
+    this.method = request.method;
+    this.url = request.url;
+    this.headers = request.headers;
+    this.request = request;
+    this.response = response;
+    this.connection = connection;
+    this.#bounds = bounds;
+    this.#arrivedAtMs = bounds.clock.monotonicMs();
+    connection.lastResponse = response;
+  }
+
+  get httpVersion(): string {
+    return this.request.httpVersion;
+  }
+
+  get socket() {
+    return this.request.socket;
+  }
+
+  get pathParameters(): PathParameters {
+    return this.request.params ?? NO_PARAMETERS;
+  }
+
+  readBody(bytesMax: number, done: BodyDone): void {
+    readBody(this, bytesMax, done);
+  }
+
+  send({ status, headers, body, last }: Answer): void {
+    const { request, response, connection } = this;
+    const broken = connection.failure !== undefined && !request.complete;
+    const longRest = !broken && this.#hasLongRest();
+    const close = longRest || broken || last || connection.surplus || this.#isOld(status);
+    response.writeHead(status, close ? [...headers, 'Connection', 'close'] : [...headers]);
+    if (longRest) this.#endAfterDiscarding(body);
+    else response.end(body);
+  }
+
+  onceGone(listener: () => void): void {
+    this.response.once('close', listener);
+  }
+
+  /** Whether so much of a body may still come that reading it to its end, to keep the connection, is not worth it. */
+  #hasLongRest(): boolean {
+    const { complete, headers } = this.request;
+    if (complete) return false;
+    if (headers['transfer-encoding'] !== undefined) return true;
+    return Number(headers['content-length'] ?? 0) > this.#bounds.discardBytesMax;
+  }
+
+  /**
+   * Whether its connection is to end for its age. A further request that waits for its answer keeps it, and so does a refusal,
+   * which may be written before a further request that has come with it is read.
+   */
+  #isOld(status: number): boolean {
+    const { connection } = this;
+    return this.#arrivedAtMs > connection.oldAtMs && connection.lastResponse === this.response && status < 300;
+  }
+
+  /**
+   * Sends the whole answer, then reads and drops what the client is still sending, within bounds, before the connection
+   * is closed: closing at once would reset it, and the client would lose the answer with it.
+   */
+  #endAfterDiscarding(body: string): void {
+    const { request, response } = this;
+    const { clock, discardBytesMax, discardTimeoutMs } = this.#bounds;
+    let discarded = 0;
+    const end = (): void => {
+      timer.cancel();
+      request.removeAllListeners('data');
+      response.end();
+    };
+    const timer = clock.setTimer(end, discardTimeoutMs);
+    request.on('data', (chunk: Buffer) => {
+      discarded += chunk.length;
+      if (discarded > discardBytesMax) end();
+    });
+    request.once('end', end);
+    request.once('close', end);
+    request.resume();
+    response.write(body);
+  }
+}

@@ -1,0 +1,217 @@
+// The lane of plain requests: connections begin in it, and leave it for Node's server with the first bytes that are not
+// exactly one request of the common form (plain-request.ts) to a path known to be served here. They never come back: they
+// do not live long. So nothing is decided here about bytes that could be read in two ways, and half of what a check took
+// is saved: Node's streams, events and objects around each request.
+//
+// In the lane a connection has one request under way at most. What comes behind it waits in the socket, which is not read
+// until the answer is sent; nor is it while a client does not take its answers.
+
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../../core/clock.ts';
+import type { Connection } from '../connections.ts';
+import type { Answer, BodyDone, Incoming, PathParameters, RequestHeaders } from '../incoming.ts';
+import { takeBody } from '../request-body.ts';
+import { type PlainRequest, readPlainRequest } from './plain-request.ts';
+
+/** Beyond the time that a client is told, since its last request may be on its way. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+const NO_PARAMETERS: PathParameters = Object.freeze({});
+
+export interface LaneOptions {
+  readonly clock: Clock;
+  /** Answers a request, now or later; false: not here, so that Node's server has to read it. */
+  readonly serve: (incoming: Incoming) => boolean;
+  /** Lets Node's server have a connection. */
+  readonly leave: (socket: Socket) => void;
+  /** Tells a client that has not asked anything in time, and ends its connection. */
+  readonly expire: (connection: Connection) => void;
+  readonly headersTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly stallTimeoutMs: number;
+}
+
+/** The header `Date` (RFC 9110 section 6.6.1), as text that is made once a second. */
+class DateHeader {
+  #second = Number.NaN;
+  #text = '';
+
+  at(wallMs: number): string {
+    const second = Math.floor(wallMs / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#text = new Date(second * 1000).toUTCString();
+    }
+    return this.#text;
+  }
+}
+
+export class Lane {
+  readonly options: LaneOptions;
+  readonly keepAlive: string;
+  readonly #date = new DateHeader();
+
+  constructor(options: LaneOptions) {
+    this.options = options;
+    this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(options.keepAliveTimeoutMs / 1000)}\r\n\r\n`;
+  }
+
+  /** A connection that has just been opened. */
+  enter(connection: Connection): void {
+    new LaneConnection(this, connection);
+  }
+
+  get date(): string {
+    return this.#date.at(this.options.clock.wallMs());
+  }
+}
+
+class LaneConnection {
+  readonly #lane: Lane;
+  readonly #connection: Connection;
+  readonly #socket: Socket;
+  #underWay: PlainIncoming | undefined;
+
+  constructor(lane: Lane, connection: Connection) {
+    this.#lane = lane;
+    this.#connection = connection;
+    this.#socket = connection.socket;
+    this.#socket.setTimeout(lane.options.headersTimeoutMs);
+    this.#socket.on('timeout', this.#onTimeout);
+    this.#socket.on('data', this.#onData);
+    this.#socket.on('drain', this.#onDrain);
+    this.#socket.on('end', this.#onEnd);
+    this.#socket.on('error', ignore);
+    this.#socket.on('close', this.#onClose);
+    connection.endIfIdle = this.#endIfIdle;
+  }
+
+  send(incoming: PlainIncoming, { status, headers, body, last }: Answer): void {
+    const socket = this.#socket;
+    this.#underWay = undefined;
+    if (!socket.writable) return;
+    // A further request keeps its connection, and a refusal is not worth ending it for.
+    const more = socket.readableLength > 0;
+    const old = incoming.arrivedAtMs > this.#connection.oldAtMs && status < 300 && !more;
+    const close = last || old || socket.readableEnded;
+    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+    for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
+    text += `Date: ${this.#lane.date}\r\n${close ? 'Connection: close\r\n\r\n' : this.#lane.keepAlive}${body}`;
+    const { keepAliveTimeoutMs, stallTimeoutMs } = this.#lane.options;
+    const taken = socket.write(text);
+    if (close) socket.destroySoon();
+    else if (!taken) {
+      socket.pause();
+      socket.setTimeout(stallTimeoutMs);
+    } else if (this.#lane.options.headersTimeoutMs === socket.timeout) {
+      socket.setTimeout(keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
+    }
+    if (!close && taken && more) socket.resume();
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    if (this.#underWay !== undefined) {
+      this.#socket.pause();
+      this.#socket.unshift(bytes);
+      return;
+    }
+    const request = readPlainRequest(bytes);
+    if (request === undefined) {
+      this.#leave(bytes);
+      return;
+    }
+    const incoming = new PlainIncoming(this, this.#socket, request, bytes, this.#lane.options.clock.monotonicMs());
+    this.#underWay = incoming;
+    if (this.#lane.options.serve(incoming)) return;
+    this.#underWay = undefined;
+    this.#leave(bytes);
+  };
+
+  readonly #onDrain = (): void => {
+    this.#socket.setTimeout(this.#lane.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
+    this.#socket.resume();
+  };
+
+  /** The client sends nothing more; it may still read. */
+  readonly #onEnd = (): void => {
+    if (this.#underWay === undefined) this.#socket.end();
+  };
+
+  readonly #onTimeout = (): void => {
+    if (this.#underWay !== undefined) return;
+    if (this.#socket.bytesRead === 0) this.#lane.options.expire(this.#connection);
+    else this.#socket.destroy();
+  };
+
+  readonly #onClose = (): void => {
+    this.#underWay?.gone();
+  };
+
+  readonly #endIfIdle = (): void => {
+    if (this.#underWay === undefined && this.#socket.writableLength === 0) this.#socket.destroy();
+  };
+
+  #leave(bytes: Buffer): void {
+    const socket = this.#socket;
+    this.#connection.endIfIdle = undefined;
+    socket.setTimeout(0);
+    socket.removeListener('timeout', this.#onTimeout);
+    socket.removeListener('data', this.#onData);
+    socket.removeListener('drain', this.#onDrain);
+    socket.removeListener('end', this.#onEnd);
+    socket.removeListener('error', ignore);
+    socket.removeListener('close', this.#onClose);
+    this.#lane.options.leave(socket);
+    socket.unshift(bytes);
+  }
+}
+
+/** The end of the connection follows, and says all there is to do. */
+function ignore(): void {}
+
+class PlainIncoming implements Incoming {
+  readonly method: string;
+  readonly url: string;
+  readonly httpVersion = '1.1';
+  readonly headers: RequestHeaders;
+  readonly socket: Socket;
+  readonly pathParameters = NO_PARAMETERS;
+  readonly arrivedAtMs: number;
+  readonly #connection: LaneConnection;
+  readonly #bytes: Buffer;
+  readonly #bodyStart: number;
+  #onGone: (() => void) | undefined = undefined;
+
+  constructor(
+    connection: LaneConnection,
+    socket: Socket,
+    { method, url, headers, bodyStart }: PlainRequest,
+    bytes: Buffer,
+    arrivedAtMs: number,
+  ) {
+    this.method = method;
+    this.url = url;
+    this.headers = headers;
+    this.socket = socket;
+    this.arrivedAtMs = arrivedAtMs;
+    this.#connection = connection;
+    this.#bytes = bytes;
+    this.#bodyStart = bodyStart;
+  }
+
+  readBody(bytesMax: number, done: BodyDone): void {
+    takeBody(this.#bytes.subarray(this.#bodyStart), bytesMax, done);
+  }
+
+  send(answer: Answer): void {
+    this.#connection.send(this, answer);
+  }
+
+  onceGone(listener: () => void): void {
+    this.#onGone = listener;
+  }
+
+  gone(): void {
+    this.#onGone?.();
+  }
+}
