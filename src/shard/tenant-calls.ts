@@ -7,6 +7,7 @@ import { type KeyId, parseKeyId, parseTenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import { slotOfTenant } from '../core/slots.ts';
 import { isLeaving } from '../core/tenants.ts';
+import { TextMap } from '../core/text-map.ts';
 import { type Namespace, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
 import { appendTraced } from './append-spans.ts';
 import { type Handle, HandleTable, sameHash, unauthorized } from './handles.ts';
@@ -144,7 +145,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   #decide(
     memory: TenantMemory,
     checks: readonly Tuple[],
-    pages: ReadonlyMap<string, SubjectPage> = memory.pages,
+    pages: TextMap<SubjectPage> = memory.pages,
   ): boolean[] | undefined {
     const authorized: boolean[] = [];
     for (const { subject, relation, object } of checks) {
@@ -159,9 +160,9 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   }
 
   /** Pages by subject, pinned, that know each of the tuples. */
-  async #pinTuples(memory: TenantMemory, tuples: readonly Tuple[]): Promise<Map<string, SubjectPage>> {
+  async #pinTuples(memory: TenantMemory, tuples: readonly Tuple[]): Promise<TextMap<SubjectPage>> {
     const { lookups } = this.dependencies;
-    const pinned = new Map<string, SubjectPage>();
+    const pinned = new TextMap<SubjectPage>();
     const missing = new Set<string>();
     for (const { subject } of tuples) {
       if (pinned.has(subject) || missing.has(subject)) continue;

@@ -7,6 +7,7 @@ import { assert, assertNever } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
+import { TextMap } from '../core/text-map.ts';
 import { relationNumber, relationOf } from '../core/tuples.ts';
 import type { Stamp, StateStore } from '../store/store.ts';
 import type { Change } from './changes.ts';
@@ -49,7 +50,7 @@ const copyOf = (text: string): string => Buffer.from(text).toString();
 export class TenantMemory {
   readonly tenantId: TenantId;
   tenant: Tenant;
-  readonly pages = new Map<string, SubjectPage>();
+  readonly pages = new TextMap<SubjectPage>();
   readonly namespaces: LazyTable<{ readonly createdAtMs: number }>;
   readonly keys: LazyTable<ApiKeyRecord>;
   readonly keyUses = new Map<KeyId, KeyUse>();

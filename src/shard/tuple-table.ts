@@ -4,6 +4,7 @@
 // a Map. Beyond a handful there are maps.
 
 import { assert } from '../core/assert.ts';
+import { TextMap } from '../core/text-map.ts';
 
 /** Tuples that are looked through. */
 const FEW_MAX = 16;
@@ -30,7 +31,7 @@ function codeOf(relation: number, object: string): number {
 export class TupleTable {
   #cells: Cells = NO_CELLS;
   /** By relation, once there are more than a few. */
-  #maps: (Map<string, string | null> | undefined)[] | undefined;
+  #maps: (TextMap<string | null> | undefined)[] | undefined;
   #size = 0;
 
   get size(): number {
@@ -61,7 +62,7 @@ export class TupleTable {
       this.#size += 1;
       return true;
     }
-    const maps: (Map<string, string | null> | undefined)[] = [];
+    const maps: (TextMap<string | null> | undefined)[] = [];
     const tuples = [...this.tuples()];
     this.#size = 0;
     for (const each of tuples) this.#setInMap(maps, each.relation, each.object, each.value);
@@ -97,14 +98,14 @@ export class TupleTable {
       yield { relation, object: String(cells[place + 1]), value: cells[place + 2] as string | null };
     }
     for (const [relation, map] of this.#maps?.entries() ?? []) {
-      for (const [object, value] of map ?? []) yield { relation, object, value };
+      for (const [object, value] of map?.entries() ?? []) yield { relation, object, value };
     }
   }
 
-  #setInMap(maps: (Map<string, string | null> | undefined)[], relation: number, object: string, value: string | null) {
+  #setInMap(maps: (TextMap<string | null> | undefined)[], relation: number, object: string, value: string | null) {
     let map = maps[relation];
     if (map === undefined) {
-      map = new Map();
+      map = new TextMap();
       maps[relation] = map;
     }
     const { size } = map;
