@@ -11,10 +11,16 @@ import { getRandomValues } from 'node:crypto';
 const SLOTS_MIN = 8;
 const [SEED = 0, FACTOR = 0] = getRandomValues(new Int32Array(2)).map((value) => value | 1);
 
+/** Bound: as a method it would be looked up for each character, since texts have many internal forms. */
+export const unitAt: (text: string, index: number) => number = Function.prototype.call.bind(
+  String.prototype.charCodeAt,
+);
+
 function codeOf(text: string): number {
-  let code = SEED ^ text.length;
-  for (let index = 0; index < text.length; index += 1) {
-    code = Math.imul(code ^ text.charCodeAt(index), FACTOR);
+  const { length } = text;
+  let code = SEED ^ length;
+  for (let index = 0; index < length; index += 1) {
+    code = Math.imul(code ^ unitAt(text, index), FACTOR);
     code ^= code >>> 15;
   }
   return code;
@@ -32,8 +38,21 @@ export class TextMap<Value> {
   }
 
   get(text: string): Value | undefined {
-    const place = this.#find(text, codeOf(text));
-    return place < 0 ? undefined : (this.#cells[this.#cellOf(place) + 1] as Value);
+    return this.#valueOf(text, codeOf(text));
+  }
+
+  /**
+   * The values of several texts. Little of a large map is in the processor's caches: one step at a time for all of them, what
+   * they need is fetched at once, and not one after the other.
+   */
+  getMany(texts: readonly string[]): (Value | undefined)[] {
+    const codes = texts.map(codeOf);
+    const entries = codes.map((code) => this.#slots[2 * (code & this.#mask) + 1] ?? 0);
+    const candidates = entries.map((entry) => (entry === 0 ? undefined : this.#cells[2 * entry - 2]));
+    return texts.map((text, index) => {
+      if (candidates[index] === text) return this.#cells[2 * (entries[index] ?? 0) - 1] as Value;
+      return this.#valueOf(text, codes[index] ?? 0);
+    });
   }
 
   has(text: string): boolean {
@@ -42,9 +61,9 @@ export class TextMap<Value> {
 
   set(text: string, value: Value): void {
     const code = codeOf(text);
-    const place = this.#find(text, code);
-    if (place >= 0) {
-      this.#cells[this.#cellOf(place) + 1] = value;
+    const slot = this.#find(text, code);
+    if (slot >= 0) {
+      this.#cells[this.#cellOf(slot) + 1] = value;
       return;
     }
     // At most three of four slots are taken.
@@ -55,10 +74,10 @@ export class TextMap<Value> {
 
   /** Whether it was there. The last entry takes its place in the order. */
   delete(text: string): boolean {
-    const place = this.#find(text, codeOf(text));
-    if (place < 0) return false;
-    const cell = this.#cellOf(place);
-    this.#free(place);
+    const slot = this.#find(text, codeOf(text));
+    if (slot < 0) return false;
+    const cell = this.#cellOf(slot);
+    this.#free(slot);
     const value = this.#cells.pop() as Value;
     const lastText = this.#cells.pop() as string;
     if (cell < this.#cells.length) {
@@ -66,8 +85,8 @@ export class TextMap<Value> {
       this.#cells[cell] = lastText;
       this.#cells[cell + 1] = value;
     }
-    const slots = this.#mask + 1;
-    if (slots > SLOTS_MIN && 8 * this.size < slots) this.#resize(slots / 2);
+    const slotCount = this.#mask + 1;
+    if (slotCount > SLOTS_MIN && 8 * this.size < slotCount) this.#resize(slotCount / 2);
     return true;
   }
 
@@ -90,6 +109,11 @@ export class TextMap<Value> {
 
   *values(): Generator<Value> {
     for (const [, value] of this.entries()) yield value;
+  }
+
+  #valueOf(text: string, code: number): Value | undefined {
+    const slot = this.#find(text, code);
+    return slot < 0 ? undefined : (this.#cells[this.#cellOf(slot) + 1] as Value);
   }
 
   /** Where the entry of a taken slot lies among the cells. */

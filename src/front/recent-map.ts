@@ -2,10 +2,12 @@
 // young one costs a single look-up. It keeps: at most `sizeMax` entries; one used among the last `sizeMax / 2` distinct
 // keys is still there.
 
-export class RecentMap<Key, Value> {
+import { TextMap } from '../core/text-map.ts';
+
+export class RecentMap<Value> {
   readonly #generationMax: number;
-  #young = new Map<Key, Value>();
-  #old = new Map<Key, Value>();
+  #young = new TextMap<Value>();
+  #old = new TextMap<Value>();
 
   constructor(sizeMax: number) {
     this.#generationMax = Math.max(1, Math.floor(sizeMax / 2));
@@ -15,7 +17,7 @@ export class RecentMap<Key, Value> {
     return this.#young.size + this.#old.size;
   }
 
-  get(key: Key): Value | undefined {
+  get(key: string): Value | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;
     const old = this.#old.get(key);
@@ -23,16 +25,16 @@ export class RecentMap<Key, Value> {
     return old;
   }
 
-  set(key: Key, value: Value): void {
+  set(key: string, value: Value): void {
     this.#old.delete(key);
     if (!this.#young.has(key) && this.#young.size >= this.#generationMax) {
       this.#old = this.#young;
-      this.#young = new Map();
+      this.#young = new TextMap();
     }
     this.#young.set(key, value);
   }
 
-  delete(key: Key): void {
+  delete(key: string): void {
     this.#young.delete(key);
     this.#old.delete(key);
   }

@@ -13,7 +13,7 @@ export type SessionClaim = Pick<SessionIdentity, 'tenantId' | 'keyId' | 'claim' 
 export class SessionCache {
   readonly #dependencies: SessionDependencies;
   readonly #control: FlightControl;
-  readonly #known: RecentMap<string, FrontSession>;
+  readonly #known: RecentMap<FrontSession>;
   /** Authenticating for the first time. As many as flights at most, since each is let go with its last flight. */
   readonly #opening = new Map<string, FrontSession>();
 

@@ -147,12 +147,15 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     checks: readonly Tuple[],
     pages: TextMap<SubjectPage> = memory.pages,
   ): boolean[] | undefined {
-    const authorized: boolean[] = [];
-    for (const { subject, relation, object } of checks) {
-      const page = pages.get(subject);
-      const holds = page?.holds(relationNumber(relation) ?? 0, object);
-      if (page === undefined || holds === undefined) return undefined;
+    const found = pages.getMany(checks.map(({ subject }) => subject));
+    for (const page of found) {
+      if (page === undefined) return undefined;
       page.referenced = true;
+    }
+    const authorized: boolean[] = [];
+    for (const [index, { relation, object }] of checks.entries()) {
+      const holds = found[index]?.holds(relationNumber(relation) ?? 0, object);
+      if (holds === undefined) return undefined;
       authorized.push(holds);
     }
     if (pages === memory.pages) this.dependencies.lookups.hits += checks.length;

@@ -1,10 +1,9 @@
 // The tuples of one subject: relation and object, each with a text or with nothing. Most subjects have a handful, so these lie
-// in one array, which is looked through. A Map for each relation takes twice the memory, and more time: little of so much is
-// in the processor's cache, and V8 looks a text up in its table of all names first, where it keeps it, before it looks into
-// a Map. Beyond a handful there are maps.
+// in one array, which is looked through. A map for each relation takes twice the memory, and more time: little of so much is
+// in the processor's cache. Beyond a handful there are maps.
 
 import { assert } from '../core/assert.ts';
-import { TextMap } from '../core/text-map.ts';
+import { TextMap, unitAt } from '../core/text-map.ts';
 
 /** Tuples that are looked through. */
 const FEW_MAX = 16;
@@ -23,7 +22,7 @@ function codeOf(relation: number, object: string): number {
   const { length } = object;
   let code = length;
   for (let index = Math.max(0, length - CODE_CHARACTERS); index < length; index += 1) {
-    code = (Math.imul(code, 31) + object.charCodeAt(index)) | 0;
+    code = (Math.imul(code, 31) + unitAt(object, index)) | 0;
   }
   return (code << RELATION_BITS) | relation;
 }

@@ -4,6 +4,7 @@
 // the next request on; a tenant takes memory for two lengths of a window after its last one at most.
 
 import { KEYS_BUCKET, type Plan } from '../../core/plans.ts';
+import { TextMap } from '../../core/text-map.ts';
 import type { RateDecision, RateLimiter } from './rate-limiter.ts';
 
 interface Window {
@@ -15,8 +16,8 @@ interface Window {
 class WindowLimiter {
   readonly #requests: number;
   readonly #windowSeconds: number;
-  #young = new Map<string, Window>();
-  #old = new Map<string, Window>();
+  #young = new TextMap<Window>();
+  #old = new TextMap<Window>();
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(requests: number, windowSeconds: number) {
@@ -44,7 +45,7 @@ class WindowLimiter {
   /** What was begun before the last call has ended. */
   #forget(): void {
     this.#old = this.#young;
-    this.#young = new Map();
+    this.#young = new TextMap();
     if (this.#old.size > 0) return;
     clearInterval(this.#sweep);
     this.#sweep = undefined;

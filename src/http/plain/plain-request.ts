@@ -44,6 +44,8 @@ const COUNTING = [
 /** Those that ask for more than an answer, or say otherwise where the request ends. */
 const NOT_PLAIN = ['expect', 'proxy-connection', 'trailer', 'transfer-encoding', 'upgrade'];
 const [INDIFFERENT, REFUSED] = [-1, -2];
+/** The key of a session, and the address that failures are counted of, outlive the request. */
+const KEPT = [COUNTING.indexOf('authorization'), COUNTING.indexOf('x-forwarded-for')];
 
 const placesByLength: (readonly { readonly name: string; readonly place: number }[])[] = [];
 for (const [place, name] of [...COUNTING.entries(), ...NOT_PLAIN.map((name) => [REFUSED, name] as const)]) {
@@ -121,7 +123,10 @@ function readHeaders(
     if (place >= 0) {
       let valueEnd = at;
       while (valueEnd > valueStart && isBlank(bytes[valueEnd - 1])) valueEnd -= 1;
-      values[place] = text.slice(valueStart, valueEnd);
+      // What is kept must not keep the whole head in memory, whose part a slice of it is.
+      values[place] = KEPT.includes(place)
+        ? bytes.toString('latin1', valueStart, valueEnd)
+        : text.slice(valueStart, valueEnd);
     }
     at += 2;
   }

@@ -38,6 +38,11 @@ describe('a map by text', () => {
           assert.equal(map.get(key), model.get(key));
           assert.equal(map.has(key), model.has(key));
         }
+        const keys = [...steps.map((each) => each.text), 'never'];
+        assert.deepEqual(
+          map.getMany(keys),
+          keys.map((key) => model.get(key)),
+        );
         assert.deepEqual(new Map(map.entries()), model);
         assert.deepEqual(new Set(map.keys()), new Set(model.keys()));
         assert.deepEqual([...map.values()].sort(), [...model.values()].sort());
@@ -70,11 +75,14 @@ describe('a map by text', () => {
     map.set('c', 20);
     assert.deepEqual([...map.keys()], ['a', 'b', 'c', 'd', 'e']);
     map.delete('b');
-    assert.deepEqual([...map.entries()], [
-      ['a', 0],
-      ['e', 4],
-      ['c', 20],
-      ['d', 3],
-    ]);
+    assert.deepEqual(
+      [...map.entries()],
+      [
+        ['a', 0],
+        ['e', 4],
+        ['c', 20],
+        ['d', 3],
+      ],
+    );
   });
 });

@@ -6,12 +6,12 @@ import fc from 'fast-check';
 import { RecentMap } from '../../../src/front/recent-map.ts';
 
 test('never holds more than its bound, never a stale value, and keeps what was used lately', () => {
-  const operation = fc.record({ kind: fc.constantFrom('get', 'set', 'delete'), key: fc.nat(20) });
+  const operation = fc.record({ kind: fc.constantFrom('get', 'set', 'delete'), key: fc.nat(20).map(String) });
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 12 }), fc.array(operation, { maxLength: 200 }), (sizeMax, operations) => {
-      const map = new RecentMap<number, number>(sizeMax);
-      const model = new Map<number, number>();
-      const used: number[] = [];
+      const map = new RecentMap<number>(sizeMax);
+      const model = new Map<string, number>();
+      const used: string[] = [];
       for (const [step, { kind, key }] of operations.entries()) {
         if (kind === 'set') {
           map.set(key, step);
@@ -31,8 +31,8 @@ test('never holds more than its bound, never a stale value, and keeps what was u
     }),
   );
 
-  function recentlyUsed(used: readonly number[], key: number, count: number): boolean {
-    const distinct = new Set<number>();
+  function recentlyUsed(used: readonly string[], key: string, count: number): boolean {
+    const distinct = new Set<string>();
     for (const each of used.toReversed()) {
       distinct.add(each);
       if (distinct.size > count) return false;
