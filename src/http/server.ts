@@ -136,6 +136,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     headersTimeoutMs: bounds.headersTimeoutMs,
     keepAliveTimeoutMs: bounds.keepAliveTimeoutMs,
     stallTimeoutMs: bounds.stallTimeoutMs,
+    discardBytesMax: bounds.discardBytesMax,
   });
   server.on('connection', (socket: Socket) => {
     const connection = connections.add(socket);

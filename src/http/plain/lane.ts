@@ -29,6 +29,8 @@ export interface LaneOptions {
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly stallTimeoutMs: number;
+  /** Of what a client sends behind the last request that is answered. */
+  readonly discardBytesMax: number;
 }
 
 /** The header `Date` (RFC 9110 section 6.6.1), as text that is made once a second. */
@@ -71,6 +73,9 @@ class LaneConnection {
   readonly #connection: Connection;
   readonly #socket: Socket;
   #underWay: PlainIncoming | undefined;
+  /** Nothing more is answered: what still comes is thrown away. */
+  #ending = false;
+  #discardedBytes = 0;
 
   constructor(lane: Lane, connection: Connection) {
     this.#lane = lane;
@@ -96,20 +101,30 @@ class LaneConnection {
     const close = last || old || socket.readableEnded;
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
     for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
-    text += `Date: ${this.#lane.date}\r\n${close ? 'Connection: close\r\n\r\n' : this.#lane.keepAlive}${body}`;
+    // In the order in which Node writes them.
+    const end = close
+      ? `Connection: close\r\nDate: ${this.#lane.date}\r\n\r\n`
+      : `Date: ${this.#lane.date}\r\n${this.#lane.keepAlive}`;
+    text += end + body;
     const { keepAliveTimeoutMs, stallTimeoutMs } = this.#lane.options;
     const taken = socket.write(text);
-    if (close) socket.destroySoon();
-    else if (!taken) {
+    if (!taken) socket.setTimeout(stallTimeoutMs);
+    if (close) {
+      this.#end();
+    } else if (!taken) {
       socket.pause();
-      socket.setTimeout(stallTimeoutMs);
     } else if (this.#lane.options.headersTimeoutMs === socket.timeout) {
       socket.setTimeout(keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
     }
-    if (!close && taken && more) socket.resume();
+    if (more && taken) socket.resume();
   }
 
   readonly #onData = (bytes: Buffer): void => {
+    if (this.#ending) {
+      this.#discardedBytes += bytes.length;
+      if (this.#discardedBytes > this.#lane.options.discardBytesMax) this.#socket.destroy();
+      return;
+    }
     if (this.#underWay !== undefined) {
       this.#socket.pause();
       this.#socket.unshift(bytes);
@@ -128,6 +143,7 @@ class LaneConnection {
   };
 
   readonly #onDrain = (): void => {
+    if (this.#ending) return;
     this.#socket.setTimeout(this.#lane.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
     this.#socket.resume();
   };
@@ -148,8 +164,15 @@ class LaneConnection {
   };
 
   readonly #endIfIdle = (): void => {
-    if (this.#underWay === undefined && this.#socket.writableLength === 0) this.#socket.destroy();
+    if (this.#underWay === undefined) this.#end();
   };
+
+  /** Once the client has taken what was sent. It is read on: unread bytes would cut the connection before that. */
+  #end(): void {
+    this.#ending = true;
+    this.#socket.destroySoon();
+    this.#socket.resume();
+  }
 
   #leave(bytes: Buffer): void {
     const socket = this.#socket;
