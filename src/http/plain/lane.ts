@@ -155,8 +155,12 @@ class LaneConnection {
 
   readonly #onTimeout = (): void => {
     if (this.#underWay !== undefined) return;
-    if (this.#socket.bytesRead === 0) this.#lane.options.expire(this.#connection);
-    else this.#socket.destroy();
+    if (this.#socket.bytesRead > 0) {
+      this.#socket.destroy();
+      return;
+    }
+    this.#ending = true;
+    this.#lane.options.expire(this.#connection);
   };
 
   readonly #onClose = (): void => {
