@@ -50,6 +50,7 @@ export interface HttpInProcess {
   readonly rateLimiter: FakeRateLimiter;
   readonly failureLimiter: FakeFailureLimiter;
   readonly metrics: Metrics;
+  drain(): void;
   close(): Promise<void>;
 }
 
