@@ -94,7 +94,6 @@ class LaneConnection {
   send(incoming: PlainIncoming, { status, headers, body, last }: Answer): void {
     const socket = this.#socket;
     this.#underWay = undefined;
-    if (!socket.writable) return;
     // A further request keeps its connection, and a refusal is not worth ending it for.
     const more = socket.readableLength > 0;
     const old = incoming.arrivedAtMs > this.#connection.oldAtMs && status < 300 && !more;
@@ -137,9 +136,7 @@ class LaneConnection {
     }
     const incoming = new PlainIncoming(this, this.#socket, request, bytes, this.#lane.options.clock.monotonicMs());
     this.#underWay = incoming;
-    if (this.#lane.options.serve(incoming)) return;
-    this.#underWay = undefined;
-    this.#leave(bytes);
+    if (!this.#lane.options.serve(incoming)) this.#leave(bytes);
   };
 
   readonly #onDrain = (): void => {
