@@ -8,7 +8,7 @@ import { startLoadedService } from './loaded-service.ts';
 
 const CHECKS_PER_CALL = 100;
 const CALLS = 500;
-const CPU_MICROS_MAX = 4;
+const CPU_MICROS_MAX = 3;
 
 export const bulkScenario: Scenario = {
   name: 'bulk',

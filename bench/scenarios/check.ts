@@ -9,7 +9,7 @@ import { median } from '../statistics.ts';
 import { startLoadedService } from './loaded-service.ts';
 import { measureInTurns, type Round, type Side } from './turns.ts';
 
-const CPU_RATIO_MAX = 1.8;
+const CPU_RATIO_MAX = 1.5;
 const P99_RATIO_MAX = 2.5;
 /** Different questions; more than a client can ask of one subject in a row. */
 const QUESTIONS = 50_000;
