@@ -85,7 +85,7 @@ export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
     ...USUAL,
     name: 'soak',
     summary: 'the load of mixed for a long time, while the memory of each process is sampled and has to stay level',
-    rate: 200,
+    rate: 1000,
     durationSeconds: 1200,
   },
   breakpoint: {

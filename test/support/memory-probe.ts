@@ -2,14 +2,14 @@
 // writes what is live to standard error, as `live <bytes>`. PROBE_LEAK_BYTES makes the service keep so much of every
 // request, to show that a leak is found.
 
-import { Server } from 'node:http';
+import { Socket } from 'node:net';
 
 const wordsKept = Number(process.env.PROBE_LEAK_BYTES ?? 0) / Float64Array.BYTES_PER_ELEMENT;
 if (wordsKept > 0) {
   const kept: number[][] = [];
-  const { emit } = Server.prototype;
-  Server.prototype.emit = function (this: Server, name: string, ...rest: unknown[]): boolean {
-    if (name === 'request') kept.push(Array.from({ length: wordsKept }, () => 0.5));
+  const { emit } = Socket.prototype;
+  Socket.prototype.emit = function (this: Socket, name: string, ...rest: unknown[]): boolean {
+    if (name === 'data') kept.push(Array.from({ length: wordsKept }, () => 0.5));
     return emit.call(this, name, ...rest);
   };
 }
