@@ -51,6 +51,9 @@ interface Material {
   readonly ca: string;
 }
 
+const isSame = (left: Material, right: Material): boolean =>
+  left.cert === right.cert && left.key === right.key && left.ca === right.ca;
+
 interface Loaded {
   readonly material: Material;
   readonly server: SecureContextOptions;
@@ -104,14 +107,18 @@ export function createRpcTls(
 
   let current = load({ cert: readNow(files.cert), key: readNow(files.key), ca: readNow(files.ca) });
   const servers = new Set<ReloadableServerCredentials>();
+  let lastRead = current.material;
   let lastFailure = '';
   let reading = false;
 
   async function reload(): Promise<void> {
     const [cert, key, ca] = await Promise.all([readLater(files.cert), readLater(files.key), readLater(files.ca)]);
-    const { material } = current;
-    const changed = cert !== material.cert || key !== material.key || ca !== material.ca;
-    if (changed) current = load({ cert, key, ca });
+    // Files that were swapped between one reading and the next may be of two sets: they are judged once they stand still.
+    const stood = isSame(lastRead, { cert, key, ca });
+    lastRead = { cert, key, ca };
+    if (!stood) return;
+    const changed = !isSame(current.material, lastRead);
+    if (changed) current = load(lastRead);
     lastFailure = '';
     if (!changed) return;
     for (const server of servers) server.update(current.server);
