@@ -316,7 +316,7 @@ describe('a request that is taken as plain', { timeout: 30_000 }, () => {
         }
         await holdsForNode(Buffer.from(codes));
       }),
-      { numRuns: 8000, interruptAfterTimeLimit: 2000 },
+      { numRuns: 3000, interruptAfterTimeLimit: 2000 },
     );
   });
 
