@@ -96,7 +96,10 @@ export class TextMap<Value> {
     this.#cells = [];
   }
 
-  /** In the order in which they were added, as far as nothing was deleted. What is changed meanwhile may come or not. */
+  /**
+   * In the order in which they were added, as far as nothing was deleted. To be taken whole before anything is deleted, since
+   * the entry that takes a deleted one's place might be left out.
+   */
   *entries(): Generator<[string, Value]> {
     for (let cell = 0; cell < this.#cells.length; cell += 2) {
       yield [this.#cells[cell] as string, this.#cells[cell + 1] as Value];

@@ -98,12 +98,18 @@ export class SubjectPage extends Evictable {
     this.#estimate += change * (GRANT_BYTES + object.length);
   }
 
-  /** Forgets tuples of a sparse page until it holds no more than `tuplesMax`. To be called while it is not pinned. */
+  /**
+   * Where a sparse page holds more than `tuplesMax`, forgets tuples until it holds half of that: seldom, and of old and new
+   * ones alike, so that what is asked for now is known soon. To be called while it is not pinned.
+   */
   trim(tuplesMax: number): void {
     assert(!this.whole && this.pins === 0, 'only a sparse page that nobody relies on forgets');
-    for (const { relation, object } of this.#table.tuples()) {
-      if (this.#table.size <= tuplesMax) return;
-      if (this.#table.delete(relation, object)) this.#count(-1, object);
+    if (this.#table.size <= tuplesMax) return;
+    const kept = Math.floor(tuplesMax / 2);
+    const tuples = [...this.#table.tuples()];
+    for (const [index, { relation, object }] of tuples.entries()) {
+      const keep = Math.floor(((index + 1) * kept) / tuples.length) > Math.floor((index * kept) / tuples.length);
+      if (!keep && this.#table.delete(relation, object)) this.#count(-1, object);
     }
   }
 

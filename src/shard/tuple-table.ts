@@ -89,7 +89,7 @@ export class TupleTable {
     return [...this.tuples()].filter((tuple) => tuple.relation === relation).map(({ object }) => object);
   }
 
-  /** In no order. What is deleted meanwhile may still come. */
+  /** In no order; to be taken whole before anything is deleted, for which others might be left out. */
   *tuples(): Generator<{ readonly relation: number; readonly object: string; readonly value: string | null }> {
     const cells = this.#cells;
     for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {

@@ -53,13 +53,30 @@ test('a whole page denies what it does not hold; a sparse one says that it does 
   assert.equal(createPage(false).find(1, 'doc:1'), undefined);
 });
 
-test('a sparse page forgets down to its bound, and only while nobody relies on it', () => {
+for (const tuples of [10, 100]) {
+  test(`a sparse page of ${tuples} tuples forgets down to half of its bound, and only while nobody relies on it`, () => {
+    const page = createPage(false);
+    for (let index = 0; index < tuples; index += 1) page.set(1 + (index % 3), `doc:${index}`, facts(index));
+    page.trim(tuples);
+    assert.equal(page.tuples, tuples);
+    page.trim(8);
+    assert.equal(page.tuples, 4);
+    page.pins = 1;
+    assert.throws(() => page.trim(1), /relies/);
+  });
+}
+
+test('a sparse page at its bound comes to know what is asked for now, of each relation', () => {
   const page = createPage(false);
-  for (let index = 0; index < 10; index += 1) page.set(1 + (index % 3), `doc:${index}`, facts(index));
-  page.trim(4);
-  assert.equal(page.tuples, 4);
-  page.pins = 1;
-  assert.throws(() => page.trim(1), /relies/);
+  for (let index = 0; index < 10_000; index += 1) {
+    page.set(1 + (index % 2), `doc:${index}`, null);
+    page.trim(200);
+  }
+  for (const relation of [1, 2]) {
+    const newest = Array.from({ length: 50 }, (_, place) => 9_998 - 2 * place + (relation - 1));
+    const known = newest.filter((index) => page.holds(relation, `doc:${index}`) === false);
+    assert.ok(known.length >= 20, `${known.length} of the newest 50 of relation ${relation} are known`);
+  }
 });
 
 test('all grants of a page come by the bytes of relation and object', () => {
