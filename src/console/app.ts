@@ -153,13 +153,13 @@ export function createConsoleApp(dependencies: ConsoleDependencies, options: Con
     if (tracing !== undefined) {
       const { method, httpVersion, headers } = request;
       const route = `${OPERATOR_API_PREFIX}${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`;
-      locals.span = beginRequestSpan(
-        tracing,
-        { method, httpVersion, headers: { traceparent: headers.traceparent, tracestate: headers.tracestate } },
-        (listener) => response.once('close', listener),
-        route,
-        locals.requestId,
-      );
+      const traced = {
+        method,
+        httpVersion,
+        headers: { traceparent: headers.traceparent, tracestate: headers.tracestate },
+        onceGone: (listener: () => void) => void response.once('close', listener),
+      };
+      locals.span = beginRequestSpan(tracing, traced, route, locals.requestId);
     }
     assert(locals.operator !== undefined, 'an operation runs for an operator who was authenticated');
     const answer = await operation.run({

@@ -54,7 +54,7 @@ export function createAnswers(
       );
     }
     exchange.incoming.send({ status, headers, body, last: closing() });
-    const elapsedMs = clock.monotonicMs() - exchange.startedAtMs;
+    const elapsedMs = clock.monotonicMs() - exchange.incoming.startedAtMs;
     exchange.meter.observe(status, elapsedMs / 1000);
     if (exchange.span !== undefined) endRequestSpan(exchange.span, status);
     if (debug) {

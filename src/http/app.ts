@@ -3,7 +3,6 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
-import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
 import { beginRequestSpan } from '../telemetry/request-spans.ts';
@@ -44,7 +43,6 @@ const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1
 export function createApp(
   dependencies: {
     readonly ids: IdFactory;
-    readonly clock: Clock;
     readonly connections: Connections;
     readonly answers: Answers;
     readonly pipeline: Pipeline;
@@ -59,7 +57,7 @@ export function createApp(
     readonly discard: DiscardBounds;
   },
 ): App {
-  const { ids, clock, connections, answers, pipeline, metrics, pages, tracing } = dependencies;
+  const { ids, connections, answers, pipeline, metrics, pages, tracing } = dependencies;
   const { routes, deadlineMs, discard } = options;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
@@ -69,12 +67,8 @@ export function createApp(
   const router = express.Router({ strict: true, caseSensitive: true });
 
   const begin = (incoming: Incoming, path: string | undefined): Exchange => {
-    const nowMs = clock.monotonicMs();
-    const exchange = new Exchange(ids.create('req'), nowMs, nowMs + deadlineMs, incoming, other);
-    if (tracing !== undefined) {
-      const onceGone = (listener: () => void): void => incoming.onceGone(listener);
-      exchange.span = beginRequestSpan(tracing, incoming, onceGone, path, exchange.requestId);
-    }
+    const exchange = new Exchange(ids.create('req'), incoming.startedAtMs + deadlineMs, incoming, other);
+    if (tracing !== undefined) exchange.span = beginRequestSpan(tracing, incoming, path, exchange.requestId);
     return exchange;
   };
 

@@ -24,8 +24,17 @@ export interface Connection {
   endIfIdle: (() => void) | undefined;
 }
 
+/**
+ * Whether a connection is to end for its age with the answer to a request. A refusal keeps it: it may be written before a
+ * further request that has come with it is read.
+ */
+export const ageEnds = ({ oldAtMs }: Connection, startedAtMs: number, status: number): boolean =>
+  startedAtMs > oldAtMs && status < 300;
+
 /** Bytes of a whole HTTP response that says `error` and closes the connection. */
 export type RawProblem = (error: GrantdError) => string;
+
+const lateRequest = (): GrantdError => new GrantdError('request-timeout', 'The request did not arrive whole in time.');
 
 /** Node's name for what its parser met → what the client is told. */
 function refusalOf(error: NodeJS.ErrnoException): GrantdError {
@@ -35,7 +44,7 @@ function refusalOf(error: NodeJS.ErrnoException): GrantdError {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new GrantdError('payload-too-large', 'The chunk extensions of the body are too large.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new GrantdError('request-timeout', 'The request did not arrive whole in time.');
+      return lateRequest();
     case 'HPE_INVALID_EOF_STATE':
       return new GrantdError('invalid-request', 'The connection was ended in the middle of a request.');
     default:
@@ -106,9 +115,9 @@ export class Connections {
     for (const { socket } of this.#connections.values()) socket.destroy();
   }
 
-  /** Tells a client on whose connection no answer is under way what is wrong, and ends it. */
-  refuse({ socket }: Connection, refusal: GrantdError): void {
-    this.#end(socket, refusal);
+  /** Tells a client that has asked nothing in time, and ends its connection. No answer may be under way on it. */
+  expire({ socket }: Connection): void {
+    this.#end(socket, lateRequest());
   }
 
   #onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {

@@ -13,7 +13,6 @@ export class Exchange implements RequestContext {
   deadlineMs: number;
   /** On the same clock; set anew, too. */
   arrivedAtMs: number;
-  readonly startedAtMs: number;
   readonly incoming: Incoming;
   /** Set once the key is verified. */
   session: TenantSession | undefined = undefined;
@@ -24,11 +23,10 @@ export class Exchange implements RequestContext {
   span: TraceSpan | undefined = undefined;
   answered = false;
 
-  constructor(requestId: string, startedAtMs: number, deadlineMs: number, incoming: Incoming, meter: OperationMeter) {
+  constructor(requestId: string, deadlineMs: number, incoming: Incoming, meter: OperationMeter) {
     this.requestId = requestId;
-    this.startedAtMs = startedAtMs;
     this.deadlineMs = deadlineMs;
-    this.arrivedAtMs = startedAtMs;
+    this.arrivedAtMs = incoming.startedAtMs;
     this.incoming = incoming;
     this.meter = meter;
   }

@@ -18,13 +18,16 @@ export interface RequestHeaders {
 
 export type PathParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** Of a path that has none. */
+export const NO_PARAMETERS: PathParameters = Object.freeze({});
+
 /** `text` counts where there is no error. */
 export type BodyDone = (error: GrantdError | undefined, text: string) => void;
 
 export interface Answer {
   readonly status: number;
-  /** Names and values in turn; none of them comes from a client. */
-  readonly headers: readonly string[];
+  /** Names and values in turn; none of them comes from a client. Whoever sends the answer may add to them. */
+  readonly headers: string[];
   readonly body: string;
   /** The server takes no more requests: the connection is to end with this answer. */
   readonly last: boolean;
@@ -38,6 +41,8 @@ export interface Incoming {
   readonly headers: RequestHeaders;
   readonly socket: Socket;
   readonly pathParameters: PathParameters;
+  /** On the monotonic clock: its head had arrived. */
+  readonly startedAtMs: number;
   /** The whole body as text. Calls `done` once, unless the client goes away first. */
   readBody(bytesMax: number, done: BodyDone): void;
   /** Sends the answer; to be called once. */

@@ -3,8 +3,15 @@
 
 import type { Request, Response } from 'express';
 import type { Clock } from '../core/clock.ts';
-import type { Connection } from './connections.ts';
-import type { Answer, BodyDone, Incoming, PathParameters, RequestHeaders } from './incoming.ts';
+import { ageEnds, type Connection } from './connections.ts';
+import {
+  type Answer,
+  type BodyDone,
+  type Incoming,
+  NO_PARAMETERS,
+  type PathParameters,
+  type RequestHeaders,
+} from './incoming.ts';
 import { readBody } from './request-body.ts';
 
 export interface DiscardBounds {
@@ -13,9 +20,6 @@ export interface DiscardBounds {
   readonly discardTimeoutMs: number;
 }
 
-/** Of a path that has none, where no router has looked for them. */
-const NO_PARAMETERS: PathParameters = Object.freeze({});
-
 export class NodeIncoming implements Incoming {
   readonly method: string;
   readonly url: string;
@@ -23,7 +27,7 @@ export class NodeIncoming implements Incoming {
   readonly request: Request;
   readonly response: Response;
   readonly connection: Connection;
-  readonly #arrivedAtMs: number;
+  readonly startedAtMs: number;
   readonly #bounds: DiscardBounds;
 
   constructor(request: Request, response: Response, connection: Connection, bounds: DiscardBounds) {
@@ -34,7 +38,7 @@ export class NodeIncoming implements Incoming {
     this.response = response;
     this.connection = connection;
     this.#bounds = bounds;
-    this.#arrivedAtMs = bounds.clock.monotonicMs();
+    this.startedAtMs = bounds.clock.monotonicMs();
     connection.lastResponse = response;
   }
 
@@ -47,6 +51,7 @@ export class NodeIncoming implements Incoming {
   }
 
   get pathParameters(): PathParameters {
+    // Undefined where no router has looked for them.
     return this.request.params ?? NO_PARAMETERS;
   }
 
@@ -58,8 +63,11 @@ export class NodeIncoming implements Incoming {
     const { request, response, connection } = this;
     const broken = connection.failure !== undefined && !request.complete;
     const longRest = !broken && this.#hasLongRest();
-    const close = longRest || broken || last || connection.surplus || this.#isOld(status);
-    response.writeHead(status, close ? [...headers, 'Connection', 'close'] : [...headers]);
+    // A further request that waits for its answer keeps it.
+    const newest = connection.lastResponse === response;
+    const old = newest && ageEnds(connection, this.startedAtMs, status);
+    if (longRest || broken || last || connection.surplus || old) headers.push('Connection', 'close');
+    response.writeHead(status, headers);
     if (longRest) this.#endAfterDiscarding(body);
     else response.end(body);
   }
@@ -74,15 +82,6 @@ export class NodeIncoming implements Incoming {
     if (complete) return false;
     if (headers['transfer-encoding'] !== undefined) return true;
     return Number(headers['content-length'] ?? 0) > this.#bounds.discardBytesMax;
-  }
-
-  /**
-   * Whether its connection is to end for its age. A further request that waits for its answer keeps it, and so does a refusal,
-   * which may be written before a further request that has come with it is read.
-   */
-  #isOld(status: number): boolean {
-    const { connection } = this;
-    return this.#arrivedAtMs > connection.oldAtMs && connection.lastResponse === this.response && status < 300;
   }
 
   /**

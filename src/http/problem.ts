@@ -1,9 +1,9 @@
 // The one place of the public interface that turns an error into a problem document: as headers and text for an answer
 // in the making, and as the bytes of a whole response where there is no request to answer.
 
-import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../core/errors.ts';
 import { problemOf } from '../core/problem.ts';
+import { headText } from './response-text.ts';
 
 export interface ProblemText {
   readonly status: number;
@@ -29,7 +29,6 @@ export function describeProblem(thrown: unknown, options: ProblemOptions): Probl
 /** A whole HTTP/1.1 response that announces the end of the connection. */
 export function rawProblem(thrown: unknown, options: ProblemOptions): string {
   const { status, headers, body } = describeProblem(thrown, options);
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, `Date: ${new Date().toUTCString()}`];
-  for (let index = 0; index < headers.length; index += 2) lines.push(`${headers[index]}: ${headers[index + 1]}`);
-  return `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`;
+  const head = headText(status, ['Date', new Date().toUTCString(), ...headers, 'Connection', 'close']);
+  return `${head}\r\n${body}`;
 }

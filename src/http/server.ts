@@ -1,10 +1,8 @@
 // The server of the public interface: binding, its bounds in time and number, and an orderly end.
 
 import { createServer } from 'node:http';
-import type { Socket } from 'node:net';
 import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import type { Clock, Random } from '../core/clock.ts';
-import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import type { Front } from '../front/front.ts';
@@ -19,7 +17,7 @@ import { createErrorPages } from './error-pages.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './limits.ts';
 import { createOpenapiDocument } from './openapi.ts';
 import { createOperations, createRoutes } from './operation-table.ts';
-import { Lane } from './plain/lane.ts';
+import { Lane, takeConnections } from './plain/lane.ts';
 import { rawProblem } from './problem.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { createPipeline } from './request-pipeline.ts';
@@ -110,7 +108,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
   );
   const app = createApp(
-    { ids, clock, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase), tracing },
+    { ids, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase), tracing },
     {
       routes: createRoutes(operations, metrics.meterOf),
       deadlineMs: bounds.deadlineMs,
@@ -121,27 +119,20 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   // The body is asked for only once the request is found fit; Node would ask at once, or answer 417 by itself.
   server.on('checkContinue', app.listener);
   server.on('checkExpectation', app.listener);
-  // Node's server reads what leaves the lane.
-  const listeners = server.listeners('connection');
-  server.removeAllListeners('connection');
-  const leave = (socket: Socket): void => {
-    for (const listener of listeners) listener.call(server, socket);
-  };
+  const leave = takeConnections(server, (socket) => {
+    const connection = connections.add(socket);
+    if (connection.surplus) leave(socket);
+    else lane.enter(connection);
+  });
   const lane = new Lane({
     clock,
     serve: app.serveDirect,
     leave,
-    expire: (connection) =>
-      connections.refuse(connection, new GrantdError('request-timeout', 'The request did not arrive whole in time.')),
+    expire: (connection) => connections.expire(connection),
     headersTimeoutMs: bounds.headersTimeoutMs,
     keepAliveTimeoutMs: bounds.keepAliveTimeoutMs,
     stallTimeoutMs: bounds.stallTimeoutMs,
     discardBytesMax: bounds.discardBytesMax,
-  });
-  server.on('connection', (socket: Socket) => {
-    const connection = connections.add(socket);
-    if (connection.surplus) leave(socket);
-    else lane.enter(connection);
   });
 
   let closed: Promise<void> | undefined;

@@ -23,15 +23,16 @@ export interface TracedRequest {
   readonly method?: string | undefined;
   readonly httpVersion: string;
   readonly headers: { readonly traceparent?: Header; readonly tracestate?: Header };
+  /** Told when the client goes away before its answer. */
+  onceGone(listener: () => void): void;
 }
 
 const textOf = (header: Header): string | undefined => (typeof header === 'object' ? header.join(',') : header);
 
-/** `onceGone`: told when the client goes away before its answer. `route`: the path with the names of its parameters; undefined: nothing is there. */
+/** `route`: the path with the names of its parameters; undefined: nothing is there. */
 export function beginRequestSpan(
   tracing: Tracing,
   request: TracedRequest,
-  onceGone: (listener: () => void) => void,
   route: string | undefined,
   requestId: string,
 ): TraceSpan | undefined {
@@ -51,7 +52,7 @@ export function beginRequestSpan(
     ...(known ? {} : { 'http.request.method_original': method }),
   });
   // A client that goes away in the middle of its request gets no answer that could end it.
-  if (span !== undefined) onceGone(() => span.end('client-gone'));
+  if (span !== undefined) request.onceGone(() => span.end('client-gone'));
   return span;
 }
 

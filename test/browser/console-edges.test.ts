@@ -8,9 +8,9 @@ import type { TenantId } from '../../src/core/ids.ts';
 import type { SlotView } from '../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../src/roles/system.ts';
 import { missingChromium, openChromium } from '../support/chromium.ts';
-import { waitFor } from '../support/cluster/wait-for.ts';
 import { assertAccessible, assertFits, NARROW, visitConsole } from '../support/console-browser.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../support/console-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const missing = await missingChromium('the edges of the console in a browser');
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Plan } from '../../src/core/plans.ts';
 import { newTenant, planOf } from '../contract/rate-limiter/limiter-contract.ts';
-import { letRun } from '../support/cluster/wait-for.ts';
 import { missingRedis, RedisServer } from '../support/redis.ts';
 import { type LimiterFront, openLimiterFronts } from '../support/redis-fronts.ts';
 import { startSlowProxy } from '../support/slow-proxy.ts';
+import { letRun } from '../support/wait-for.ts';
 
 const missing = await missingRedis('rate limits over several fronts');
 

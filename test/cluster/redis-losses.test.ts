@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { newTenant, planOf } from '../contract/rate-limiter/limiter-contract.ts';
-import { waitFor } from '../support/cluster/wait-for.ts';
 import { missingRedis, RedisServer, startRedisCluster, startRedisSentinel } from '../support/redis.ts';
 import { type LimiterFront, openLimiterFront, openLimiterFronts, waitForFronts } from '../support/redis-fronts.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const missing = await missingRedis('the faults of Redis');
 const PASSWORD = 'the-right-password';

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ServiceProcess } from '../support/cluster/service-process.ts';
-import { waitFor } from '../support/cluster/wait-for.ts';
 import { type Answer, call } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { type LoopbackNetwork, takeNetwork } from '../support/loopback-network.ts';
 import { missingRedis, RedisServer } from '../support/redis.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const [HTTP_PORT, OPS_PORT, RPC_PORT] = [8080, 8081, 8082];

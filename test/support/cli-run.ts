@@ -18,6 +18,8 @@ export interface CliRunOptions {
   readonly terminal?: boolean;
   readonly fetch?: typeof fetch;
   readonly onInterrupt?: CliDependencies['onInterrupt'];
+  /** Told all that standard output has been given, as more comes. */
+  readonly onStdout?: (text: string) => void;
 }
 
 class Exit extends Error {
@@ -29,15 +31,19 @@ class Exit extends Error {
   }
 }
 
-function collect(): { readonly stream: PassThrough; text(): string } {
+function collect(onMore?: (text: string) => void): { readonly stream: PassThrough; text(): string } {
   const stream = new PassThrough();
   const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
+  const text = (): string => Buffer.concat(chunks).toString('utf8');
+  stream.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    onMore?.(text());
+  });
+  return { stream, text };
 }
 
 export async function runCli(args: readonly string[], options: CliRunOptions): Promise<CliRun> {
-  const stdout = collect();
+  const stdout = collect(options.onStdout);
   const stderr = collect();
   const stdin = options.stdin instanceof Readable ? options.stdin : Readable.from([Buffer.from(options.stdin ?? '')]);
   const isTTY = options.terminal === true;

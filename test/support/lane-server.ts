@@ -7,23 +7,15 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Connection } from '../../src/http/connections.ts';
 import type { Incoming } from '../../src/http/incoming.ts';
-import { Lane, type LaneOptions } from '../../src/http/plain/lane.ts';
+import { Lane, type LaneOptions, takeConnections } from '../../src/http/plain/lane.ts';
 import { RawConnection } from './http-raw.ts';
 import { VirtualClock } from './virtual-clock.ts';
+import { waitFor } from './wait-for.ts';
 
-const WAIT_MS_MAX = 10_000;
 /** So long that nothing here waits for it. */
 export const NEVER_MS = 60_000;
 /** Of an answer: more than the buffers of both ends hold. */
 export const LONG = 24 * 1024 * 1024;
-
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const endMs = performance.now() + WAIT_MS_MAX;
-  while (!condition()) {
-    assert.ok(performance.now() < endMs, `waited in vain for ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 export const post = (path: string, body: string): string =>
@@ -61,11 +53,21 @@ export class LaneServer {
         response.end(body);
       });
     });
-    const listeners = this.#server.listeners('connection');
-    this.#server.removeAllListeners('connection');
-    const letNodeHave = (socket: Socket): void => {
-      for (const listener of listeners) listener.call(this.#server, socket);
-    };
+    const letNodeHave = takeConnections(this.#server, (socket) => {
+      const connection: Connection = {
+        socket,
+        surplus: false,
+        oldAtMs: this.oldAtMs,
+        lastResponse: undefined,
+        failBody: undefined,
+        failure: undefined,
+        endIfIdle: undefined,
+      };
+      this.sockets.push(socket);
+      this.connections.push(connection);
+      if (this.withoutLane) letNodeHave(socket);
+      else lane.enter(connection);
+    });
     const lane = new Lane({
       clock: this.clock,
       serve: (incoming) => this.#serve(incoming),
@@ -82,21 +84,6 @@ export class LaneServer {
       stallTimeoutMs: NEVER_MS,
       discardBytesMax: 1024 * 1024,
       ...options,
-    });
-    this.#server.on('connection', (socket: Socket) => {
-      const connection: Connection = {
-        socket,
-        surplus: false,
-        oldAtMs: this.oldAtMs,
-        lastResponse: undefined,
-        failBody: undefined,
-        failure: undefined,
-        endIfIdle: undefined,
-      };
-      this.sockets.push(socket);
-      this.connections.push(connection);
-      if (this.withoutLane) letNodeHave(socket);
-      else lane.enter(connection);
     });
   }
 
@@ -124,7 +111,7 @@ export class LaneServer {
 
   /** The one opened last, which is to be the only one that is being opened. */
   async #acceptedLast(): Promise<{ connection: Connection; socket: Socket }> {
-    await until(() => this.connections.length > this.#accepted, 'the connection');
+    await waitFor('the connection', () => this.connections.length > this.#accepted);
     this.#accepted = this.connections.length;
     const connection = this.connections.at(-1);
     assert.ok(connection !== undefined);
@@ -154,7 +141,7 @@ export class LaneServer {
 
   /** Answers the request that has been under way for longest, once it has come. */
   async release(last = false): Promise<void> {
-    await until(() => this.underWay.length > 0, 'a request under way');
+    await waitFor('a request under way', () => this.underWay.length > 0);
     const incoming = this.underWay.shift();
     assert.ok(incoming !== undefined);
     this.#answer(incoming, last);

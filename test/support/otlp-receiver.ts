@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { loadSync, type ServiceDefinition } from '@grpc/proto-loader';
-import { waitFor } from './cluster/wait-for.ts';
+import { waitFor } from './wait-for.ts';
 
 type Value = string | number | boolean;
 

@@ -6,7 +6,7 @@ import { openRateLimits } from '../../src/roles/open-rate-limits.ts';
 import { systemClock, systemRandom } from '../../src/roles/system.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
-import { waitFor } from './cluster/wait-for.ts';
+import { waitFor } from './wait-for.ts';
 
 export interface LimiterFront {
   readonly limiter: RateLimiter;

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { waitFor } from './cluster/wait-for.ts';
 import { missingProgram } from './debian-program.ts';
 import { freePort } from './free-port.ts';
+import { waitFor } from './wait-for.ts';
 
 const HOST = '127.0.0.1';
 const START_MS_MAX = 10_000;

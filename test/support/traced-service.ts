@@ -20,9 +20,9 @@ import { traceStore } from '../../src/store/traced-store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../../src/telemetry/spans.ts';
-import { waitFor } from './cluster/wait-for.ts';
 import { type Answer, type CallOptions, call } from './http-client.ts';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
+import { waitFor } from './wait-for.ts';
 
 const DEADLINE_MS = 10_000;
 const META: Meta = {

@@ -6,17 +6,17 @@
 // In the lane a connection has one request under way at most. What comes behind it waits in the socket, which is not read
 // until the answer is sent; nor is it while a client does not take its answers.
 
-import { STATUS_CODES } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/clock.ts';
-import type { Connection } from '../connections.ts';
-import type { Answer, BodyDone, Incoming, PathParameters, RequestHeaders } from '../incoming.ts';
+import { ageEnds, type Connection } from '../connections.ts';
+import { type Answer, type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders } from '../incoming.ts';
 import { takeBody } from '../request-body.ts';
+import { headText } from '../response-text.ts';
 import { type PlainRequest, readPlainRequest } from './plain-request.ts';
 
 /** Beyond the time that a client is told, since its last request may be on its way. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
-const NO_PARAMETERS: PathParameters = Object.freeze({});
 
 export interface LaneOptions {
   readonly clock: Clock;
@@ -46,6 +46,16 @@ class DateHeader {
     }
     return this.#text;
   }
+}
+
+/** Takes new connections in the place of Node's server; what is returned lets that server have one. */
+export function takeConnections(server: Server, take: (socket: Socket) => void): (socket: Socket) => void {
+  const listeners = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', take);
+  return (socket) => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
 }
 
 export class Lane {
@@ -94,19 +104,16 @@ class LaneConnection {
   send(incoming: PlainIncoming, { status, headers, body, last }: Answer): void {
     const socket = this.#socket;
     this.#underWay = undefined;
-    // A further request keeps its connection, and a refusal is not worth ending it for.
+    // A further request keeps its connection.
     const more = socket.readableLength > 0;
-    const old = incoming.arrivedAtMs > this.#connection.oldAtMs && status < 300 && !more;
+    const old = !more && ageEnds(this.#connection, incoming.startedAtMs, status);
     const close = last || old || socket.readableEnded;
-    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-    for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
     // In the order in which Node writes them.
     const end = close
       ? `Connection: close\r\nDate: ${this.#lane.date}\r\n\r\n`
       : `Date: ${this.#lane.date}\r\n${this.#lane.keepAlive}`;
-    text += end + body;
     const { keepAliveTimeoutMs, stallTimeoutMs } = this.#lane.options;
-    const taken = socket.write(text);
+    const taken = socket.write(headText(status, headers) + end + body);
     if (!taken) socket.setTimeout(stallTimeoutMs);
     if (close) {
       this.#end();
@@ -200,7 +207,7 @@ class PlainIncoming implements Incoming {
   readonly headers: RequestHeaders;
   readonly socket: Socket;
   readonly pathParameters = NO_PARAMETERS;
-  readonly arrivedAtMs: number;
+  readonly startedAtMs: number;
   readonly #connection: LaneConnection;
   readonly #bytes: Buffer;
   readonly #bodyStart: number;
@@ -211,13 +218,13 @@ class PlainIncoming implements Incoming {
     socket: Socket,
     { method, url, headers, bodyStart }: PlainRequest,
     bytes: Buffer,
-    arrivedAtMs: number,
+    startedAtMs: number,
   ) {
     this.method = method;
     this.url = url;
     this.headers = headers;
     this.socket = socket;
-    this.arrivedAtMs = arrivedAtMs;
+    this.startedAtMs = startedAtMs;
     this.#connection = connection;
     this.#bytes = bytes;
     this.#bodyStart = bodyStart;

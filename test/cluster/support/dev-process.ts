@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { waitFor } from '../../support/wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const MAIN = join(ROOT, 'src', 'main.ts');
@@ -26,19 +27,6 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-/** Polls until the condition holds; fails after a bound, with what was waited for. */
-export async function waitFor(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  boundMs = 20_000,
-): Promise<void> {
-  const end = performance.now() + boundMs;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`Waited in vain for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 export class DevProcess {

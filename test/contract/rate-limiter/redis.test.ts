@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { waitFor } from '../../support/cluster/wait-for.ts';
 import { freePort } from '../../support/free-port.ts';
 import { missingRedis, RedisServer, startRedisCluster, startRedisSentinel } from '../../support/redis.ts';
 import { type LimiterFront, openLimiterFront, openLimiterFronts } from '../../support/redis-fronts.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { createAuthority, createDirectory } from '../../unit/rpc/certificates.ts';
 import { defineLimiterContract, newTenant, planOf } from './limiter-contract.ts';
 

@@ -11,6 +11,7 @@ import type { WriteCalls } from '../../../src/store/sqlite/messages.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createRecordingLog, createTemporaryDirectory, openStore } from '../../support/store-directory.ts';
 import { createGrantWrite, createRecord, META, newTenantId, soon } from '../../support/store-fixtures.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const hasCode = (code: string) => (error: unknown) => error instanceof GrantdError && error.code === code;
 
@@ -25,15 +26,6 @@ async function fill(store: Store, slot: number): Promise<number> {
     }
   }
   throw new Error('The disk does not get full.');
-}
-
-/** For ten seconds at most. */
-async function waitFor(condition: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 10_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < endMs, 'the condition is met in time');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 describe('sqlite store in trouble', () => {
@@ -118,7 +110,7 @@ describe('sqlite store in trouble', () => {
     await assert.rejects(alongside, hasCode('unavailable'));
     assert.ok(log.lines.some((line) => line.includes('a thread of the store ended; it is started again')));
     await assert.rejects(lane.call('removeMember', ['inc_1'], soon()), hasCode('unavailable'));
-    await waitFor(() =>
+    await waitFor('the thread to be started again', () =>
       lane.call('removeMember', ['inc_1'], soon()).then(
         () => true,
         () => false,

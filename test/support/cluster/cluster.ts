@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CassandraCluster } from '../cassandra.ts';
 import { takeNetwork } from '../loopback-network.ts';
+import { waitFor } from '../wait-for.ts';
 import { OperatorClient } from './operator-client.ts';
 import { ServiceProcess } from './service-process.ts';
-import { waitFor } from './wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const MAIN = join(ROOT, 'src', 'main.ts');

@@ -159,10 +159,10 @@ export class LoadReport {
     );
   }
 
-  /** For each tenant, the longest that an answered request of the window took: how long it paused. */
-  pauses(window: Window): Map<number, number> {
+  /** For each of these tenants (all, unless told), the longest that an answered request of the window took: how long it paused. */
+  pauses(window: Window, tenants?: ReadonlySet<number>): Map<number, number> {
     const pauses = new Map<number, number>();
-    for (const { tenant, latencyMs, failure } of this.within(window)) {
+    for (const { tenant, latencyMs, failure } of this.within(window, tenants)) {
       if (failure === undefined) pauses.set(tenant, Math.max(pauses.get(tenant) ?? 0, latencyMs));
     }
     return pauses;

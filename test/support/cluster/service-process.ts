@@ -4,7 +4,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { waitFor } from './wait-for.ts';
+import { waitFor } from '../wait-for.ts';
 
 /** Of util-linux: sets the signal that the kernel sends when the parent is gone, and becomes the program. */
 const WITH_PARENT = 'setpriv';

@@ -2,9 +2,9 @@
 
 import type { LoadKubeConfig } from '../../../src/discovery/kubernetes/api-server.ts';
 import { createKubernetesDiscovery } from '../../../src/discovery/kubernetes/kubernetes-discovery.ts';
-import { waitFor } from '../cluster/wait-for.ts';
 import { createRecordingLog } from '../store-directory.ts';
 import { VirtualClock } from '../virtual-clock.ts';
+import { waitFor } from '../wait-for.ts';
 
 /** Some eight times as fast as real time, since answers come in real time. */
 const STEP_MS = 200;

@@ -1,7 +1,7 @@
 // The first thing that a new installation is asked: whether a grant that was just made is there.
 
 import assert from 'node:assert/strict';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../wait-for.ts';
 import type { Release } from './release.ts';
 
 const FIRST_MS_MAX = 180_000;

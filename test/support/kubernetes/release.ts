@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { CassandraCluster } from '../cassandra.ts';
 import { OperatorClient } from '../cluster/operator-client.ts';
 import { ServiceProcess } from '../cluster/service-process.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../wait-for.ts';
 import { type ClientGateway, openClientGateway } from './client-gateway.ts';
 import type { KubernetesCluster } from './cluster.ts';
 import { REPOSITORY } from './image.ts';

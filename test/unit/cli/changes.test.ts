@@ -5,8 +5,8 @@ import { after, before, describe, test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import { type CliRun, type CliRunOptions, runCli } from '../../support/cli-run.ts';
-import { waitFor } from '../../support/cluster/wait-for.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../support/console-service.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 let service: ConsoleService;
 
@@ -30,14 +30,20 @@ const objectsOf = (stdout: string): readonly string[] => stdout.match(/doc:\d+/g
 /** A command that runs until it is interrupted. */
 function start(args: readonly string[], options: Partial<CliRunOptions> = {}) {
   let stop = (): void => {};
+  let shown = '';
   const ended = grantd(args, {
     onInterrupt: (listener) => {
       stop = listener;
       return () => {};
     },
+    onStdout: (text) => {
+      shown = text;
+    },
     ...options,
   });
-  return { ended, interrupt: () => stop() };
+  const waitToShow = (object: string): Promise<void> =>
+    waitFor(`${object} to be shown`, () => objectsOf(shown).includes(object));
+  return { ended, waitToShow, interrupt: () => stop() };
 }
 
 /** Looks of `--follow` at the service since the last call. */
@@ -76,9 +82,11 @@ describe('a listing', () => {
 describe('followed', () => {
   test('it shows the last ones, then each new one once, and ends well when interrupted', async () => {
     const id = await createTenant(12);
-    const { ended, interrupt } = start(['changes', '--tenant', id, '--follow', '--json']);
-    await waitFor('the first looks', () => looks() > 0);
+    const { ended, waitToShow, interrupt } = start(['changes', '--tenant', id, '--follow', '--json']);
+    await waitToShow('doc:12');
     await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:13', '--tenant', id]);
+    await waitToShow('doc:13');
+    looks();
     await waitFor('two more looks', () => service.operator.calls.filter(({ name }) => name === 'listTrail').length > 1);
     interrupt();
     const { code, stdout, stderr } = await ended;
@@ -95,10 +103,8 @@ describe('followed', () => {
 
   test('with a time, it shows everything since then first', async () => {
     const id = await createTenant(12);
-    looks();
-    const { ended, interrupt } = start(['changes', '--tenant', id, '-f', '--since', '2000-01-01']);
-    await waitFor('a look', () => looks() > 0);
-    await new Promise((resolve) => setImmediate(resolve));
+    const { ended, waitToShow, interrupt } = start(['changes', '--tenant', id, '-f', '--since', '2000-01-01']);
+    await waitToShow('doc:12');
     interrupt();
     const { stdout } = await ended;
     assert.equal(objectsOf(stdout).length, 12);
@@ -110,15 +116,13 @@ describe('followed', () => {
 
   test('it outlasts a service that is away, says so once, and misses nothing', async () => {
     const id = await createTenant(1);
-    looks();
-    const { ended, interrupt } = start(['changes', '--tenant', id, '--follow']);
-    await waitFor('the first looks', () => looks() > 0);
+    const { ended, waitToShow, interrupt } = start(['changes', '--tenant', id, '--follow']);
+    await waitToShow('doc:1');
     const away = new GrantdError('unavailable', 'Not now.');
     service.operator.faults.push(away, away);
     await waitFor('the faults to be met', () => service.operator.faults.length === 0);
     await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:2', '--tenant', id]);
-    looks();
-    await waitFor('looks after it', () => looks() > 0);
+    await waitToShow('doc:2');
     interrupt();
     const { stdout, stderr } = await ended;
     assert.deepEqual(objectsOf(stdout), ['doc:1', 'doc:2']);

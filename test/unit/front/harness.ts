@@ -17,6 +17,7 @@ import type { OpenStream } from '../../../src/rpc/transport.ts';
 import { createLog, type Log } from '../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
 import { type FakeKey, FakeShard, type FakeTenant, FakeWorld } from '../../support/fake-shard.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 export const silentLog: Log = createLog({ level: 'silent', pretty: false });
 export const ids = new IdFactory(systemClock, systemRandom);
@@ -28,13 +29,8 @@ export const reportingClock: Clock = {
 };
 
 /** Resolves once the condition holds; fails after a bound. */
-export async function until(condition: () => boolean, what = 'the condition', limitMs = 8000): Promise<void> {
-  const startedAtMs = performance.now();
-  while (!condition()) {
-    if (performance.now() - startedAtMs > limitMs) throw new Error(`Waited in vain for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
+export const until = (condition: () => boolean, what = 'the condition', limitMs = 8000): Promise<void> =>
+  waitFor(what, condition, limitMs);
 
 export function contextFor(limitMs = 5000): RequestContext {
   return { requestId: ids.create('key').replace('key_', 'req_'), deadlineMs: performance.now() + limitMs };

@@ -13,10 +13,10 @@ import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import { listenShardServer } from '../../../src/rpc/server.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { waitFor } from '../../support/cluster/wait-for.ts';
 import { call } from '../../support/http-client.ts';
 import { FakeFailureLimiter, FakeRateLimiter } from '../../support/http-in-process.ts';
 import { ShardHarness } from '../../support/shard-harness.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { contextFor, reportingClock, silentLog, until } from './harness.ts';
 
 const TUPLE = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;

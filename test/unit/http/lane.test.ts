@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { parseResponses, type RawResponse } from '../../support/http-raw.ts';
-import { chunked, get, LONG, NEVER_MS, post, until, withServer } from '../../support/lane-server.ts';
+import { chunked, get, LONG, NEVER_MS, post, withServer } from '../../support/lane-server.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const bodiesOf = (responses: readonly RawResponse[]): readonly string[] => responses.map(({ body }) => body.trim());
 
@@ -65,7 +66,7 @@ describe('the order of answers on a connection in the lane', { timeout: 60_000 }
       for (let cut = 1; cut < text.length; cut += 1) {
         const { client, socket } = await server.open();
         client.send(text.slice(0, cut));
-        await until(() => socket.bytesRead === cut, 'the first piece');
+        await waitFor('the first piece', () => socket.bytesRead === cut);
         client.send(text.slice(cut));
         const answers = bodiesOf(await client.readResponses(5)).map((body) => body.replace(/^(node|lane) /, ''));
         assert.deepEqual(answers, ['/a one', '/b', '/c two', '/node three', '/e four']);
@@ -88,11 +89,11 @@ describe('the order of answers on a connection in the lane', { timeout: 60_000 }
       ];
       const { client, socket } = await server.open();
       client.send(get('/later/1'));
-      await until(() => server.underWay.length === 1, 'the first request');
+      await waitFor('the first request', () => server.underWay.length === 1);
       for (const piece of pieces) {
         const readBefore = socket.bytesRead;
         client.send(piece);
-        await until(() => socket.bytesRead === readBefore + piece.length, 'the piece');
+        await waitFor('the piece', () => socket.bytesRead === readBefore + piece.length);
       }
       await server.settle();
       assert.equal(client.received, '');
@@ -115,7 +116,7 @@ describe('the order of answers on a connection in the lane', { timeout: 60_000 }
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       const COUNT = 200;
       for (let count = 0; count < COUNT; count += 1) client.send(post(`/a/${count}`, 'x'.repeat(64 * 1024)));
       let before = -1;
@@ -138,7 +139,7 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
       client.endSending();
-      await until(() => socket.readableEnded, 'the end of its side');
+      await waitFor('the end of its side', () => socket.readableEnded);
       await server.release();
       const [response, ...more] = parseResponses(await client.readToEnd());
       assert.equal(response?.body.trim(), 'lane /later');
@@ -152,11 +153,11 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       const readBefore = socket.bytesRead;
       client.send('garbage\r\n\r\n');
       client.endSending();
-      await until(() => socket.bytesRead > readBefore, 'the garbage');
+      await waitFor('the garbage', () => socket.bytesRead > readBefore);
       await server.settle();
       await server.release();
       const responses = parseResponses(await client.readToEnd());
@@ -173,11 +174,11 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later/1'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       for (const piece of [get('/a'), get('/later/2'), get('/later/3')]) {
         const readBefore = socket.bytesRead;
         client.send(piece);
-        await until(() => socket.bytesRead > readBefore, 'the next request');
+        await waitFor('the next request', () => socket.bytesRead > readBefore);
       }
       client.endSending();
       await server.settle();
@@ -218,7 +219,7 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
       await used.client.readResponses(1);
       used.client.endSending();
       assert.equal(parseResponses(await used.client.readToEnd()).length, 1);
-      await until(() => used.socket.destroyed && unused.socket.destroyed, 'the end of the sockets');
+      await waitFor('the end of the sockets', () => used.socket.destroyed && unused.socket.destroyed);
     }),
   );
 
@@ -227,10 +228,10 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.openUnread();
       client.write(get('/later/reset'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       assert.deepEqual(server.gone, []);
       client.resetAndDestroy();
-      await until(() => server.gone.length > 0, 'word of it');
+      await waitFor('word of it', () => server.gone.length > 0);
       assert.deepEqual(server.gone, ['/later/reset']);
       assert.ok(socket.destroyed);
       await server.release();
@@ -245,11 +246,11 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       client.destroy();
-      await until(() => socket.readableEnded, 'the end of its side');
+      await waitFor('the end of its side', () => socket.readableEnded);
       await server.release();
-      await until(() => socket.destroyed, 'the end of the connection');
+      await waitFor('the end of the connection', () => socket.destroyed);
     }),
   );
 
@@ -259,9 +260,9 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
       const { client, socket } = await server.openUnread();
       client.resume();
       client.write(get('/a'));
-      await until(() => server.served.length === 1, 'the request');
+      await waitFor('the request', () => server.served.length === 1);
       client.resetAndDestroy();
-      await until(() => socket.destroyed, 'the end of the connection');
+      await waitFor('the end of the connection', () => socket.destroyed);
       assert.deepEqual(server.gone, []);
     }),
   );
@@ -274,7 +275,7 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
       const { client, socket } = await server.openUnread();
       client.pause();
       client.write(get(`/long/${LONG}`));
-      await until(() => server.served.length === 1, 'the first request');
+      await waitFor('the first request', () => server.served.length === 1);
       client.write(get('/a'));
       await server.settle();
       const COUNT = 100;
@@ -293,7 +294,7 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
         tail = (tail + bytes.toString('latin1')).slice(-64 * 1024);
       });
       client.resume();
-      await until(() => tail.includes(`/b/${COUNT - 1} 65536`), 'the last answer');
+      await waitFor('the last answer', () => tail.includes(`/b/${COUNT - 1} 65536`));
       assert.ok(length > LONG);
       const answers = [...tail.matchAll(/\r\n\r\n(?:lane|node) (\S+) /g)].map(([, url]) => url);
       assert.deepEqual(answers, ['/a', ...Array.from({ length: COUNT }, (_, count) => `/b/${count}`)]);
@@ -307,13 +308,13 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
       const { client, socket } = await server.openUnread();
       client.pause();
       client.write(get(`/long/${LONG}`));
-      await until(() => server.served.length === 1, 'the request');
+      await waitFor('the request', () => server.served.length === 1);
       assert.equal(socket.timeout, 20_000);
       client.resume();
-      await until(() => socket.writableLength === 0, 'the answer taken');
+      await waitFor('the answer taken', () => socket.writableLength === 0);
       assert.equal(socket.timeout, NEVER_MS + 1000);
       client.write(get('/a'));
-      await until(() => server.served.length === 2, 'the next request');
+      await waitFor('the next request', () => server.served.length === 2);
       assert.equal(server.left.length, 0);
       client.destroy();
     }),
@@ -326,8 +327,8 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
       client.pause();
       const startedAtMs = performance.now();
       client.write(get(`/long/${LONG}`));
-      await until(() => server.served.length === 1, 'the request');
-      await until(() => socket.destroyed, 'the end of the connection');
+      await waitFor('the request', () => server.served.length === 1);
+      await waitFor('the end of the connection', () => socket.destroyed);
       assert.ok(performance.now() - startedAtMs > 190);
       assert.deepEqual(server.expired, []);
       client.destroy();
@@ -341,7 +342,7 @@ describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
     withServer({ headersTimeoutMs: 200 }, async (server) => {
       const busy = await server.open();
       busy.client.send(get('/later'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       const startedAtMs = performance.now();
       const silent = await server.open();
       await silent.client.readToEnd();
@@ -361,7 +362,7 @@ describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
       busy.client.send(get('/a'));
       await busy.client.readResponses(1);
       busy.client.send(get('/later'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       const startedAtMs = performance.now();
       idle.client.send(get('/a'));
       await idle.client.readResponses(1);
@@ -386,7 +387,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       server.oldAtMs = server.clock.monotonicMs() + 100;
       const { client } = await server.open();
       client.send(get('/later'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       server.clock.stall(200);
       await server.release();
       await client.readResponses(1);
@@ -412,10 +413,10 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       const { client, socket } = await server.open();
       server.oldAtMs = Number.POSITIVE_INFINITY;
       client.send(get('/later'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       const readBefore = socket.bytesRead;
       client.send(get('/last'));
-      await until(() => socket.bytesRead > readBefore, 'the next request');
+      await waitFor('the next request', () => socket.bytesRead > readBefore);
       await server.settle();
       await server.release();
       const responses = parseResponses(await client.readToEnd());
@@ -456,7 +457,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
         await server.release(true);
         const readBefore = socket.bytesRead;
         client.write(bytes);
-        await until(() => socket.bytesRead > readBefore || socket.destroyed, 'the bytes behind it');
+        await waitFor('the bytes behind it', () => socket.bytesRead > readBefore || socket.destroyed);
         await server.settle();
         let length = 0;
         client.on('data', (data: Buffer) => {
@@ -482,11 +483,11 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       client.write(get(`/later/${LONG}`));
       await server.release(true);
       client.write('x'.repeat(200 * 1024));
-      await until(() => socket.bytesRead > 200 * 1024, 'what is thrown away');
+      await waitFor('what is thrown away', () => socket.bytesRead > 200 * 1024);
       await server.settle();
       assert.ok(!socket.destroyed);
       client.write('x'.repeat(100 * 1024));
-      await until(() => socket.destroyed, 'the end of the connection');
+      await waitFor('the end of the connection', () => socket.destroyed);
       assert.deepEqual(server.left, []);
       client.destroy();
     }),
@@ -500,9 +501,9 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       await idle.client.readResponses(1);
       const busy = await server.open();
       busy.client.send(get('/later'));
-      await until(() => server.underWay.length === 1, 'the request');
+      await waitFor('the request', () => server.underWay.length === 1);
       for (const { connection } of [idle, busy]) connection.endIfIdle?.();
-      await until(() => idle.socket.destroyed, 'the end of the idle one');
+      await waitFor('the end of the idle one', () => idle.socket.destroyed);
       assert.ok(!busy.socket.destroyed);
       await server.release();
       assert.equal((await busy.client.readResponses(1))[0]?.status, 200);
@@ -515,7 +516,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       const { client, connection, socket } = await server.openUnread();
       client.pause();
       client.write(get(`/long/${LONG}`));
-      await until(() => server.served.length === 1, 'the request');
+      await waitFor('the request', () => server.served.length === 1);
       connection.endIfIdle?.();
       assert.ok(!socket.destroyed);
       let length = 0;
@@ -523,7 +524,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
         length += data.length;
       });
       client.resume();
-      await until(() => client.destroyed, 'the end of the connection');
+      await waitFor('the end of the connection', () => client.destroyed);
       assert.ok(length > LONG, `${length} bytes came`);
     }),
   );
@@ -534,7 +535,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       const left = await server.open();
       assert.ok(left.connection.endIfIdle !== undefined);
       left.client.send('GET /half HTTP/1.1\r\nHost: x\r\n');
-      await until(() => server.left.length === 1, 'the connection to leave');
+      await waitFor('the connection to leave', () => server.left.length === 1);
       assert.equal(left.connection.endIfIdle, undefined);
       // The timer of the older connection would have run out before.
       const silent = await server.open();

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { ALL_SCOPES, scopeMask } from '../../../src/core/scopes.ts';
-import { waitFor } from '../../support/cluster/wait-for.ts';
 import {
   assertCommonHeaders,
   assertNoRateLimitHeaders,
@@ -14,6 +13,7 @@ import {
   call,
 } from '../../support/http-client.ts';
 import { type HttpInProcess, startHttp, unavailable } from '../../support/http-in-process.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const TUPLE = { subject: 'user:a', relation: 'viewer', object: 'doc:1' };
 const CHECK: CallOptions = { method: 'POST', path: '/v1/check', body: TUPLE };

@@ -14,6 +14,7 @@ import { listenShardServer } from '../../../src/rpc/server.ts';
 import { createRpcTls, type RpcTls, type RpcTlsOptions } from '../../../src/rpc/tls.ts';
 import { FakeShard, FakeWorld } from '../../support/fake-shard.ts';
 import { createRecordingLog } from '../../support/store-directory.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { createAuthority, createDirectory, type Leaf } from './certificates.ts';
 import { silentLog } from './harness.ts';
 
@@ -77,14 +78,6 @@ async function connect(t: TestContext, address: string, tls: RpcTls | undefined,
         dial.send({ calls: [{ id: lastId, ...body }] });
       }),
   };
-}
-
-async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const giveUpMs = performance.now() + 8000;
-  while (!(await condition())) {
-    if (performance.now() > giveUpMs) throw new Error(`Waited in vain for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, RELOAD_MS / 2));
-  }
 }
 
 test('both ends have to prove themselves; the name is that of the Service', async (t) => {
@@ -178,24 +171,24 @@ test('changed files hold for new connections, and existing ones go on', async (t
   // Half-written, then ill-matched: the old set stays in use, and it is said once each.
   const warnings = () => log.lines.filter((line) => line.startsWith('warn')).length;
   await install('v2', { ...newLeaf, ca: newLeaf.ca.slice(0, -30) });
-  await until(() => warnings() === 1, 'the first warning');
+  await waitFor('the first warning', () => warnings() === 1);
   await install('v3', { ...newLeaf, key: oldLeaf.key });
-  await until(() => warnings() === 2, 'the second warning');
+  await waitFor('the second warning', () => warnings() === 2);
   (await connect(t, address, clientTls)).close();
 
   await install('v4', newLeaf);
-  await until(async () => {
+  await waitFor('the server to take the new files', async () => {
     // Fixed to the new set: it connects only once the server has taken the new files too.
     const probe = await connect(t, address, openTls(t, newLeaf, { serverName: SERVICE })).catch(() => undefined);
     probe?.close();
     return probe !== undefined;
-  }, 'the server to take the new files');
+  });
   await assert.rejects(connect(t, address, openTls(t, oldLeaf, { serverName: SERVICE })));
-  await until(async () => {
+  await waitFor('the client to take the new files', async () => {
     const probe = await connect(t, address, clientTls).catch(() => undefined);
     probe?.close();
     return probe !== undefined;
-  }, 'the client to take the new files');
+  });
   assert.ok((await standing.ask({ readTenant: { tenantId: 'x' } })).failure);
   assert.equal(warnings(), 2, 'each failure is said once, however often the files are read');
 });

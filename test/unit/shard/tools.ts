@@ -18,6 +18,7 @@ import { delayedStore, type FaultControls, type StoreHooks } from '../../support
 import { MemoryStore } from '../../support/memory-store.ts';
 import { createProcessClock, type ProcessClock } from '../../support/process-clock.ts';
 import { META } from '../../support/store-fixtures.ts';
+import { waitFor as waitForWhat } from '../../support/wait-for.ts';
 
 export const random: Random = { bytes: (length) => randomBytes(length) };
 export const real = createProcessClock();
@@ -34,13 +35,8 @@ after(() => {
 });
 
 /** Resolves once the condition holds; rejects when it does not within five seconds. */
-export async function waitFor(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
-  const deadline = performance.now() + 5000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`Waited in vain for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
+export const waitFor = (condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> =>
+  waitForWhat(what, condition, 5000);
 
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));

@@ -2,9 +2,9 @@
 // clocks that jump.
 
 import assert from 'node:assert/strict';
+import { letRun, waitFor } from '../../wait-for.ts';
 import { FakeTime, findFakeTimeLibrary } from '../fake-time.ts';
 import type { ServiceProcess } from '../service-process.ts';
-import { letRun, waitFor } from '../wait-for.ts';
 import {
   assertNoFailures,
   type Bench,
@@ -173,7 +173,7 @@ const wallClockJump: Trial = {
         }
         window = { from, to: load.now() };
       });
-      const { text } = describePauses(outcome.report.pauses(window));
+      const { text } = describePauses([...outcome.report.pauses(window).values()]);
       bench.say(`  ${text}`);
       assertNoFailures(outcome);
     } finally {

@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { LoadClient } from '../../../../bench/load/load-client.ts';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
+import { waitFor } from '../../wait-for.ts';
 import type { Cluster } from '../cluster.ts';
 import type { TenantWithKey } from '../operator-client.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import { readsSince, StoreReads } from '../store-reads.ts';
 import { Strain } from '../strain.ts';
-import { waitFor } from '../wait-for.ts';
 import type { Trial } from './trial.ts';
 
 const WARM_CHECKS = 3000;

@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
 import type { CassandraCluster } from '../../cassandra.ts';
+import { letRun } from '../../wait-for.ts';
 import type { Cluster } from '../cluster.ts';
 import { Load, type LoadOptions, type LoadReport, type LoadTarget } from '../load.ts';
 import type { RequestRecord } from '../load-job.ts';
 import type { SlotRecord } from '../operator-client.ts';
 import { Strain } from '../strain.ts';
-import { letRun } from '../wait-for.ts';
 
 export interface Bench {
   readonly cluster: Cluster;
@@ -89,9 +89,9 @@ export function tenantsOf(load: Load, slots: readonly SlotRecord[], shard: strin
   return new Set(indexes.filter(({ slot }) => owners.get(slot) === shard).map(({ index }) => index));
 }
 
-/** The longest and the middle pause of tenants. */
-export function describePauses(pauses: ReadonlyMap<number, number>): { worst: number; median: number; text: string } {
-  const sorted = [...pauses.values()].sort((left, right) => left - right);
+/** The longest and the middle of tenants' pauses. */
+export function describePauses(pauses: readonly number[]): { worst: number; median: number; text: string } {
+  const sorted = pauses.toSorted((left, right) => left - right);
   const worst = sorted.at(-1) ?? 0;
   const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
   return { worst, median, text: `worst pause ${worst.toFixed(0)} ms, median over tenants ${median.toFixed(0)} ms` };

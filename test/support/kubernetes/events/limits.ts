@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { assertNoFailures } from '../../cluster/trials/trial.ts';
-import { letRun, waitFor } from '../../cluster/wait-for.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
+import { letRun, waitFor } from '../../wait-for.ts';
 import { type Event, type EventBench, loaded } from './event.ts';
 
 const FRONTS = 2;

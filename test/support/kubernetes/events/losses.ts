@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Load, LoadReport } from '../../cluster/load.ts';
 import { assertNoFailures, describeRequest, tenantsOf } from '../../cluster/trials/trial.ts';
-import { letRun, waitFor } from '../../cluster/wait-for.ts';
+import { letRun, waitFor } from '../../wait-for.ts';
 import { type Event, type EventBench, loaded } from './event.ts';
 
 const FAILOVER_MS_MAX = 6000;

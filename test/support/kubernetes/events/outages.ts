@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Window } from '../../cluster/load.ts';
 import { assertNoFailures } from '../../cluster/trials/trial.ts';
-import { letRun, waitFor } from '../../cluster/wait-for.ts';
+import { letRun, waitFor } from '../../wait-for.ts';
 import { assertUnnoticed, during, type Event, loaded } from './event.ts';
 
 const API_OUTAGE_MS = 60_000;

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { Client } from 'cassandra-driver';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../wait-for.ts';
 import { type Pod, Release } from '../release.ts';
 import type { Event, EventBench } from './event.ts';
 

@@ -1,7 +1,7 @@
 // More pods and fewer: nobody notices, and new pods take load at once.
 
 import type { Window } from '../../cluster/load.ts';
-import { letRun, waitFor } from '../../cluster/wait-for.ts';
+import { letRun, waitFor } from '../../wait-for.ts';
 import type { Component, Pod } from '../release.ts';
 import { assertUnnoticed, during, type Event, type EventBench, loaded } from './event.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../wait-for.ts';
 import { answerFirstCheck, check } from '../first-check.ts';
 import { Release } from '../release.ts';
 import type { Event, EventBench } from './event.ts';
