@@ -51,6 +51,7 @@ export class ReceiverTable {
 
   /** Takes out all. */
   takeAll(): Receiver[] {
+    if (this.#size === 0) return [];
     const all = this.#receivers.filter((receiver) => receiver !== undefined);
     this.#receivers.fill(undefined);
     this.#ids.fill(0);
