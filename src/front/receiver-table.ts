@@ -4,21 +4,17 @@
 // survive until the next full garbage collection.
 
 import { assert } from '../core/assert.ts';
-import type { Receiver } from './shard-link.ts';
 
 const ID_MAX = 0xffff_ffff;
 /** A power of two, so that the low bits of an id are its place. */
 const PLACES = 16_384;
 
-export class ReceiverTable {
+export class ReceiverTable<Receiver extends object> {
   readonly #receivers: (Receiver | undefined)[] = new Array(PLACES).fill(undefined);
   /** The id at each place; 0: nobody. */
   readonly #ids = new Uint32Array(PLACES);
   #lastId = 0;
   #size = 0;
-
-  /** How many fit. */
-  static readonly sizeMax = PLACES;
 
   get size(): number {
     return this.#size;

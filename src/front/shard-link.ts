@@ -79,7 +79,7 @@ export class ShardLink {
   readonly #metrics: Metrics;
   readonly #events: LinkEvents;
   readonly #dial: ShardDial;
-  readonly #receivers = new ReceiverTable();
+  readonly #receivers = new ReceiverTable<Receiver>();
   readonly #flush = (): void => this.#flushNow();
 
   #welcomed = false;

@@ -247,6 +247,6 @@ const restartAll: Trial = {
   },
 };
 
-export const SHARD_FAULTS: readonly Trial[] = [killShard, pauseShard, rollingRestart, scale, cutOffFromStore];
+export const SHARD_FAULTS: readonly Trial[] = [killShard, pauseShard, rollingRestart, cutOffFromStore];
 /** More than a minute, or what others cover in part: not in every run. */
-export const SLOW_SHARD_FAULTS: readonly Trial[] = [stopShard, restartAll];
+export const SLOW_SHARD_FAULTS: readonly Trial[] = [stopShard, scale, restartAll];
