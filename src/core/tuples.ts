@@ -42,6 +42,20 @@ export interface Tuple {
   readonly object: string;
 }
 
+/** Tuples as messages carry them: one by one they would be made anew at each end. */
+export interface TupleColumns {
+  readonly subjects: readonly string[];
+  /** Wire numbers. */
+  readonly relations: readonly number[];
+  readonly objects: readonly string[];
+}
+
+export const columnsOf = (tuples: readonly Tuple[]) => ({
+  subjects: tuples.map(({ subject }) => subject),
+  relations: tuples.map(({ relation }) => relationNumber(relation) ?? 0),
+  objects: tuples.map(({ object }) => object),
+});
+
 export interface Grant extends Tuple {
   /** `grt_…` */
   readonly grantId: string;
@@ -85,6 +99,12 @@ export function namespaceOf(identifier: string): string {
 
 const describe = (value: unknown): string =>
   value === undefined ? 'is missing' : typeof value === 'string' ? 'is not of that form' : 'is not a string';
+
+/** A tuple of three unknown values; undefined: they are none. */
+export const tupleOf = (subject: unknown, relation: unknown, object: unknown): Tuple | undefined =>
+  isIdentifier(subject) && typeof relation === 'string' && isRelation(relation) && isIdentifier(object)
+    ? { subject, relation, object }
+    : undefined;
 
 /**
  * A tuple of three unknown values. `where` prefixes the field in the message (`checks[3].`).

@@ -7,7 +7,7 @@ import type { Clock, Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
-import { type Grant, type Namespace, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
+import { columnsOf, type Grant, type Namespace, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
 import type { Handle__Output } from '../rpc/gen/grantd/v1/Handle.ts';
 import type { Relation__Output as WireRelation } from '../rpc/gen/grantd/v1/Relation.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
@@ -137,10 +137,8 @@ export class FrontSession implements TenantSession, FlightSession, UsageSource {
   ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
     this.usage.checks += checks.length;
-    const subjects = checks.map(({ subject }) => subject);
-    const relations = checks.map(({ relation }) => wireRelationOf(relation));
-    const objects = checks.map(({ object }) => object);
-    const body = { checkBulk: { subjects, relations, objects } };
+    const { subjects, relations, objects } = columnsOf(checks);
+    const body = { checkBulk: { subjects, relations: relations as WireRelation[], objects } };
     const reply = await this.#fly(context, { body, write: false, checks: checks.length });
     const { authorized, checkedAtMs } = answered(reply.bulkResults);
     this.#demandCount(authorized, checks);

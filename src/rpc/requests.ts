@@ -2,7 +2,14 @@
 // the protocol throws WireViolation; an ill-formed identifier answers that call alone.
 
 import { GrantdError } from '../core/errors.ts';
-import { IDENTIFIER_LENGTH_MAX, isNamespaceName, parseTuple, type Relation, relationOf } from '../core/tuples.ts';
+import {
+  IDENTIFIER_LENGTH_MAX,
+  isNamespaceName,
+  parseTuple,
+  type Relation,
+  relationOf,
+  type TupleColumns,
+} from '../core/tuples.ts';
 import type { Attempt, FrontReport, GrantRequest, PageQuery, TenantUsageReport, TrailQuery } from '../shard/shard.ts';
 import type { Call__Output } from './gen/grantd/v1/Call.ts';
 import type { CheckBulk__Output } from './gen/grantd/v1/CheckBulk.ts';
@@ -101,9 +108,13 @@ export function demandColumns(checks: Checks__Output): void {
   );
 }
 
-/** Lengths only: what is not an identifier is in no grant, and a front has parsed them all. */
 export function demandCheck(handle: number, subject: string, relation: number, object: string): void {
   demand(handle > 0, 'A check has no handle.');
+  demandTuple(subject, relation, object);
+}
+
+/** Lengths only: what is not an identifier is in no grant, and a front has parsed them all. */
+function demandTuple(subject: string, relation: number, object: string): void {
   demand(relationOf(relation) !== undefined, `${relation} is not a relation.`);
   demand(
     subject.length <= IDENTIFIER_UNITS_MAX && object.length <= IDENTIFIER_UNITS_MAX,
@@ -111,22 +122,17 @@ export function demandCheck(handle: number, subject: string, relation: number, o
   );
 }
 
-export function bulkChecksOf(bulk: CheckBulk__Output) {
+export function bulkChecksOf(bulk: CheckBulk__Output): TupleColumns {
   const { subjects, relations, objects } = bulk;
   demand(subjects.length <= BULK_CHECKS_MAX, `A bulk call has more than ${BULK_CHECKS_MAX} checks.`);
   demand(
     relations.length === subjects.length && objects.length === subjects.length,
     'The columns of a bulk call differ in length.',
   );
-  return subjects.map((subject, index) => {
-    const object = objects[index] ?? '';
-    const relation = relationFrom(relations[index] ?? 0);
-    demand(
-      subject.length <= IDENTIFIER_UNITS_MAX && object.length <= IDENTIFIER_UNITS_MAX,
-      'An identifier is longer than any can be.',
-    );
-    return { subject, relation, object };
-  });
+  for (let index = 0; index < subjects.length; index += 1) {
+    demandTuple(subjects[index] ?? '', relations[index] ?? 0, objects[index] ?? '');
+  }
+  return bulk;
 }
 
 /** Lengths only: what the numbers say, and whether the tenants are this shard's, the shard judges. */

@@ -4,7 +4,7 @@
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Grant, Namespace, Relation, Tuple } from '../core/tuples.ts';
+import type { Grant, Namespace, Relation, Tuple, TupleColumns } from '../core/tuples.ts';
 import type { MemberRow, SlotRow, TrailRow } from '../store/store.ts';
 
 export type ShardFailureKind =
@@ -224,7 +224,7 @@ export interface ShardConnection {
   /** Answers at once where memory decides. `relation` is a wire number. */
   check(handle: number, subject: string, relation: number, object: string): boolean | Promise<boolean>;
   /** All at one moment of the tenant's history, in order. At most 100. */
-  checkBulk(handle: number, checks: readonly Tuple[]): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }>;
+  checkBulk(handle: number, checks: TupleColumns): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }>;
   /** At most 1,000. Each is decided in order, each is its own operation; resolves once all are durable. */
   writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
   listObjects(

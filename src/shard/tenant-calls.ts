@@ -8,7 +8,7 @@ import type { ScopeMask } from '../core/scopes.ts';
 import { slotOfTenant } from '../core/slots.ts';
 import { isLeaving } from '../core/tenants.ts';
 import { TextMap } from '../core/text-map.ts';
-import { type Namespace, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
+import { columnsOf, type Namespace, type Relation, type TupleColumns } from '../core/tuples.ts';
 import { appendTraced } from './append-spans.ts';
 import { type Handle, HandleTable, sameHash, unauthorized } from './handles.ts';
 import { type ListingContext, listObjects, pageOf } from './listings.ts';
@@ -123,9 +123,9 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
 
   async checkBulk(
     number: number,
-    checks: readonly Tuple[],
+    checks: TupleColumns,
   ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
-    assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
+    assert(checks.subjects.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
     const handle = this.handles.use(number);
     const authorized = this.#decide(handle.memory, checks);
     if (authorized !== undefined) return { authorized, checkedAtMs: this.dependencies.clock.wallMs() };
@@ -144,30 +144,33 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   /** All from the pages in memory, or undefined where one of them is not known there. */
   #decide(
     memory: TenantMemory,
-    checks: readonly Tuple[],
+    { subjects, relations, objects }: TupleColumns,
     pages: TextMap<SubjectPage> = memory.pages,
   ): boolean[] | undefined {
-    const found = pages.getMany(checks.map(({ subject }) => subject));
+    const found = pages.getMany(subjects);
     for (const page of found) {
       if (page === undefined) return undefined;
       page.referenced = true;
     }
     const authorized: boolean[] = [];
-    for (const [index, { relation, object }] of checks.entries()) {
-      const holds = found[index]?.holds(relationNumber(relation) ?? 0, object);
+    for (let index = 0; index < subjects.length; index += 1) {
+      const holds = found[index]?.holds(relations[index] ?? 0, objects[index] ?? '');
       if (holds === undefined) return undefined;
       authorized.push(holds);
     }
-    if (pages === memory.pages) this.dependencies.lookups.hits += checks.length;
+    if (pages === memory.pages) this.dependencies.lookups.hits += subjects.length;
     return authorized;
   }
 
   /** Pages by subject, pinned, that know each of the tuples. */
-  async #pinTuples(memory: TenantMemory, tuples: readonly Tuple[]): Promise<TextMap<SubjectPage>> {
+  async #pinTuples(
+    memory: TenantMemory,
+    { subjects, relations, objects }: TupleColumns,
+  ): Promise<TextMap<SubjectPage>> {
     const { lookups } = this.dependencies;
     const pinned = new TextMap<SubjectPage>();
     const missing = new Set<string>();
-    for (const { subject } of tuples) {
+    for (const subject of subjects) {
       if (pinned.has(subject) || missing.has(subject)) continue;
       const page = memory.pinLoaded(subject);
       if (page === undefined) missing.add(subject);
@@ -178,14 +181,11 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     let failure = await firstFailure([...missing], async (subject) => {
       pinned.set(subject, await memory.pinPage(subject));
     });
-    const unknown = tuples.filter(
-      ({ subject, relation, object }) =>
-        pinned.get(subject)?.holds(relationNumber(relation) ?? 0, object) === undefined && pinned.has(subject),
-    );
-    failure ??= await firstFailure(unknown, async ({ subject, relation, object }) => {
-      const page = pinned.get(subject);
-      if (page !== undefined) await memory.learn(page, relationNumber(relation) ?? 0, object);
+    const unknown = subjects.flatMap((subject, index) => {
+      const [page, relation = 0, object = ''] = [pinned.get(subject), relations[index], objects[index]];
+      return page?.holds(relation, object) === undefined && page !== undefined ? [{ page, relation, object }] : [];
     });
+    failure ??= await firstFailure(unknown, ({ page, relation, object }) => memory.learn(page, relation, object));
     if (failure === undefined) return pinned;
     for (const page of pinned.values()) memory.unpinPage(page);
     throw failure.reason;
@@ -201,7 +201,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     assert(writes.length <= WRITES_MAX, 'a call carries at most 1,000 writes');
     const handle = this.handles.use(number);
     const { memory } = handle;
-    const pinned = await this.#pinTuples(memory, writes);
+    const pinned = await this.#pinTuples(memory, columnsOf(writes));
     try {
       await memory.namespaces.pin();
       try {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compareUtf8, RELATIONS, relationNumber, type Tuple } from '../../src/core/tuples.ts';
+import { columnsOf, compareUtf8, RELATIONS, relationNumber, type Tuple } from '../../src/core/tuples.ts';
 import { WRITE_BEHIND } from '../support/faulty-store.ts';
 import { readAll } from '../support/read-all.ts';
 import { type RunningShard, ShardHarness } from '../support/shard-harness.ts';
@@ -152,7 +152,7 @@ class Run {
         return;
       }
       case 'bulk': {
-        const { authorized } = await connection.checkBulk(this.#handle, step.tuples);
+        const { authorized } = await connection.checkBulk(this.#handle, columnsOf(step.tuples));
         assert.deepEqual(
           authorized,
           step.tuples.map((each) => this.#model.has(keyOf(each))),

@@ -6,7 +6,7 @@ import { parseKeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../src/core/scopes.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
 import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
-import { type Grant, isRelation, type Namespace, relationOf } from '../../src/core/tuples.ts';
+import { type Grant, isRelation, type Namespace, relationOf, type TupleColumns } from '../../src/core/tuples.ts';
 import {
   type Attempt,
   type FrontReport,
@@ -288,10 +288,12 @@ class FakeConnection implements ShardConnection {
     return scripted ?? tenant.grants.has(`${subject} ${relationOf(relation)} ${object}`);
   }
 
-  async checkBulk(handle: number, checks: readonly { subject: string; relation: string; object: string }[]) {
+  async checkBulk(handle: number, { subjects, relations, objects }: TupleColumns) {
     await this.#enter('checkBulk');
     const { grants } = this.#resolve(handle);
-    const authorized = checks.map(({ subject, relation, object }) => grants.has(`${subject} ${relation} ${object}`));
+    const authorized = subjects.map((subject, index) =>
+      grants.has(`${subject} ${relationOf(relations[index] ?? 0)} ${objects[index]}`),
+    );
     return { authorized, checkedAtMs: Date.now() };
   }
 

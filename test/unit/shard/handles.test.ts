@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { columnsOf } from '../../../src/core/tuples.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, RELEASE, settled, tuple, turns, waitFor } from './tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
@@ -45,7 +46,7 @@ test('a check that waits for the store is refused when its key is revoked meanwh
   const granted = await slot.front.authenticate(key);
   slot.faults.turn('hold', ['listGrants']);
   const check = Promise.resolve(slot.front.check(granted.handle, 'user:a', 6, 'doc:1'));
-  const bulk = slot.front.checkBulk(granted.handle, [TUPLE]);
+  const bulk = slot.front.checkBulk(granted.handle, columnsOf([TUPLE]));
   const write = slot.front.writeGrants(granted.handle, attempt(), [{ ...TUPLE, revoke: false }]);
   const refusals = [check, bulk, write].map((call) => assert.rejects(call, { kind: 'handle-gone' }));
   await waitFor(() => slot.faults.heldCalls() > 0);

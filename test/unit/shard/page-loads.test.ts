@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { columnsOf } from '../../../src/core/tuples.ts';
 import { Evictable } from '../../../src/shard/memory-budget.ts';
 import { createMemoryStore, OpenSlot, type SlotOptions, settled, soon, tuple, turns, waitFor } from './tools.ts';
 
@@ -59,7 +60,7 @@ test('a failed load is told to all who wait, is never a deny, leaves no pin and 
   const calls = [
     async () => slot.connection.check(handle, 'user:a', 6, 'doc:1'),
     () => slot.check(handle, tuple('user:a', 'doc:1')),
-    () => slot.connection.checkBulk(handle, [tuple('user:b', 'doc:1'), tuple('user:a', 'doc:1')]),
+    () => slot.connection.checkBulk(handle, columnsOf([tuple('user:b', 'doc:1'), tuple('user:a', 'doc:1')])),
     () => slot.grant(handle, tuple('user:a', 'doc:2')),
     () => slot.revoke(handle, tuple('user:a', 'doc:1')),
     () =>
@@ -88,7 +89,7 @@ test('one failing load among those of a bulk leaves no pin on the others', async
   const listGrants = memory.listGrants.bind(memory);
   memory.listGrants = (query, deadline) => listGrants(query, query.subject === 'user:b' ? 0 : deadline);
   const checks = ['user:a', 'user:b', 'user:c'].map((subject) => tuple(subject, 'doc:1'));
-  await assert.rejects(slot.connection.checkBulk(handle, checks), { kind: 'not-serving' });
+  await assert.rejects(slot.connection.checkBulk(handle, columnsOf(checks)), { kind: 'not-serving' });
   await assert.rejects(
     slot.connection.writeGrants(
       handle,
@@ -99,7 +100,7 @@ test('one failing load among those of a bulk leaves no pin on the others', async
   );
   assertNoPins(slot);
   memory.listGrants = listGrants;
-  assert.deepEqual((await slot.connection.checkBulk(handle, checks)).authorized, [true, true, false]);
+  assert.deepEqual((await slot.connection.checkBulk(handle, columnsOf(checks))).authorized, [true, true, false]);
   slot.kill();
 });
 
@@ -132,8 +133,8 @@ test('a load that began before a commit does not cover it, though the commit was
       });
     }
     const checks = [
-      slot.connection.checkBulk(handle, [tuple('user:a', 'doc:1'), tuple('user:a', 'doc:9')]),
-      slot.connection.checkBulk(handle, [tuple('user:a', 'doc:9'), tuple('user:a', 'doc:1')]),
+      slot.connection.checkBulk(handle, columnsOf([tuple('user:a', 'doc:1'), tuple('user:a', 'doc:9')])),
+      slot.connection.checkBulk(handle, columnsOf([tuple('user:a', 'doc:9'), tuple('user:a', 'doc:1')])),
     ];
     await turns(3);
     // The writes wait for the same load; they commit as soon as they know their page.
@@ -147,7 +148,8 @@ test('a load that began before a commit does not cover it, though the commit was
     assert.deepEqual([revoked.kind, created.kind], ['revoked', 'created']);
     await Promise.all(checks);
     assert.deepEqual(
-      (await slot.connection.checkBulk(handle, [tuple('user:a', 'doc:1'), tuple('user:a', 'doc:9')])).authorized,
+      (await slot.connection.checkBulk(handle, columnsOf([tuple('user:a', 'doc:1'), tuple('user:a', 'doc:9')])))
+        .authorized,
       [false, true],
     );
     slot.kill();
@@ -157,10 +159,7 @@ test('a load that began before a commit does not cover it, though the commit was
 test('a bulk check sees all of a call of writes or nothing of it, though its pages load at different times', async () => {
   const { memory, slot, handle } = await openCold({}, [['user:z', 'doc:1']]);
   const subjects = Array.from({ length: 10 }, (_, index) => `user:${index}`);
-  await slot.connection.checkBulk(
-    handle,
-    subjects.slice(0, 5).map((subject) => tuple(subject, 'doc:1')),
-  );
+  await slot.connection.checkBulk(handle, columnsOf(subjects.slice(0, 5).map((subject) => tuple(subject, 'doc:1'))));
   const listGrants = memory.listGrants.bind(memory);
   let reads = 0;
   memory.listGrants = async (query, deadline) => {
@@ -182,12 +181,12 @@ test('a bulk check sees all of a call of writes or nothing of it, though its pag
     written = true;
   });
   while (!written) {
-    const { authorized } = await slot.connection.checkBulk(handle, tuples);
+    const { authorized } = await slot.connection.checkBulk(handle, columnsOf(tuples));
     seen.add(String(new Set(authorized).size === 1 ? authorized[0] : 'mixed'));
     await turns(1);
   }
   assert.ok(!seen.has('mixed'));
-  assert.deepEqual(new Set((await slot.connection.checkBulk(handle, tuples)).authorized), new Set([true]));
+  assert.deepEqual(new Set((await slot.connection.checkBulk(handle, columnsOf(tuples))).authorized), new Set([true]));
   slot.kill();
 });
 
@@ -281,7 +280,7 @@ test('a page that outgrows its bound while a write relies on it stays current fo
   );
   const { authorized } = await slot.connection.checkBulk(
     handle,
-    ['new:0', 'new:1', 'doc:0', 'doc:1'].map((object) => tuple('user:a', object)),
+    columnsOf(['new:0', 'new:1', 'doc:0', 'doc:1'].map((object) => tuple('user:a', object))),
   );
   assert.deepEqual(authorized, [false, true, true, false]);
   assert.equal(tenant.pages.get('user:a')?.whole, false);

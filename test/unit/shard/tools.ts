@@ -7,7 +7,7 @@ import type { Random } from '../../../src/core/clock.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
 import { hashText } from '../../../src/core/slots.ts';
-import type { Tuple } from '../../../src/core/tuples.ts';
+import { columnsOf, type Tuple } from '../../../src/core/tuples.ts';
 import { Connection } from '../../../src/shard/connection.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { claimSlot } from '../../../src/shard/recovery.ts';
@@ -196,7 +196,7 @@ export class OpenSlot {
   }
 
   async check(handle: number, tuple: Tuple): Promise<boolean> {
-    return (await this.connection.checkBulk(handle, [tuple])).authorized[0] === true;
+    return (await this.connection.checkBulk(handle, columnsOf([tuple]))).authorized[0] === true;
   }
 
   /** A key, with what authenticates it. */
