@@ -2,6 +2,7 @@
 // no-store, the state of the rate limit.
 
 import type { Clock } from '../core/clock.ts';
+import type { RateDecision } from '../front/limits/rate-limiter.ts';
 import type { Log } from '../telemetry/log.ts';
 import { endRequestSpan } from '../telemetry/request-spans.ts';
 import type { Exchange } from './exchange.ts';
@@ -17,15 +18,18 @@ export interface Answers {
   page(exchange: Exchange, html: string): void;
 }
 
-const JSON_CONTENT_TYPE = 'application/json';
-const HTML_CONTENT_TYPE = 'text/html; charset=utf-8';
 /** The pages have nothing to load and nothing to run. */
-const PAGE_HEADERS = [
-  'Content-Security-Policy',
-  "default-src 'none'; style-src 'unsafe-inline'",
-  'X-Content-Type-Options',
-  'nosniff',
-];
+const PAGE_LINES =
+  "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\nX-Content-Type-Options: nosniff\r\n";
+
+/** What every answer carries. */
+const commonLines = (requestId: string): string => `X-Service-Request-Id: ${requestId}\r\nCache-Control: no-store\r\n`;
+
+const bodyLines = (contentType: string, body: string): string =>
+  `Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+
+const rateLines = ({ limit, remaining, resetSeconds }: RateDecision): string =>
+  `X-Service-RateLimit-Limit: ${limit}\r\nX-Service-RateLimit-Remaining: ${remaining}\r\nX-Service-RateLimit-Reset: ${resetSeconds}\r\n`;
 
 export function createAnswers(
   dependencies: { readonly clock: Clock; readonly log: Log },
@@ -39,21 +43,12 @@ export function createAnswers(
   const { errorsBase, closing } = options;
   const debug = log.isLevelEnabled('debug');
 
-  const send = (exchange: Exchange, status: number, headers: string[], body: string): void => {
+  const send = (exchange: Exchange, status: number, lines: string, body: string): void => {
     const { rate } = exchange;
     if (exchange.answered) return;
     exchange.answered = true;
-    if (rate !== undefined) {
-      headers.push(
-        'X-Service-RateLimit-Limit',
-        String(rate.limit),
-        'X-Service-RateLimit-Remaining',
-        String(rate.remaining),
-        'X-Service-RateLimit-Reset',
-        String(rate.resetSeconds),
-      );
-    }
-    exchange.incoming.send({ status, headers, body, last: closing() });
+    const head = rate === undefined ? lines : lines + rateLines(rate);
+    exchange.incoming.send({ status, head, body, last: closing() });
     const elapsedMs = clock.monotonicMs() - exchange.incoming.startedAtMs;
     exchange.meter.observe(status, elapsedMs / 1000);
     if (exchange.span !== undefined) endRequestSpan(exchange.span, status);
@@ -77,50 +72,20 @@ export function createAnswers(
 
   return {
     reply(exchange, { status, json }) {
-      if (status === 204) {
-        send(exchange, status, ['X-Service-Request-Id', exchange.requestId, 'Cache-Control', 'no-store'], '');
-        return;
-      }
-      send(
-        exchange,
-        status,
-        [
-          'Content-Type',
-          JSON_CONTENT_TYPE,
-          'Content-Length',
-          String(Buffer.byteLength(json)),
-          'X-Service-Request-Id',
-          exchange.requestId,
-          'Cache-Control',
-          'no-store',
-        ],
-        json,
-      );
+      const common = commonLines(exchange.requestId);
+      if (status === 204) send(exchange, status, common, '');
+      else send(exchange, status, bodyLines('application/json', json) + common, json);
     },
     problem(exchange, thrown) {
       const problem = describeProblem(thrown, { errorsBase, requestId: exchange.requestId });
       record(exchange, problem, thrown);
       // A refused key has no limit whose state could be shown.
       if (problem.status === 401) exchange.rate = undefined;
-      send(exchange, problem.status, problem.headers, problem.body);
+      send(exchange, problem.status, problem.head, problem.body);
     },
     page(exchange, html) {
-      send(
-        exchange,
-        200,
-        [
-          'Content-Type',
-          HTML_CONTENT_TYPE,
-          'Content-Length',
-          String(Buffer.byteLength(html)),
-          'X-Service-Request-Id',
-          exchange.requestId,
-          'Cache-Control',
-          'no-store',
-          ...PAGE_HEADERS,
-        ],
-        html,
-      );
+      const lines = bodyLines('text/html; charset=utf-8', html) + commonLines(exchange.requestId) + PAGE_LINES;
+      send(exchange, 200, lines, html);
     },
   };
 }

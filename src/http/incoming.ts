@@ -26,8 +26,8 @@ export type BodyDone = (error: GrantdError | undefined, text: string) => void;
 
 export interface Answer {
   readonly status: number;
-  /** Names and values in turn; none of them comes from a client. Whoever sends the answer may add to them. */
-  readonly headers: string[];
+  /** Header lines, each with its CRLF; nothing in them comes from a client. */
+  readonly head: string;
   readonly body: string;
   /** The server takes no more requests: the connection is to end with this answer. */
   readonly last: boolean;

@@ -13,6 +13,7 @@ import {
   type RequestHeaders,
 } from './incoming.ts';
 import { readBody } from './request-body.ts';
+import { headersOf } from './response-text.ts';
 
 export interface DiscardBounds {
   readonly clock: Clock;
@@ -59,13 +60,14 @@ export class NodeIncoming implements Incoming {
     readBody(this, bytesMax, done);
   }
 
-  send({ status, headers, body, last }: Answer): void {
+  send({ status, head, body, last }: Answer): void {
     const { request, response, connection } = this;
     const broken = connection.failure !== undefined && !request.complete;
     const longRest = !broken && this.#hasLongRest();
     // A further request that waits for its answer keeps it.
     const newest = connection.lastResponse === response;
     const old = newest && ageEnds(connection, this.startedAtMs, status);
+    const headers = headersOf(head);
     if (longRest || broken || last || connection.surplus || old) headers.push('Connection', 'close');
     response.writeHead(status, headers);
     if (longRest) this.#endAfterDiscarding(body);

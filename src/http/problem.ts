@@ -3,13 +3,13 @@
 
 import type { ErrorCode } from '../core/errors.ts';
 import { problemOf } from '../core/problem.ts';
-import { headText } from './response-text.ts';
+import { statusLine } from './response-text.ts';
 
 export interface ProblemText {
   readonly status: number;
   readonly code: ErrorCode;
-  /** Names and values in turn. */
-  readonly headers: string[];
+  /** Header lines, each with its CRLF. */
+  readonly head: string;
   readonly body: string;
 }
 
@@ -21,14 +21,13 @@ export interface ProblemOptions {
 export function describeProblem(thrown: unknown, options: ProblemOptions): ProblemText {
   const problem = problemOf(thrown, options);
   const body = JSON.stringify(problem.body);
-  const headers = Object.entries(problem.headers).flat();
-  headers.push('Content-Length', String(Buffer.byteLength(body)));
-  return { status: problem.status, code: problem.code, headers, body };
+  const lines = Object.entries(problem.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${lines.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  return { status: problem.status, code: problem.code, head, body };
 }
 
 /** A whole HTTP/1.1 response that announces the end of the connection. */
 export function rawProblem(thrown: unknown, options: ProblemOptions): string {
-  const { status, headers, body } = describeProblem(thrown, options);
-  const head = headText(status, ['Date', new Date().toUTCString(), ...headers, 'Connection', 'close']);
-  return `${head}\r\n${body}`;
+  const { status, head, body } = describeProblem(thrown, options);
+  return `${statusLine(status)}Date: ${new Date().toUTCString()}\r\n${head}Connection: close\r\n\r\n${body}`;
 }

@@ -7,20 +7,29 @@ import { GrantdError } from '../core/errors.ts';
 import type { Connection } from './connections.ts';
 import type { BodyDone } from './incoming.ts';
 
+const REPLACEMENT = '\uFFFD';
+
 const tooLarge = (bytesMax: number): GrantdError =>
   new GrantdError('payload-too-large', `The body is larger than ${bytesMax / 1024} KiB.`, { details: { bytesMax } });
 
-/** A body that has arrived whole. */
-export function takeBody(bytes: Buffer, bytesMax: number, done: BodyDone): void {
-  if (bytes.length > bytesMax) {
+/** A body that has arrived whole: what stands from `start` on. */
+export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: BodyDone): void {
+  const length = bytes.length - start;
+  if (length > bytesMax) {
     done(tooLarge(bytesMax), '');
-  } else if (bytes.length === 0) {
-    done(new GrantdError('invalid-request', 'The body is empty; a JSON object is expected.'), '');
-  } else if (!isUtf8(bytes)) {
-    done(new GrantdError('invalid-request', 'The body is not well-formed UTF-8.'), '');
-  } else {
-    done(undefined, bytes.toString('utf8'));
+    return;
   }
+  if (length === 0) {
+    done(new GrantdError('invalid-request', 'The body is empty; a JSON object is expected.'), '');
+    return;
+  }
+  const text = bytes.toString('utf8', start);
+  // It stands for whatever is not well-formed, and for itself.
+  if (text.includes(REPLACEMENT) && !isUtf8(bytes.subarray(start))) {
+    done(new GrantdError('invalid-request', 'The body is not well-formed UTF-8.'), '');
+    return;
+  }
+  done(undefined, text);
 }
 
 /** A body that arrives piece by piece. Calls `done` once, unless the client goes away first. */
@@ -53,7 +62,7 @@ export function readBody(
       request.pause();
       done(error, '');
     } else {
-      takeBody(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, length), bytesMax, done);
+      takeBody(more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, length), 0, bytesMax, done);
     }
   };
   const onData = (chunk: Buffer): void => {

@@ -1,10 +1,16 @@
-// The head of an HTTP/1.1 response as text, for what Node's server does not write.
+// Heads of HTTP/1.1 responses as text: header lines, each with its CRLF. Nothing in them comes from a client, so that
+// nothing in them has to be looked at.
 
 import { STATUS_CODES } from 'node:http';
 
-/** Status line and header lines, without the empty line that ends a head. `headers`: names and values in turn. */
-export function headText(status: number, headers: readonly string[]): string {
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
-  return text;
-}
+export const statusLine = (status: number): string => `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+
+/** Names and values in turn. */
+export const headersOf = (lines: string): string[] =>
+  lines
+    .split('\r\n')
+    .slice(0, -1)
+    .flatMap((line) => {
+      const colon = line.indexOf(': ');
+      return [line.slice(0, colon), line.slice(colon + 2)];
+    });

@@ -133,7 +133,7 @@ export class LaneServer {
     const send = (text: string): void => {
       const length = Number(argument);
       const body = length >= LONG ? 'x'.repeat(length) : `lane ${incoming.url} ${describeBody(text)}`;
-      incoming.send({ status, headers: ['Content-Length', String(body.length)], body, last });
+      incoming.send({ status, head: `Content-Length: ${body.length}\r\n`, body, last });
     };
     if (incoming.method === 'GET') send('');
     else incoming.readBody(1024 * 1024, (_error, text) => send(text));

@@ -12,7 +12,7 @@ import type { Clock } from '../../core/clock.ts';
 import { ageEnds, type Connection } from '../connections.ts';
 import { type Answer, type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders } from '../incoming.ts';
 import { takeBody } from '../request-body.ts';
-import { headText } from '../response-text.ts';
+import { statusLine } from '../response-text.ts';
 import { type PlainRequest, readPlainRequest } from './plain-request.ts';
 
 /** Beyond the time that a client is told, since its last request may be on its way. */
@@ -101,7 +101,7 @@ class LaneConnection {
     connection.endIfIdle = this.#endIfIdle;
   }
 
-  send(incoming: PlainIncoming, { status, headers, body, last }: Answer): void {
+  send(incoming: PlainIncoming, { status, head, body, last }: Answer): void {
     const socket = this.#socket;
     this.#underWay = undefined;
     // A further request keeps its connection.
@@ -113,7 +113,7 @@ class LaneConnection {
       ? `Connection: close\r\nDate: ${this.#lane.date}\r\n\r\n`
       : `Date: ${this.#lane.date}\r\n${this.#lane.keepAlive}`;
     const { keepAliveTimeoutMs, stallTimeoutMs } = this.#lane.options;
-    const taken = socket.write(headText(status, headers) + end + body);
+    const taken = socket.write(statusLine(status) + head + end + body);
     if (!taken) socket.setTimeout(stallTimeoutMs);
     if (close) {
       this.#end();
@@ -231,7 +231,7 @@ class PlainIncoming implements Incoming {
   }
 
   readBody(bytesMax: number, done: BodyDone): void {
-    takeBody(this.#bytes.subarray(this.#bodyStart), bytesMax, done);
+    takeBody(this.#bytes, this.#bodyStart, bytesMax, done);
   }
 
   send(answer: Answer): void {

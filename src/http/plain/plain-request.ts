@@ -47,16 +47,16 @@ const [INDIFFERENT, REFUSED] = [-1, -2];
 /** The key of a session, and the address that failures are counted of, outlive the request. */
 const KEPT = [COUNTING.indexOf('authorization'), COUNTING.indexOf('x-forwarded-for')];
 
-const placesByLength: (readonly { readonly name: string; readonly place: number }[])[] = [];
+const placesByLength: (readonly { readonly name: Uint8Array; readonly place: number }[])[] = [];
 for (const [place, name] of [...COUNTING.entries(), ...NOT_PLAIN.map((name) => [REFUSED, name] as const)]) {
-  placesByLength[name.length] = [...(placesByLength[name.length] ?? []), { name, place }];
+  placesByLength[name.length] = [...(placesByLength[name.length] ?? []), { name: Buffer.from(name), place }];
 }
 
 /** Whether `name`, of small letters and hyphens, stands there in any case. */
-function standsAt(bytes: Buffer, start: number, name: string): boolean {
+function standsAt(bytes: Buffer, start: number, name: Uint8Array): boolean {
   for (let index = 0; index < name.length; index += 1) {
     // Of what may stand in a name, nothing but the two cases of a letter are equal but for this bit, and a hyphen has it.
-    if (((bytes[start + index] ?? 0) | 0x20) !== name.charCodeAt(index)) return false;
+    if (((bytes[start + index] ?? 0) | 0x20) !== name[index]) return false;
   }
   return true;
 }
