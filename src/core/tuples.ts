@@ -1,6 +1,7 @@
 // Tuples: the three strings of a grant and the rules for each. Identifiers are split at the first colon and compared
 // byte for byte: no case folding, no normalisation.
 
+import { assert } from './assert.ts';
 import { GrantdError } from './errors.ts';
 
 /** In the order of their wire numbers, which start at 1. Only ever appended to. */
@@ -23,6 +24,13 @@ const relationNumbers: ReadonlyMap<string, number> = new Map(RELATIONS.map((name
 /** 1 to 9, or undefined for anything that is not a built-in relation. */
 export function relationNumber(relation: string): number | undefined {
   return relationNumbers.get(relation);
+}
+
+/** 1 to 9. */
+export function wireNumberOf(relation: Relation): number {
+  const number = relationNumber(relation);
+  assert(number !== undefined, 'a parsed tuple has a built-in relation');
+  return number;
 }
 
 /** The relation of a wire number, or undefined. */
@@ -52,7 +60,7 @@ export interface TupleColumns {
 
 export const columnsOf = (tuples: readonly Tuple[]) => ({
   subjects: tuples.map(({ subject }) => subject),
-  relations: tuples.map(({ relation }) => relationNumber(relation) ?? 0),
+  relations: tuples.map(({ relation }) => wireNumberOf(relation)),
   objects: tuples.map(({ object }) => object),
 });
 
@@ -100,33 +108,30 @@ export function namespaceOf(identifier: string): string {
 const describe = (value: unknown): string =>
   value === undefined ? 'is missing' : typeof value === 'string' ? 'is not of that form' : 'is not a string';
 
-/** A tuple of three unknown values; undefined: they are none. */
-export const tupleOf = (subject: unknown, relation: unknown, object: unknown): Tuple | undefined =>
-  isIdentifier(subject) && typeof relation === 'string' && isRelation(relation) && isIdentifier(object)
-    ? { subject, relation, object }
-    : undefined;
+/** `checks[3].subject`, put into words only where it is wrong. */
+const fieldOf = (name: string, list: string | undefined, index: number): string =>
+  list === undefined ? name : `${list}[${index}].${name}`;
 
 /**
- * A tuple of three unknown values. `where` prefixes the field in the message (`checks[3].`).
+ * A tuple of three unknown values; `list` and `index` name its place in the message.
  * Throws `invalid-subject`, `invalid-relation` or `invalid-object`, the first that applies, in that order.
  */
-export function parseTuple(subject: unknown, relation: unknown, object: unknown, where = ''): Tuple {
+export function parseTuple(subject: unknown, relation: unknown, object: unknown, list?: string, index = 0): Tuple {
   if (!isIdentifier(subject)) {
-    throw new GrantdError(
-      'invalid-subject',
-      `"${where}subject" must be namespace:external_id; it ${describe(subject)}.`,
-    );
+    const field = fieldOf('subject', list, index);
+    throw new GrantdError('invalid-subject', `"${field}" must be namespace:external_id; it ${describe(subject)}.`);
   }
   if (typeof relation !== 'string' || !isRelation(relation)) {
     throw new GrantdError(
       'invalid-relation',
-      `"${where}relation" must be one of ${RELATIONS.join(', ')}; it ${
+      `"${fieldOf('relation', list, index)}" must be one of ${RELATIONS.join(', ')}; it ${
         typeof relation === 'string' ? 'is none of them' : describe(relation)
       }.`,
     );
   }
   if (!isIdentifier(object)) {
-    throw new GrantdError('invalid-object', `"${where}object" must be namespace:external_id; it ${describe(object)}.`);
+    const field = fieldOf('object', list, index);
+    throw new GrantdError('invalid-object', `"${field}" must be namespace:external_id; it ${describe(object)}.`);
   }
   return { subject, relation, object };
 }

@@ -7,7 +7,7 @@ import type { Clock, Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
-import { columnsOf, type Grant, type Namespace, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
+import { columnsOf, type Grant, type Namespace, type Relation, type Tuple, wireNumberOf } from '../core/tuples.ts';
 import type { Handle__Output } from '../rpc/gen/grantd/v1/Handle.ts';
 import type { Relation__Output as WireRelation } from '../rpc/gen/grantd/v1/Relation.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
@@ -45,11 +45,7 @@ export interface SessionIdentity {
 }
 
 /** A relation's number of the core is its number on the wire. */
-function wireRelationOf(relation: Relation): WireRelation {
-  const number = relationNumber(relation);
-  assert(number !== undefined, 'a parsed tuple has a built-in relation');
-  return number as WireRelation;
-}
+const wireRelationOf = (relation: Relation): WireRelation => wireNumberOf(relation) as WireRelation;
 
 function wirePage(query: PageQuery, limitMax = PAGE_LIMIT_MAX) {
   assert(query.limit >= 1 && query.limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 items');

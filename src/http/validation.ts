@@ -3,7 +3,7 @@
 
 import type { z } from 'zod';
 import { type ErrorCode, GrantdError } from '../core/errors.ts';
-import { parseTuple, type Tuple, tupleOf } from '../core/tuples.ts';
+import { parseTuple, type Tuple } from '../core/tuples.ts';
 import { bulkSchema, tupleSchema } from './schemas.ts';
 
 const CODES: ReadonlyMap<PropertyKey, ErrorCode> = new Map([
@@ -51,10 +51,8 @@ export function validateTuple(body: unknown): Tuple {
 /** As `validateBody` by the schema of a bulk check, whose length has been looked at. */
 export function validateBulk(body: unknown): readonly Tuple[] {
   if (isJsonObject(body) && Array.isArray(body.checks) && body.checks.every(isJsonObject)) {
-    // The place of each is put into words only where it is wrong.
-    return body.checks.map(
-      ({ subject, relation, object }, index) =>
-        tupleOf(subject, relation, object) ?? parseTuple(subject, relation, object, `checks[${index}].`),
+    return body.checks.map(({ subject, relation, object }, index) =>
+      parseTuple(subject, relation, object, 'checks', index),
     );
   }
   return validateBody(bulkSchema, body).checks;

@@ -1,7 +1,7 @@
 // The answers of a shard, as its server writes them.
 
-import { assert, assertNever } from '../core/assert.ts';
-import { type Grant, relationNumber } from '../core/tuples.ts';
+import { assertNever } from '../core/assert.ts';
+import { type Grant, wireNumberOf } from '../core/tuples.ts';
 import type {
   GrantResult,
   HandleGrant,
@@ -102,12 +102,8 @@ export function loadReply(load: Load, of: { readonly shardName: string; readonly
 }
 
 export function grantsReply(page: Page<Grant>): ReplyBody {
-  const grants = page.items.map((grant) => {
-    const relation = relationNumber(grant.relation);
-    assert(relation !== undefined, 'a grant has a built-in relation');
-    // The numbers of the protocol are those of the core, in the same order.
-    return { ...grant, relation: relation as 1 };
-  });
+  // The numbers of the protocol are those of the core, in the same order.
+  const grants = page.items.map((grant) => ({ ...grant, relation: wireNumberOf(grant.relation) as 1 }));
   return { grants: { grants, nextCursor: nextCursorOf(page) } };
 }
 

@@ -165,7 +165,7 @@ export function writesOf(call: WriteGrants__Output): GrantRequest[] {
   );
   const relations = writes.map(({ relation }) => relationFrom(relation));
   return writes.map(({ revoke, subject, object }, index) => ({
-    ...parseTuple(subject, relations[index], object, `writes[${index}].`),
+    ...parseTuple(subject, relations[index], object, 'writes', index),
     revoke,
   }));
 }

@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { type DevProcess, readDevFacts, startDev } from '../cluster/support/dev-process.ts';
+import { type DevProcess, readDevFacts, startDev, waitFor } from '../cluster/support/dev-process.ts';
 import { missingChromium, openChromium } from '../support/chromium.ts';
 import { assertAccessible, assertFits, NARROW, tabTo, visitConsole, WIDE } from '../support/console-browser.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const TOKEN = 'the-token-of-alice-who-operates-this-service';
 /** Enough for a picture, and few enough for every rule to be asked of every cell. */

@@ -25,12 +25,12 @@ const CUSTOM_GROUPS = new Set(['argoproj.io', 'helm.toolkit.fluxcd.io', 'source.
 
 const answers = (command: string): boolean => spawnSync(command, ['version', '--client']).status === 0;
 
-/** The machine's own kubectl, or the one that is built on first use; undefined where neither can be had. */
-async function findKubectl(): Promise<string | undefined> {
-  if (answers('kubectl')) return 'kubectl';
+/** The machine's own kubectl, or the one that is built on first use; or why neither can be had. */
+async function findKubectl(): Promise<{ readonly kubectl?: string; readonly missing?: string }> {
+  if (answers('kubectl')) return { kubectl: 'kubectl' };
   const reason = 'There is no kubectl, and Go or its modules are missing.';
   const missing = await missingFor('the examples of k8s/', reason, TOOLS_SCRIPT, ['install', 'kubectl']);
-  return missing === undefined ? join(PROGRAMS_DIRECTORY, 'kubectl') : undefined;
+  return missing === undefined ? { kubectl: join(PROGRAMS_DIRECTORY, 'kubectl') } : { missing };
 }
 
 const parseObjects = (text: string): KubernetesObject[] =>
@@ -45,7 +45,7 @@ const isCore = (object: KubernetesObject): boolean => !isCustom(object) && objec
 const standardViolations = (pod: Parameters<typeof findSecurityViolations>[0]): string[] =>
   findSecurityViolations(pod).filter((found) => !found.endsWith(': readOnlyRootFilesystem'));
 
-const kubectl = await findKubectl();
+const { kubectl, missing } = await findKubectl();
 const helmMissing = await missingHelm('the values of k8s/ and the runbooks');
 const built = new Map<string, KubernetesObject[]>();
 if (kubectl !== undefined) {
@@ -62,7 +62,7 @@ function find<Spec>(kind: string, name: string): KubernetesObject & { readonly s
   return found as KubernetesObject & { readonly spec: Spec };
 }
 
-describe('the example environment', { skip: kubectl === undefined }, () => {
+describe('the example environment', { skip: missing ?? false }, () => {
   it('passes the strict schemas of Kubernetes', () => {
     const core = all.filter(isCore);
     assert.ok(core.length >= 8);
@@ -145,7 +145,7 @@ describe('the example environment', { skip: kubectl === undefined }, () => {
   });
 });
 
-describe('the custom resources of the examples', { skip: kubectl === undefined }, () => {
+describe('the custom resources of the examples', { skip: missing ?? false }, () => {
   it('of Argo CD name the chart and the values (their shape only: no Argo CD runs here)', () => {
     type Helm = { releaseName: string; valueFiles: string[] };
     type Application = { source: { path: string; helm: Helm }; destination: { namespace: string } };
@@ -209,7 +209,7 @@ describe('the custom resources of the examples', { skip: kubectl === undefined }
   });
 });
 
-describe('the values of the examples', { skip: helmMissing !== undefined }, () => {
+describe('the values of the examples', { skip: helmMissing ?? false }, () => {
   it('install a cluster whose public Service the load test asks', async () => {
     const objects = await render({ ci: VALUES });
     assert.deepEqual(objects.flatMap(findSchemaViolations), []);
@@ -234,7 +234,7 @@ describe('kind', () => {
   });
 });
 
-describe('the runbooks', { skip: helmMissing !== undefined }, () => {
+describe('the runbooks', { skip: helmMissing ?? false }, () => {
   it('have a section for every alert of the chart, and for no other', async () => {
     const set = { 'monitoring.prometheusRule.enabled': true };
     const renderings = await Promise.all(['minimal', 'standalone'].map((ci) => render({ ci, set })));

@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { waitFor } from '../support/wait-for.ts';
 import {
   type DevProcess,
   DevProcess as Process,
   readDevFacts,
   startDev,
   testEnvironment,
+  waitFor,
 } from './support/dev-process.ts';
 
 const run = promisify(execFile);

@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort } from '../support/free-port.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { type DevFacts, DevProcess, readDevFacts, startDev } from './support/dev-process.ts';
+import { type DevFacts, DevProcess, readDevFacts, startDev, waitFor } from './support/dev-process.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const BASE_URL = 'https://grantd.example.com';

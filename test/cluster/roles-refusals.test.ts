@@ -5,8 +5,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { waitFor } from '../support/wait-for.ts';
-import { DevProcess, type Ended } from './support/dev-process.ts';
+import { DevProcess, type Ended, waitFor } from './support/dev-process.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');

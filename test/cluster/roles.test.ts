@@ -8,9 +8,8 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../support/cassandra.ts';
 import { freePorts } from '../support/free-port.ts';
-import { waitFor } from '../support/wait-for.ts';
 import { createAuthority, createDirectory } from '../unit/rpc/certificates.ts';
-import { DevProcess, type Ended } from './support/dev-process.ts';
+import { DevProcess, type Ended, waitFor } from './support/dev-process.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const SLOTS = '8';

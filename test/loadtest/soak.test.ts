@@ -9,9 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { type DevProcess, startDev, testEnvironment } from '../cluster/support/dev-process.ts';
+import { type DevProcess, startDev, testEnvironment, waitFor } from '../cluster/support/dev-process.ts';
 import { findK6 } from '../support/k6.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PROBE = import.meta.resolve('../support/memory-probe.ts');

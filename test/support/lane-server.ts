@@ -12,10 +12,13 @@ import { RawConnection } from './http-raw.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { waitFor } from './wait-for.ts';
 
+const WAIT_MS_MAX = 10_000;
 /** So long that nothing here waits for it. */
 export const NEVER_MS = 60_000;
 /** Of an answer: more than the buffers of both ends hold. */
 export const LONG = 24 * 1024 * 1024;
+
+export const until = (what: string, condition: () => boolean): Promise<void> => waitFor(what, condition, WAIT_MS_MAX);
 
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 export const post = (path: string, body: string): string =>
@@ -111,7 +114,7 @@ export class LaneServer {
 
   /** The one opened last, which is to be the only one that is being opened. */
   async #acceptedLast(): Promise<{ connection: Connection; socket: Socket }> {
-    await waitFor('the connection', () => this.connections.length > this.#accepted);
+    await until('the connection', () => this.connections.length > this.#accepted);
     this.#accepted = this.connections.length;
     const connection = this.connections.at(-1);
     assert.ok(connection !== undefined);
@@ -141,7 +144,7 @@ export class LaneServer {
 
   /** Answers the request that has been under way for longest, once it has come. */
   async release(last = false): Promise<void> {
-    await waitFor('a request under way', () => this.underWay.length > 0);
+    await until('a request under way', () => this.underWay.length > 0);
     const incoming = this.underWay.shift();
     assert.ok(incoming !== undefined);
     this.#answer(incoming, last);

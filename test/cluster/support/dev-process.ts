@@ -4,12 +4,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { waitFor } from '../../support/wait-for.ts';
+import { waitFor as waitForLong } from '../../support/wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const MAIN = join(ROOT, 'src', 'main.ts');
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 40_000;
+const WAIT_MS_MAX = 20_000;
 
 /** The settings that keep a test off everything that is not its own. */
 export function testEnvironment(directory: string): Record<string, string> {
@@ -28,6 +29,12 @@ export interface Ended {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+export const waitFor = (
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  boundMs = WAIT_MS_MAX,
+): Promise<void> => waitForLong(what, condition, boundMs);
 
 export class DevProcess {
   readonly child: ChildProcess;

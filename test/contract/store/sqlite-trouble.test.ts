@@ -110,12 +110,12 @@ describe('sqlite store in trouble', () => {
     await assert.rejects(alongside, hasCode('unavailable'));
     assert.ok(log.lines.some((line) => line.includes('a thread of the store ended; it is started again')));
     await assert.rejects(lane.call('removeMember', ['inc_1'], soon()), hasCode('unavailable'));
-    await waitFor('the thread to be started again', () =>
+    const isBack = (): Promise<boolean> =>
       lane.call('removeMember', ['inc_1'], soon()).then(
         () => true,
         () => false,
-      ),
-    );
+      );
+    await waitFor('the thread to be started again', isBack, 10_000);
     await lane.close();
   });
 });

@@ -160,12 +160,12 @@ export class LoadReport {
   }
 
   /** For each of these tenants (all, unless told), the longest that an answered request of the window took: how long it paused. */
-  pauses(window: Window, tenants?: ReadonlySet<number>): Map<number, number> {
+  pauses(window: Window, tenants?: ReadonlySet<number>): number[] {
     const pauses = new Map<number, number>();
     for (const { tenant, latencyMs, failure } of this.within(window, tenants)) {
       if (failure === undefined) pauses.set(tenant, Math.max(pauses.get(tenant) ?? 0, latencyMs));
     }
-    return pauses;
+    return [...pauses.values()];
   }
 }
 

@@ -142,9 +142,15 @@ describe('relations', () => {
 });
 
 describe('parseTuple', () => {
-  const refused = (subject: unknown, relation: unknown, object: unknown, where?: string): GrantdError => {
+  const refused = (
+    subject: unknown,
+    relation: unknown,
+    object: unknown,
+    list?: string,
+    index?: number,
+  ): GrantdError => {
     try {
-      parseTuple(subject, relation, object, where);
+      parseTuple(subject, relation, object, list, index);
     } catch (error) {
       assert.ok(error instanceof GrantdError);
       return error;
@@ -167,7 +173,7 @@ describe('parseTuple', () => {
   });
 
   it('names the field, its place in a list and what is wrong with it', () => {
-    assert.match(refused(undefined, 'owner', 'a:b', 'checks[3].').message, /"checks\[3\]\.subject".*is missing/);
+    assert.match(refused(undefined, 'owner', 'a:b', 'checks', 3).message, /"checks\[3\]\.subject".*is missing/);
     assert.match(refused(null, 'owner', 'a:b').message, /is not a string/);
     assert.match(refused('a:b', 'boss', 'a:b').message, /one of owner, .*is none of them/);
     assert.match(refused('a:b', 'owner', 'ab').message, /is not of that form/);

@@ -5,8 +5,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { parseResponses, type RawResponse } from '../../support/http-raw.ts';
-import { chunked, get, LONG, NEVER_MS, post, withServer } from '../../support/lane-server.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { chunked, get, LONG, NEVER_MS, post, until, withServer } from '../../support/lane-server.ts';
 
 const bodiesOf = (responses: readonly RawResponse[]): readonly string[] => responses.map(({ body }) => body.trim());
 
@@ -66,7 +65,7 @@ describe('the order of answers on a connection in the lane', { timeout: 60_000 }
       for (let cut = 1; cut < text.length; cut += 1) {
         const { client, socket } = await server.open();
         client.send(text.slice(0, cut));
-        await waitFor('the first piece', () => socket.bytesRead === cut);
+        await until('the first piece', () => socket.bytesRead === cut);
         client.send(text.slice(cut));
         const answers = bodiesOf(await client.readResponses(5)).map((body) => body.replace(/^(node|lane) /, ''));
         assert.deepEqual(answers, ['/a one', '/b', '/c two', '/node three', '/e four']);
@@ -89,11 +88,11 @@ describe('the order of answers on a connection in the lane', { timeout: 60_000 }
       ];
       const { client, socket } = await server.open();
       client.send(get('/later/1'));
-      await waitFor('the first request', () => server.underWay.length === 1);
+      await until('the first request', () => server.underWay.length === 1);
       for (const piece of pieces) {
         const readBefore = socket.bytesRead;
         client.send(piece);
-        await waitFor('the piece', () => socket.bytesRead === readBefore + piece.length);
+        await until('the piece', () => socket.bytesRead === readBefore + piece.length);
       }
       await server.settle();
       assert.equal(client.received, '');
@@ -116,7 +115,7 @@ describe('the order of answers on a connection in the lane', { timeout: 60_000 }
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       const COUNT = 200;
       for (let count = 0; count < COUNT; count += 1) client.send(post(`/a/${count}`, 'x'.repeat(64 * 1024)));
       let before = -1;
@@ -139,7 +138,7 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
       client.endSending();
-      await waitFor('the end of its side', () => socket.readableEnded);
+      await until('the end of its side', () => socket.readableEnded);
       await server.release();
       const [response, ...more] = parseResponses(await client.readToEnd());
       assert.equal(response?.body.trim(), 'lane /later');
@@ -153,11 +152,11 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       const readBefore = socket.bytesRead;
       client.send('garbage\r\n\r\n');
       client.endSending();
-      await waitFor('the garbage', () => socket.bytesRead > readBefore);
+      await until('the garbage', () => socket.bytesRead > readBefore);
       await server.settle();
       await server.release();
       const responses = parseResponses(await client.readToEnd());
@@ -174,11 +173,11 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later/1'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       for (const piece of [get('/a'), get('/later/2'), get('/later/3')]) {
         const readBefore = socket.bytesRead;
         client.send(piece);
-        await waitFor('the next request', () => socket.bytesRead > readBefore);
+        await until('the next request', () => socket.bytesRead > readBefore);
       }
       client.endSending();
       await server.settle();
@@ -219,7 +218,7 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
       await used.client.readResponses(1);
       used.client.endSending();
       assert.equal(parseResponses(await used.client.readToEnd()).length, 1);
-      await waitFor('the end of the sockets', () => used.socket.destroyed && unused.socket.destroyed);
+      await until('the end of the sockets', () => used.socket.destroyed && unused.socket.destroyed);
     }),
   );
 
@@ -228,10 +227,10 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.openUnread();
       client.write(get('/later/reset'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       assert.deepEqual(server.gone, []);
       client.resetAndDestroy();
-      await waitFor('word of it', () => server.gone.length > 0);
+      await until('word of it', () => server.gone.length > 0);
       assert.deepEqual(server.gone, ['/later/reset']);
       assert.ok(socket.destroyed);
       await server.release();
@@ -246,11 +245,11 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       client.destroy();
-      await waitFor('the end of its side', () => socket.readableEnded);
+      await until('the end of its side', () => socket.readableEnded);
       await server.release();
-      await waitFor('the end of the connection', () => socket.destroyed);
+      await until('the end of the connection', () => socket.destroyed);
     }),
   );
 
@@ -260,9 +259,9 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
       const { client, socket } = await server.openUnread();
       client.resume();
       client.write(get('/a'));
-      await waitFor('the request', () => server.served.length === 1);
+      await until('the request', () => server.served.length === 1);
       client.resetAndDestroy();
-      await waitFor('the end of the connection', () => socket.destroyed);
+      await until('the end of the connection', () => socket.destroyed);
       assert.deepEqual(server.gone, []);
     }),
   );
@@ -275,7 +274,7 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
       const { client, socket } = await server.openUnread();
       client.pause();
       client.write(get(`/long/${LONG}`));
-      await waitFor('the first request', () => server.served.length === 1);
+      await until('the first request', () => server.served.length === 1);
       client.write(get('/a'));
       await server.settle();
       const COUNT = 100;
@@ -294,7 +293,7 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
         tail = (tail + bytes.toString('latin1')).slice(-64 * 1024);
       });
       client.resume();
-      await waitFor('the last answer', () => tail.includes(`/b/${COUNT - 1} 65536`));
+      await until('the last answer', () => tail.includes(`/b/${COUNT - 1} 65536`));
       assert.ok(length > LONG);
       const answers = [...tail.matchAll(/\r\n\r\n(?:lane|node) (\S+) /g)].map(([, url]) => url);
       assert.deepEqual(answers, ['/a', ...Array.from({ length: COUNT }, (_, count) => `/b/${count}`)]);
@@ -308,13 +307,13 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
       const { client, socket } = await server.openUnread();
       client.pause();
       client.write(get(`/long/${LONG}`));
-      await waitFor('the request', () => server.served.length === 1);
+      await until('the request', () => server.served.length === 1);
       assert.equal(socket.timeout, 20_000);
       client.resume();
-      await waitFor('the answer taken', () => socket.writableLength === 0);
+      await until('the answer taken', () => socket.writableLength === 0);
       assert.equal(socket.timeout, NEVER_MS + 1000);
       client.write(get('/a'));
-      await waitFor('the next request', () => server.served.length === 2);
+      await until('the next request', () => server.served.length === 2);
       assert.equal(server.left.length, 0);
       client.destroy();
     }),
@@ -327,8 +326,8 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
       client.pause();
       const startedAtMs = performance.now();
       client.write(get(`/long/${LONG}`));
-      await waitFor('the request', () => server.served.length === 1);
-      await waitFor('the end of the connection', () => socket.destroyed);
+      await until('the request', () => server.served.length === 1);
+      await until('the end of the connection', () => socket.destroyed);
       assert.ok(performance.now() - startedAtMs > 190);
       assert.deepEqual(server.expired, []);
       client.destroy();
@@ -342,7 +341,7 @@ describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
     withServer({ headersTimeoutMs: 200 }, async (server) => {
       const busy = await server.open();
       busy.client.send(get('/later'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       const startedAtMs = performance.now();
       const silent = await server.open();
       await silent.client.readToEnd();
@@ -362,7 +361,7 @@ describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
       busy.client.send(get('/a'));
       await busy.client.readResponses(1);
       busy.client.send(get('/later'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       const startedAtMs = performance.now();
       idle.client.send(get('/a'));
       await idle.client.readResponses(1);
@@ -387,7 +386,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       server.oldAtMs = server.clock.monotonicMs() + 100;
       const { client } = await server.open();
       client.send(get('/later'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       server.clock.stall(200);
       await server.release();
       await client.readResponses(1);
@@ -413,10 +412,10 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       const { client, socket } = await server.open();
       server.oldAtMs = Number.POSITIVE_INFINITY;
       client.send(get('/later'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       const readBefore = socket.bytesRead;
       client.send(get('/last'));
-      await waitFor('the next request', () => socket.bytesRead > readBefore);
+      await until('the next request', () => socket.bytesRead > readBefore);
       await server.settle();
       await server.release();
       const responses = parseResponses(await client.readToEnd());
@@ -457,7 +456,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
         await server.release(true);
         const readBefore = socket.bytesRead;
         client.write(bytes);
-        await waitFor('the bytes behind it', () => socket.bytesRead > readBefore || socket.destroyed);
+        await until('the bytes behind it', () => socket.bytesRead > readBefore || socket.destroyed);
         await server.settle();
         let length = 0;
         client.on('data', (data: Buffer) => {
@@ -483,11 +482,11 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       client.write(get(`/later/${LONG}`));
       await server.release(true);
       client.write('x'.repeat(200 * 1024));
-      await waitFor('what is thrown away', () => socket.bytesRead > 200 * 1024);
+      await until('what is thrown away', () => socket.bytesRead > 200 * 1024);
       await server.settle();
       assert.ok(!socket.destroyed);
       client.write('x'.repeat(100 * 1024));
-      await waitFor('the end of the connection', () => socket.destroyed);
+      await until('the end of the connection', () => socket.destroyed);
       assert.deepEqual(server.left, []);
       client.destroy();
     }),
@@ -501,9 +500,9 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       await idle.client.readResponses(1);
       const busy = await server.open();
       busy.client.send(get('/later'));
-      await waitFor('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.underWay.length === 1);
       for (const { connection } of [idle, busy]) connection.endIfIdle?.();
-      await waitFor('the end of the idle one', () => idle.socket.destroyed);
+      await until('the end of the idle one', () => idle.socket.destroyed);
       assert.ok(!busy.socket.destroyed);
       await server.release();
       assert.equal((await busy.client.readResponses(1))[0]?.status, 200);
@@ -516,7 +515,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       const { client, connection, socket } = await server.openUnread();
       client.pause();
       client.write(get(`/long/${LONG}`));
-      await waitFor('the request', () => server.served.length === 1);
+      await until('the request', () => server.served.length === 1);
       connection.endIfIdle?.();
       assert.ok(!socket.destroyed);
       let length = 0;
@@ -524,7 +523,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
         length += data.length;
       });
       client.resume();
-      await waitFor('the end of the connection', () => client.destroyed);
+      await until('the end of the connection', () => client.destroyed);
       assert.ok(length > LONG, `${length} bytes came`);
     }),
   );
@@ -535,7 +534,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
       const left = await server.open();
       assert.ok(left.connection.endIfIdle !== undefined);
       left.client.send('GET /half HTTP/1.1\r\nHost: x\r\n');
-      await waitFor('the connection to leave', () => server.left.length === 1);
+      await until('the connection to leave', () => server.left.length === 1);
       assert.equal(left.connection.endIfIdle, undefined);
       // The timer of the older connection would have run out before.
       const silent = await server.open();

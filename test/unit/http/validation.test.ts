@@ -103,7 +103,7 @@ describe('a tuple', () => {
         const good = { subject: 'a:b', relation: 'owner', object: 'c:d' };
         const checks: unknown[] = Array.from({ length: index }, () => good);
         checks.push({ subject, relation, object }, good);
-        const expected = outcomeOf(() => parseTuple(subject, relation, object, `checks[${index}].`));
+        const expected = outcomeOf(() => parseTuple(subject, relation, object, 'checks', index));
         const actual = outcomeOf(() => validateBody(bulkSchema, { checks }));
         if ('code' in expected) assert.deepEqual(actual, expected);
         else assert.ok('value' in actual);

@@ -173,7 +173,7 @@ const wallClockJump: Trial = {
         }
         window = { from, to: load.now() };
       });
-      const { text } = describePauses([...outcome.report.pauses(window).values()]);
+      const { text } = describePauses(outcome.report.pauses(window));
       bench.say(`  ${text}`);
       assertNoFailures(outcome);
     } finally {
