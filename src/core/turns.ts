@@ -1,0 +1,147 @@
+// Fair turns on the event loop: whose work goes on next where more is asked than there is time for. Deficit round-robin by
+// measured time, with priority for sparse flows (the scheduler of RFC 8290, without its queue management). Every key has a
+// queue, which is served until its quantum is used up; a key that had nothing to do goes before those that always have
+// work. It keeps: what one key costs delays another by one round of quanta at most, however much the first has waiting;
+// the work of one key begins in the order in which it came; where nobody waits, work runs at once.
+
+import type { Clock } from './clock.ts';
+
+/** Runs once; true: there is more to do, for which it is called again when its key's turn comes. Must not throw. */
+export type Step = () => boolean;
+
+export interface Turns {
+  /**
+   * Whether work may begin at once, without `run`: nobody waits, and this turn of the event loop has time left. `nowMs` is
+   * the monotonic time, which the caller has read anyway.
+   */
+  idle(nowMs: number): boolean;
+  /** Runs `step` at once where `idle`, else when the turn of `key` comes; in the order of the calls for one key. */
+  run(key: string, step: Step): void;
+  /** Steps that wait. */
+  readonly waiting: number;
+}
+
+/** For which work is done in one turn of the event loop: in between, sockets and timers are served. */
+const TURN_MS = 4;
+/** What a queue is served for before the next one's turn. Far above a check, below a large bulk. */
+const QUANTUM_MS = 1;
+/** What a step counts for at least: clocks have a grain, and steps without cost would never end a turn. */
+const STEP_MS_MIN = 0.001;
+/** Steps that have ended are let go of in bulk. */
+const ENDED_STEPS_MAX = 256;
+
+interface Flow {
+  readonly key: string;
+  readonly steps: Step[];
+  /** Of the first step that has not ended. */
+  head: number;
+  /** Time it may still take before the next one's turn; below zero where its last step took more. */
+  deficitMs: number;
+}
+
+const first = (flows: ReadonlyMap<string, Flow>): Flow | undefined => flows.values().next().value;
+
+export class FairTurns implements Turns {
+  readonly #clock: Clock;
+  /** Flows that had nothing to do before, served first, for one quantum; in the order of their turns. */
+  readonly #sparse = new Map<string, Flow>();
+  /** The others, in the order of their turns. One without steps is kept once around, so that it does not count as sparse again. */
+  readonly #busy = new Map<string, Flow>();
+  #waiting = 0;
+  /** Undefined: no work was begun in this turn of the event loop. */
+  #turnStartedMs: number | undefined;
+  readonly #endTurn = (): void => {
+    this.#turnStartedMs = undefined;
+    if (this.#waiting > 0) this.#serve();
+  };
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  idle(nowMs: number): boolean {
+    if (this.#waiting > 0) return false;
+    if (this.#turnStartedMs !== undefined) return nowMs - this.#turnStartedMs < TURN_MS;
+    this.#beginTurn(nowMs);
+    return true;
+  }
+
+  run(key: string, step: Step): void {
+    if (this.idle(this.#clock.monotonicMs()) && !step()) return;
+    let flow = this.#sparse.get(key) ?? this.#busy.get(key);
+    if (flow === undefined) {
+      flow = { key, steps: [], head: 0, deficitMs: QUANTUM_MS };
+      this.#sparse.set(key, flow);
+    }
+    flow.steps.push(step);
+    this.#waiting += 1;
+  }
+
+  #beginTurn(nowMs: number): void {
+    this.#turnStartedMs = nowMs;
+    this.#clock.setImmediate(this.#endTurn);
+  }
+
+  #serve(): void {
+    let nowMs = this.#clock.monotonicMs();
+    // Also where a step throws: the others go on in the next turn.
+    this.#beginTurn(nowMs);
+    let spentMs = 0;
+    while (this.#waiting > 0 && spentMs < TURN_MS) {
+      const flow = first(this.#sparse) ?? first(this.#busy);
+      if (flow === undefined) return;
+      const step = flow.steps[flow.head];
+      if (step === undefined) {
+        this.#retire(flow);
+      } else if (flow.deficitMs <= 0) {
+        flow.deficitMs += QUANTUM_MS;
+        this.#toBack(flow);
+      } else {
+        this.#runStep(flow, step);
+        const endedMs = this.#clock.monotonicMs();
+        const costMs = Math.max(endedMs - nowMs, STEP_MS_MIN);
+        nowMs = endedMs;
+        flow.deficitMs -= costMs;
+        spentMs += costMs;
+      }
+    }
+    // Who waits for nobody owes nothing.
+    if (this.#waiting === 0) {
+      this.#sparse.clear();
+      this.#busy.clear();
+    }
+  }
+
+  #runStep(flow: Flow, step: Step): void {
+    let more = false;
+    try {
+      more = step();
+    } finally {
+      if (!more) this.#finish(flow);
+    }
+  }
+
+  #finish(flow: Flow): void {
+    this.#waiting -= 1;
+    flow.head += 1;
+    if (flow.head < flow.steps.length && flow.head < ENDED_STEPS_MAX) return;
+    flow.steps.splice(0, flow.head);
+    flow.head = 0;
+  }
+
+  /** Nothing of the flow waits. */
+  #retire(flow: Flow): void {
+    if (this.#sparse.has(flow.key)) this.#toBack(flow);
+    else this.#busy.delete(flow.key);
+  }
+
+  #toBack(flow: Flow): void {
+    this.#sparse.delete(flow.key);
+    this.#busy.delete(flow.key);
+    this.#busy.set(flow.key, flow);
+  }
+}
