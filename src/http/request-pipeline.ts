@@ -8,6 +8,7 @@ import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import { type Plans, resolvePlan } from '../core/plans.ts';
 import { hasScope } from '../core/scopes.ts';
+import type { Turns } from '../core/turns.ts';
 import type { Front, TenantSession } from '../front/front.ts';
 import type { FailureLimiter, RateDecision, RateLimiter } from '../front/limits/rate-limiter.ts';
 import type { Answers } from './answers.ts';
@@ -21,6 +22,9 @@ import type { RequestMetrics } from './request-metrics.ts';
 
 /** Serves one request that needs a key. `route` is undefined where nothing is at the path. */
 export type Pipeline = (exchange: Exchange, route: Route | undefined) => void;
+
+/** Whose turn it is where no key says who asks. */
+const ANONYMOUS = '';
 
 /** How old the plan of a tenant may be that sends nothing but requests above its limit. */
 const PLAN_AGE_MS = 1000;
@@ -43,12 +47,13 @@ export function createPipeline(
     readonly rateLimiter: RateLimiter;
     readonly failureLimiter: FailureLimiter;
     readonly clock: Clock;
+    readonly turns: Turns;
     readonly answers: Answers;
     readonly metrics: RequestMetrics;
   },
   options: { readonly plans: Plans; readonly deadlineMs: number; readonly trustedProxies: readonly string[] },
 ): Pipeline {
-  const { front, rateLimiter, failureLimiter, clock, answers, metrics } = dependencies;
+  const { front, rateLimiter, failureLimiter, clock, turns, answers, metrics } = dependencies;
   const { plans, deadlineMs } = options;
   const lastLearntMs = new WeakMap<TenantSession, number>();
   const trusted = proxyaddr.compile([...options.trustedProxies]);
@@ -216,19 +221,40 @@ export function createPipeline(
     else go(decision);
   };
 
+  /** Goes on when the turn of `key` comes: more is asked than there is time for. */
+  const defer = (exchange: Exchange, key: string, stage: () => void): void => {
+    turns.run(key, () => {
+      try {
+        if (clock.monotonicMs() < exchange.deadlineMs) stage();
+        else answers.problem(exchange, new GrantdError('overloaded', 'The turn of this request did not come in time.'));
+      } catch (error) {
+        answers.problem(exchange, error);
+      }
+      return false;
+    });
+  };
+
+  /** As `defer`, or at once where nobody waits. */
+  const refuseInTurn = (exchange: Exchange, refuse: () => void): void => {
+    if (turns.idle(exchange.incoming.startedAtMs)) refuse();
+    else defer(exchange, ANONYMOUS, refuse);
+  };
+
   return (exchange, route) => {
     try {
       const token = bearerTokenOf(exchange.incoming.headers.authorization);
       if (token === undefined) {
-        metrics.authenticationFailed();
-        answers.problem(exchange, new GrantdError('unauthorized', 'Send "Authorization: Bearer <API key>".'));
+        refuseInTurn(exchange, () => {
+          metrics.authenticationFailed();
+          answers.problem(exchange, new GrantdError('unauthorized', 'Send "Authorization: Bearer <API key>".'));
+        });
         return;
       }
       let session: TenantSession | Promise<TenantSession>;
       try {
         session = front.authenticate(exchange, token);
       } catch (error) {
-        failAuthentication(exchange, error);
+        refuseInTurn(exchange, () => failAuthentication(exchange, error));
         return;
       }
       if (session instanceof Promise) {
@@ -236,8 +262,11 @@ export function createPipeline(
           guarded(exchange, (verified) => limit(exchange, verified, route)),
           guarded(exchange, (error: unknown) => failAuthentication(exchange, error)),
         );
-      } else {
+      } else if (turns.idle(exchange.incoming.startedAtMs)) {
         limit(exchange, session, route);
+      } else {
+        const verified = session;
+        defer(exchange, verified.tenantId, () => limit(exchange, verified, route));
       }
     } catch (error) {
       answers.problem(exchange, error);

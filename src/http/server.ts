@@ -5,6 +5,7 @@ import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
+import { FairTurns, type Turns } from '../core/turns.ts';
 import type { Front } from '../front/front.ts';
 import type { FailureLimiter, RateLimiter } from '../front/limits/rate-limiter.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -28,6 +29,8 @@ export interface HttpDependencies {
   readonly failureLimiter: FailureLimiter;
   readonly ids: IdFactory;
   readonly clock: Clock;
+  /** Shared with whatever else works on this event loop. Undefined: nothing else does. */
+  readonly turns?: Turns | undefined;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -61,6 +64,7 @@ const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 /** Rejects where the address cannot be bound. */
 export async function listenHttp(dependencies: HttpDependencies, options: HttpOptions): Promise<HttpServer> {
   const { front, rateLimiter, failureLimiter, ids, clock, random, log, tracing } = dependencies;
+  const { turns = new FairTurns(clock) } = dependencies;
   const bounds: HttpBounds = { ...HTTP_BOUNDS, ...options };
   const server = createServer({
     maxHeaderSize: bounds.headerBytesMax,
@@ -104,7 +108,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   });
   const answers = createAnswers({ clock, log }, { errorsBase, closing: () => closing });
   const pipeline = createPipeline(
-    { front, rateLimiter, failureLimiter, clock, answers, metrics },
+    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics },
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
   );
   const app = createApp(

@@ -34,6 +34,7 @@ import { openOperatorApi, openPublicApi } from './open-apis.ts';
 import { openOps } from './open-ops.ts';
 import { openRateLimits } from './open-rate-limits.ts';
 import { openTracing } from './open-tracing.ts';
+import { openTurns } from './open-turns.ts';
 import { listenOn, StartError } from './start-error.ts';
 
 const SCHEMA_VERSION = 1;
@@ -110,6 +111,7 @@ export async function startDev(
   boundGarbage();
   const plans: Plans = config.plans ?? BUILT_IN_PLANS;
   const metrics = createMetrics();
+  const turns = openTurns({ clock, metrics });
   const ids = new IdFactory(clock, random);
   const newContext = () => ({ requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + DEADLINE_MS });
   routeGrpcLog(log);
@@ -149,7 +151,7 @@ export async function startDev(
   for (let index = 0; index < options.shards; index += 1) {
     const address = shardAddress(config.rpcAddress, index);
     const server = await listenOn('GRANTD_RPC_ADDRESS', address, () =>
-      listenShardServer({ shard: () => nodes[index], clock, log, tracing }, { address }),
+      listenShardServer({ shard: () => nodes[index], clock, turns, log, tracing }, { address }),
     );
     parts.defer(() => server.close());
     servers.push(server);
@@ -193,7 +195,7 @@ export async function startDev(
   frontReady = () => front.ready() && consoleFront.ready();
 
   const rateLimiter = openRateLimits({ clock, random, log, metrics }, config, parts);
-  const http = await openPublicApi({ front, rateLimiter, ids, clock, random, log, metrics, tracing }, config, {
+  const http = await openPublicApi({ front, rateLimiter, ids, clock, turns, random, log, metrics, tracing }, config, {
     plans,
     deadlineMs: meta.deadlineMs,
   });

@@ -16,6 +16,7 @@ import { openFront } from './open-front.ts';
 import { openOps } from './open-ops.ts';
 import { openRateLimits } from './open-rate-limits.ts';
 import { openTracing } from './open-tracing.ts';
+import { openTurns } from './open-turns.ts';
 import { prepareProcess } from './prepare-process.ts';
 import { watchReach } from './reach.ts';
 import { Readiness } from './readiness.ts';
@@ -49,7 +50,17 @@ export async function startFront(
   parts.defer(() => reach.close());
   const rateLimiter = openRateLimits({ clock, random, log, metrics }, config, parts);
   const http = await openPublicApi(
-    { front, rateLimiter, ids: new IdFactory(clock, random), clock, random, log, metrics, tracing },
+    {
+      front,
+      rateLimiter,
+      ids: new IdFactory(clock, random),
+      clock,
+      turns: openTurns({ clock, metrics }),
+      random,
+      log,
+      metrics,
+      tracing,
+    },
     config,
     {
       plans: config.plans ?? BUILT_IN_PLANS,

@@ -6,6 +6,7 @@ import { type ConsoleServer, listenConsole } from '../console/server.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
+import type { Turns } from '../core/turns.ts';
 import type { Front, OperatorApi } from '../front/front.ts';
 import { createFailureLimiter } from '../front/limits/failure-limiter.ts';
 import type { RateLimiter } from '../front/limits/rate-limiter.ts';
@@ -26,7 +27,12 @@ interface ApiDependencies {
 
 /** `baseUrl`: undefined where the bound address is the public one. */
 export function openPublicApi(
-  dependencies: ApiDependencies & { readonly front: Front; readonly random: Random; readonly rateLimiter: RateLimiter },
+  dependencies: ApiDependencies & {
+    readonly front: Front;
+    readonly turns: Turns;
+    readonly random: Random;
+    readonly rateLimiter: RateLimiter;
+  },
   config: Pick<FrontConfig, 'httpAddress' | 'errorsBase' | 'trustedProxies'> & { readonly baseUrl: string | undefined },
   options: { readonly plans: Plans; readonly deadlineMs: number },
 ): Promise<HttpServer> {

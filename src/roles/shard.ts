@@ -22,6 +22,7 @@ import { cassandraOptions, toStartError, whileCassandraIsAway } from './open-cas
 import { openOps } from './open-ops.ts';
 import { openRpcTls } from './open-rpc-tls.ts';
 import { openTracing } from './open-tracing.ts';
+import { openTurns } from './open-turns.ts';
 import { prepareProcess } from './prepare-process.ts';
 import { Readiness } from './readiness.ts';
 import { resolveAdvertised, resolveShardName } from './shard-identity.ts';
@@ -98,7 +99,7 @@ export async function startShard(
   let node: ShardNode | undefined;
   const server = await listenOn('GRANTD_RPC_ADDRESS', config.rpcAddress, () =>
     listenShardServer(
-      { shard: () => node, clock, log, tracing },
+      { shard: () => node, clock, turns: openTurns({ clock, metrics }), log, tracing },
       {
         address: config.rpcAddress,
         version,

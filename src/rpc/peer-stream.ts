@@ -5,6 +5,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
+import type { Turns } from '../core/turns.ts';
 import type { Shard, ShardConnection } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { TraceSpan, Tracing } from '../telemetry/spans.ts';
@@ -24,9 +25,14 @@ import { toStreamStatus } from './status-mapping.ts';
 import type { ServerStream } from './transport.ts';
 import { demand, WireViolation } from './wire-violation.ts';
 
+/** Checks of a message between two looks at the clock. */
+const CHECKS_PER_LOOK = 64;
+
 export interface PeerStreamDependencies {
   readonly shard: Shard;
   readonly clock: Clock;
+  /** Where there is more to do than time, each tenant's calls wait for its turn. */
+  readonly turns: Turns;
   readonly log: Log;
   /** The program's version, for the peer's log. */
   readonly version: string;
@@ -40,6 +46,7 @@ export class PeerStream {
   readonly #stream: ServerStream;
   readonly #shard: Shard;
   readonly #clock: Clock;
+  readonly #turns: Turns;
   readonly #log: Log;
   readonly #version: string;
   readonly #consoleAllowed: boolean;
@@ -65,6 +72,7 @@ export class PeerStream {
     this.#shard = dependencies.shard;
     this.#log = dependencies.log;
     this.#clock = dependencies.clock;
+    this.#turns = dependencies.turns;
     this.#answers = new AnswerQueue(dependencies);
     this.#version = dependencies.version;
     this.#consoleAllowed = dependencies.consoleAllowed ?? true;
@@ -158,6 +166,7 @@ export class PeerStream {
     demandColumns(checks);
     const { ids, handles, subjects, relations, objects } = checks;
     const spans = checks.traced.length === 0 ? undefined : this.#spansOf(checks);
+    let idle = false;
     for (let index = 0; index < ids.length; index += 1) {
       const id = ids[index] ?? 0;
       const handle = handles[index] ?? 0;
@@ -165,17 +174,36 @@ export class PeerStream {
       const relation = relations[index] ?? 0;
       const object = objects[index] ?? '';
       demandCheck(handle, subject, relation, object);
-      try {
-        const span = spans?.get(index);
-        const answer =
-          span === undefined
-            ? connection.check(handle, subject, relation, object)
-            : serveInSpan(span, () => connection.check(handle, subject, relation, object));
-        if (typeof answer === 'boolean') this.#answers.check(id, answer);
-        else this.#awaitCheck(id, answer);
-      } catch (error) {
-        this.#answers.failCheck(id, error);
+      if (index % CHECKS_PER_LOOK === 0) idle = this.#turns.idle(this.#clock.monotonicMs());
+      const span = spans?.get(index);
+      if (idle) this.#serveCheck(connection, span, id, handle, subject, relation, object);
+      else {
+        this.#defer(connection.tenantOf(handle), (error) => {
+          if (error !== undefined) this.#answers.failCheck(id, error);
+          else this.#serveCheck(connection, span, id, handle, subject, relation, object);
+        });
       }
+    }
+  }
+
+  #serveCheck(
+    connection: ShardConnection,
+    span: TraceSpan | undefined,
+    id: number,
+    handle: number,
+    subject: string,
+    relation: number,
+    object: string,
+  ): void {
+    try {
+      const answer =
+        span === undefined
+          ? connection.check(handle, subject, relation, object)
+          : serveInSpan(span, () => connection.check(handle, subject, relation, object));
+      if (typeof answer === 'boolean') this.#answers.check(id, answer);
+      else this.#awaitCheck(id, answer);
+    } catch (error) {
+      this.#answers.failCheck(id, error);
     }
   }
 
@@ -211,11 +239,22 @@ export class PeerStream {
   }
 
   #takeCall(connection: ShardConnection, call: Call__Output): void {
-    const { id } = call;
     if (this.#outstanding >= OUTSTANDING_MAX) {
-      this.#answers.fail(id, this.#overloaded());
-      return;
+      this.#answers.fail(call.id, this.#overloaded());
+    } else if (this.#turns.idle(this.#clock.monotonicMs())) {
+      this.#serveCall(connection, call);
+    } else {
+      // What needs no handle costs little, whoever asks.
+      const key = call.handle > 0 ? connection.tenantOf(call.handle) : (call.request ?? '');
+      this.#defer(key, (error) => {
+        if (error !== undefined) this.#answers.fail(call.id, error);
+        else this.#serveCall(connection, call);
+      });
     }
+  }
+
+  #serveCall(connection: ShardConnection, call: Call__Output): void {
+    const { id } = call;
     let answer: Promise<ReplyBody>;
     try {
       answer = this.#dispatch(connection, call);
@@ -235,6 +274,25 @@ export class PeerStream {
         this.#settleOne();
       },
     );
+  }
+
+  /** Serves a check or call when the turn of its tenant comes; with an error where too many wait. */
+  #defer(key: string, serve: (error?: GrantdError) => void): void {
+    if (this.#outstanding >= OUTSTANDING_MAX) {
+      serve(this.#overloaded());
+      return;
+    }
+    this.#outstanding += 1;
+    this.#turns.run(key, () => {
+      if (this.#gone) return false;
+      try {
+        serve();
+      } catch (error) {
+        this.#abort(error);
+      }
+      this.#settleOne();
+      return false;
+    });
   }
 
   #dispatch(connection: ShardConnection, call: Call__Output): Promise<ReplyBody> {

@@ -3,6 +3,7 @@
 
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { Clock } from '../core/clock.ts';
+import { FairTurns, type Turns } from '../core/turns.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Tracing } from '../telemetry/spans.ts';
@@ -39,12 +40,14 @@ export async function listenShardServer(
   dependencies: {
     readonly shard: () => Shard | undefined;
     readonly clock: Clock;
+    /** Shared with whatever else works on this event loop. Undefined: nothing else does. */
+    readonly turns?: Turns | undefined;
     readonly log: Log;
     readonly tracing?: Tracing | undefined;
   },
   options: ShardServerOptions,
 ): Promise<ShardServer> {
-  const { clock, log, tracing } = dependencies;
+  const { clock, log, tracing, turns = new FairTurns(clock) } = dependencies;
   const server = new Server(SERVER_OPTIONS);
   const streams = new Set<PeerStream>();
   let closing: Promise<void> | undefined;
@@ -53,7 +56,7 @@ export async function listenShardServer(
     const shard = dependencies.shard();
     if (shard === undefined || closing !== undefined) return false;
     const { version = '' } = options;
-    const peer = new PeerStream(stream, { shard, clock, log, version, consoleAllowed, tracing }, () => {
+    const peer = new PeerStream(stream, { shard, clock, turns, log, version, consoleAllowed, tracing }, () => {
       streams.delete(peer);
     });
     streams.add(peer);

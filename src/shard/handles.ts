@@ -65,6 +65,11 @@ export class HandleTable {
     };
   }
 
+  /** Empty where the handle is not known. */
+  tenantOf(number: number): string {
+    return this.#handles.get(number)?.memory.tenantId ?? '';
+  }
+
   /** The handle, if a request under it may be served now. */
   use(number: number): Handle {
     const handle = this.#handles.get(number);

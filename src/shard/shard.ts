@@ -219,6 +219,8 @@ export interface ShardWelcome {
 export interface ShardConnection {
   authenticate(claim: { tenantId: string; keyId: string; hash: string }): Promise<HandleGrant>;
   authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant>;
+  /** Whose it is; empty where the handle is not known. */
+  tenantOf(handle: number): string;
   /** Resolves where a request under this handle would be served now. */
   confirm(handle: number): Promise<void>;
   /** Answers at once where memory decides. `relation` is a wire number. */

@@ -86,6 +86,10 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     return this.handles.grant({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
   }
 
+  tenantOf(handle: number): string {
+    return this.handles.tenantOf(handle);
+  }
+
   async confirm(handle: number): Promise<void> {
     this.handles.use(handle);
   }

@@ -29,6 +29,7 @@ export interface Metrics {
   readonly redisFailures: Counter<'reason'>;
   readonly authenticationFailures: Counter;
   readonly frontQueueLength: Gauge;
+  readonly turnsWaiting: Gauge;
   readonly frontRetries: Counter<'reason'>;
   readonly frontShardConnections: Gauge<'state'>;
   readonly discoveryAddresses: Gauge<'source'>;
@@ -243,6 +244,11 @@ function createSummedGauges(registers: Registry[]) {
     shardQueueLength: new Gauge({
       name: 'grantd_shard_queue_length',
       help: 'Writes that wait for an append.',
+      registers,
+    }),
+    turnsWaiting: new Gauge({
+      name: 'grantd_turns_waiting',
+      help: 'Requests and calls that wait for the turn of their tenant, since more is asked than this process has time for.',
       registers,
     }),
     pageCacheBytes: new Gauge({

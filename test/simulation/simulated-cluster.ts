@@ -2,6 +2,7 @@
 // time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
 
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
+import { FairTurns } from '../../src/core/turns.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
@@ -143,10 +144,11 @@ export class SimulatedCluster {
       },
     );
     const streams = new Set<PeerStream>();
+    const turns = new FairTurns(clock);
     const shard: RunningShard = { shardName, address, process, node, streams, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;
-      const peer = new PeerStream(stream, { shard: node, clock, log, version: 'simulated' }, () =>
+      const peer = new PeerStream(stream, { shard: node, clock, turns, log, version: 'simulated' }, () =>
         streams.delete(peer),
       );
       streams.add(peer);

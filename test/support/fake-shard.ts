@@ -276,6 +276,10 @@ class FakeConnection implements ShardConnection {
     return this.#grant(claim.tenantId, `operator:${claim.operator}`, undefined);
   }
 
+  tenantOf(handle: number): string {
+    return this.#handles.get(handle)?.tenantId ?? '';
+  }
+
   async confirm(handle: number): Promise<void> {
     await this.#enter('confirm');
     this.#resolve(handle);
