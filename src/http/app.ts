@@ -59,6 +59,7 @@ export function createApp(
 ): App {
   const { ids, connections, answers, pipeline, metrics, pages, tracing } = dependencies;
   const { routes, deadlineMs, discard } = options;
+  const { serveAnonymous } = pipeline;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
 
@@ -101,16 +102,19 @@ export function createApp(
 
   const serveRoute = (request: Request, response: Response, route: Route): void => {
     const exchange = beginNode(request, response, route.path);
-    if (exchange !== undefined) pipeline(exchange, route);
+    if (exchange !== undefined) pipeline.serve(exchange, route);
   };
 
   const servePage = (request: Request, response: Response, path: string, html: string | undefined): void => {
     const exchange = beginNode(request, response, path);
     if (exchange === undefined) return;
     exchange.meter = errorPage;
+    serveAnonymous(exchange, () => writePage(exchange, request.method, html));
+  };
+  const writePage = (exchange: Exchange, method: string, html: string | undefined): void => {
     if (html === undefined) {
       answers.problem(exchange, new GrantdError('not-found', 'There is no error type of this name.'));
-    } else if (request.method !== 'GET') {
+    } else if (method !== 'GET') {
       answers.problem(
         exchange,
         new GrantdError('method-not-allowed', 'This path takes GET.', { details: { allow: 'GET' } }),
@@ -128,8 +132,12 @@ export function createApp(
   const serveNothing = (request: Request, response: Response): void => {
     const exchange = beginNode(request, response, undefined);
     if (exchange === undefined) return;
-    if (needsKey(request.url)) pipeline(exchange, undefined);
-    else answers.problem(exchange, new GrantdError('not-found', 'There is nothing at this path.'));
+    if (needsKey(request.url)) pipeline.serve(exchange, undefined);
+    else {
+      serveAnonymous(exchange, () =>
+        answers.problem(exchange, new GrantdError('not-found', 'There is nothing at this path.')),
+      );
+    }
   };
 
   return {
@@ -143,7 +151,7 @@ export function createApp(
       const { url } = incoming;
       const route = direct.get(url) ?? direct.get(url.slice(0, Math.max(0, url.indexOf('?'))));
       if (route === undefined) return false;
-      pipeline(begin(incoming, route.path), route);
+      pipeline.serve(begin(incoming, route.path), route);
       return true;
     },
   };

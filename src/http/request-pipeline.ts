@@ -20,8 +20,12 @@ import type { RegisteredOperation, Route } from './operation-table.ts';
 import { parseQuery, queryTextOf } from './query-text.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
-/** Serves one request that needs a key. `route` is undefined where nothing is at the path. */
-export type Pipeline = (exchange: Exchange, route: Route | undefined) => void;
+export interface Pipeline {
+  /** Serves one request that needs a key. `route` is undefined where nothing is at the path. */
+  serve(exchange: Exchange, route: Route | undefined): void;
+  /** Answers one that needs none, when its turn comes among all those behind which nobody is known to stand. */
+  serveAnonymous(exchange: Exchange, answer: () => void): void;
+}
 
 /** Whose turn it is where no key says who asks. */
 const ANONYMOUS = '';
@@ -234,17 +238,16 @@ export function createPipeline(
     });
   };
 
-  /** As `defer`, or at once where nobody waits. */
-  const refuseInTurn = (exchange: Exchange, refuse: () => void): void => {
-    if (turns.idle(exchange.incoming.startedAtMs)) refuse();
-    else defer(exchange, ANONYMOUS, refuse);
+  const serveAnonymous = (exchange: Exchange, answer: () => void): void => {
+    if (turns.idle(exchange.incoming.startedAtMs)) answer();
+    else defer(exchange, ANONYMOUS, answer);
   };
 
-  return (exchange, route) => {
+  const serve = (exchange: Exchange, route: Route | undefined): void => {
     try {
       const token = bearerTokenOf(exchange.incoming.headers.authorization);
       if (token === undefined) {
-        refuseInTurn(exchange, () => {
+        serveAnonymous(exchange, () => {
           metrics.authenticationFailed();
           answers.problem(exchange, new GrantdError('unauthorized', 'Send "Authorization: Bearer <API key>".'));
         });
@@ -254,7 +257,7 @@ export function createPipeline(
       try {
         session = front.authenticate(exchange, token);
       } catch (error) {
-        refuseInTurn(exchange, () => failAuthentication(exchange, error));
+        serveAnonymous(exchange, () => failAuthentication(exchange, error));
         return;
       }
       if (session instanceof Promise) {
@@ -272,4 +275,6 @@ export function createPipeline(
       answers.problem(exchange, error);
     }
   };
+
+  return { serve, serveAnonymous };
 }

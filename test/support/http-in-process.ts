@@ -3,6 +3,7 @@
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS, KEYS_BUCKET, type Plan } from '../../src/core/plans.ts';
+import type { Turns } from '../../src/core/turns.ts';
 import type { FailureLimiter, RateDecision, RateLimiter } from '../../src/front/limits/rate-limiter.ts';
 import { type HttpOptions, listenHttp } from '../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../src/roles/system.ts';
@@ -54,7 +55,7 @@ export interface HttpInProcess {
   close(): Promise<void>;
 }
 
-export async function startHttp(options: Partial<HttpOptions> = {}): Promise<HttpInProcess> {
+export async function startHttp(options: Partial<HttpOptions> = {}, turns?: Turns): Promise<HttpInProcess> {
   const front = new FakeFront(systemClock, systemRandom);
   const rateLimiter = new FakeRateLimiter();
   const failureLimiter = new FakeFailureLimiter();
@@ -66,6 +67,7 @@ export async function startHttp(options: Partial<HttpOptions> = {}): Promise<Htt
       failureLimiter,
       ids: new IdFactory(systemClock, systemRandom),
       clock: systemClock,
+      turns,
       random: systemRandom,
       log: createLog({ level: 'silent', pretty: false }),
       metrics,

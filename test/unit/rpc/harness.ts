@@ -2,6 +2,7 @@
 
 import type { TestContext } from 'node:test';
 import { type ClientDuplexStream, credentials, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import type { Turns } from '../../../src/core/turns.ts';
 import { systemClock } from '../../../src/roles/system.ts';
 import type { FrontMessage } from '../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
 import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
@@ -14,9 +15,9 @@ import { createLog } from '../../../src/telemetry/log.ts';
 
 export const silentLog = createLog({ level: 'silent', pretty: false });
 
-export async function listen(t: TestContext, shard: () => Shard | undefined): Promise<ShardServer> {
+export async function listen(t: TestContext, shard: () => Shard | undefined, turns?: Turns): Promise<ShardServer> {
   const server = await listenShardServer(
-    { shard, clock: systemClock, log: silentLog },
+    { shard, clock: systemClock, log: silentLog, turns },
     { address: '127.0.0.1:0', version: '1.2.3' },
   );
   t.after(() => server.close());

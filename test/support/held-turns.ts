@@ -1,0 +1,35 @@
+// Turns that never come by themselves: a test lets the work of a key go on.
+
+import type { Step, Turns } from '../../src/core/turns.ts';
+
+export class HeldTurns implements Turns {
+  /** False: work runs at once. */
+  holding = true;
+  #held: { readonly key: string; readonly step: Step }[] = [];
+
+  get waiting(): number {
+    return this.#held.length;
+  }
+
+  /** Of the work that waits, in the order in which it came. */
+  get keys(): readonly string[] {
+    return this.#held.map(({ key }) => key);
+  }
+
+  idle(): boolean {
+    return !this.holding;
+  }
+
+  run(key: string, step: Step): void {
+    if (this.holding || step()) this.#held.push({ key, step });
+  }
+
+  /** One step of all that waits, or of what waits under one key. */
+  release(only?: string): void {
+    const due = this.#held;
+    this.#held = [];
+    for (const { key, step } of due) {
+      if ((only !== undefined && key !== only) || step()) this.#held.push({ key, step });
+    }
+  }
+}
