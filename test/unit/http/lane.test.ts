@@ -12,7 +12,7 @@ const WAIT_MS = 900;
 
 const bodiesOf = (responses: readonly RawResponse[]): readonly string[] => responses.map(({ body }) => body.trim());
 
-describe('the order of answers on a connection in the lane', { timeout: 60_000 }, () => {
+describe('the order of answers on a connection in the lane', () => {
   it(
     'is that of its plain requests, none of which leaves it',
     withServer({}, async (server) => {
@@ -134,7 +134,7 @@ describe('the order of answers on a connection in the lane', { timeout: 60_000 }
   );
 });
 
-describe('a client of the lane that goes', { timeout: 30_000 }, () => {
+describe('a client of the lane that goes', () => {
   it(
     'after it has ended its side gets the answer under way, then the end',
     withServer({}, async (server) => {
@@ -270,7 +270,7 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
   );
 });
 
-describe('a client of the lane that takes no answers', { timeout: 30_000 }, () => {
+describe('a client of the lane that takes no answers', () => {
   it(
     'is not read any further, and gets all of them in order once it takes them',
     withServer({}, async (server) => {
@@ -338,7 +338,7 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
   );
 });
 
-describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
+describe('a client of the lane that asks nothing', () => {
   it(
     'from the beginning is told so when the time for a header is over, while a request under way is left alone',
     withServer({ headersTimeoutMs: WAIT_MS }, async (server) => {
@@ -382,7 +382,7 @@ describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
   );
 });
 
-describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
+describe('the end of a connection in the lane', () => {
   it(
     'comes with a success when it is old, and not with a refusal',
     withServer({}, async (server) => {

@@ -8,7 +8,7 @@ import { assertRawProblem, parseResponses, RawConnection, rawExchange } from '..
 
 const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
 
-describe('the transport', { timeout: 60_000 }, () => {
+describe('the transport', () => {
   let http: HttpInProcess;
   let head: (method: string, path: string, extra?: string) => string;
   let impatientHead: typeof head;
