@@ -2,13 +2,15 @@
 // system itself gives to connections and to listeners on port 0: those of the tests beside would take them in between.
 
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 const PORT_MIN = 10_000;
+/** Where the system does not say otherwise: the dynamic ports of RFC 6335. */
+const SYSTEM_PORT_MIN = 49_152;
 const SYSTEM_PORTS = '/proc/sys/net/ipv4/ip_local_port_range';
-const [systemMin = 0] = readFileSync(SYSTEM_PORTS, 'utf8').trim().split(/\s+/).map(Number);
-/** So few are left where the system takes nearly all that one of its own is no worse. */
+const systemMin = existsSync(SYSTEM_PORTS) ? Number.parseInt(readFileSync(SYSTEM_PORTS, 'utf8'), 10) : SYSTEM_PORT_MIN;
+/** A system that takes nearly all for itself leaves too few to choose from: then one of its own is no worse. */
 const portEnd = systemMin > 2 * PORT_MIN ? systemMin : 65_536;
 
 async function isFree(port: number): Promise<boolean> {
@@ -19,7 +21,7 @@ async function isFree(port: number): Promise<boolean> {
   } catch {
     return false;
   } finally {
-    server.close();
+    await new Promise((resolve) => server.close(resolve));
   }
 }
 

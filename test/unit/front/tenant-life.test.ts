@@ -145,7 +145,7 @@ test('the requests of a tenant are counted over all fronts, and those of another
   assert.equal(load?.shardName, 'shard-1');
   assert.ok(load.checksPerSecond > 0, String(load.checksPerSecond));
   assert.equal(load.failuresPerSecond, 0);
-  assert.ok(load.p99Ms !== undefined && load.p99Ms > 0 && load.p99Ms < 5000, String(load.p99Ms));
+  assert.ok(load.p99Ms !== undefined && load.p99Ms > 0 && load.p99Ms < 60_000, String(load.p99Ms));
 });
 
 test('the bounds of a plan are the same on every front, and the refusal names them', async (t) => {
