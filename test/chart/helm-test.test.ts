@@ -15,7 +15,7 @@ import { type HttpService, startHttpService } from '../support/http-service.ts';
 const SCRIPT = readFileSync(join(CHART, 'files', 'test.mjs'), 'utf8');
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 const TOKEN = 'the-operator-token-of-the-helm-test';
-const RUN_MS_MAX = 60_000;
+const RUN_MS_MAX = 240_000;
 
 describe('what helm test runs', () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-helm-test-'));

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
-const START_MS_MAX = 30_000;
-const STOP_MS_MAX = 20_000;
+const START_MS_MAX = 120_000;
+const STOP_MS_MAX = 60_000;
 const POLL_MS = 20;
 
 export interface DevFile {

@@ -56,7 +56,7 @@ describe('the command line', () => {
     [['serve'], /unknown command 'serve'/],
   ] as const) {
     it(`refuses: grantd ${args.join(' ')}`, () => {
-      const run = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env: {}, timeout: 20_000 });
+      const run = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env: {}, timeout: 120_000 });
       assert.notEqual(run.status, 0);
       assert.match(run.stderr, message);
       assert.equal(run.stdout, '');
@@ -67,7 +67,7 @@ describe('the command line', () => {
     const run = spawnSync(process.execPath, [MAIN, 'slots'], {
       encoding: 'utf8',
       env: { GRANTD_DATA_DIR: join(ROOT, 'no-such-directory') },
-      timeout: 20_000,
+      timeout: 120_000,
     });
     assert.equal(run.status, 1);
     assert.match(run.stderr, /^grantd: There is no .*no-such-directory\/dev\.json\. Start the service/);

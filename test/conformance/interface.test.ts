@@ -70,7 +70,7 @@ const OUTSIDE = [
   '/%',
 ];
 
-describe('the interface', { timeout: 120_000 }, () => {
+describe('the interface', () => {
   let service: HttpService;
   let key: string;
   before(async () => {

@@ -7,7 +7,7 @@ import { type HttpService, startHttpService } from '../support/http-service.ts';
 
 const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
 
-describe('the protocol', { timeout: 120_000 }, () => {
+describe('the protocol', () => {
   let service: HttpService;
   before(async () => {
     service = await startHttpService();

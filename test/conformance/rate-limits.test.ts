@@ -20,7 +20,7 @@ const PLANS = {
 
 const numberOf = (answer: Answer, name: string): number => Number(answer.headers[name]);
 
-describe('the rate limit', { timeout: 120_000 }, () => {
+describe('the rate limit', () => {
   let service: HttpService;
   before(async () => {
     service = await startHttpService({ GRANTD_PLANS: JSON.stringify(PLANS) });
@@ -46,9 +46,9 @@ describe('the rate limit', { timeout: 120_000 }, () => {
 
   it('lets requests through again after Retry-After seconds', async () => {
     const { key } = await service.createTenant('quick');
-    let refused: Answer;
-    do refused = await send(key);
-    while (refused.status === 200);
+    // At once, so that they meet one window on a busy machine, too.
+    const answers = await Promise.all(Array.from({ length: 4 }, () => send(key)));
+    const refused = answers.find(({ status }) => status !== 200) ?? assert.fail('one is too many');
     assertProblem(refused, 429, 'rate-limited', service.errorsBase);
     await new Promise((resolve) => setTimeout(resolve, numberOf(refused, 'retry-after') * 1000 + 20));
     const answer = await send(key);

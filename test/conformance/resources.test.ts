@@ -16,7 +16,7 @@ function recordOf(answer: Answer): Record<string, unknown> {
   return answer.json as Record<string, unknown>;
 }
 
-describe('the resources', { timeout: 120_000 }, () => {
+describe('the resources', () => {
   let service: HttpService;
   before(async () => {
     service = await startHttpService();

@@ -1,7 +1,29 @@
-// Ports of the loopback on which nothing listens now, for programs that have to be told one.
+// Ports of the loopback on which nothing listens now, for programs that have to be told one. They lie below those that the
+// system itself gives to connections and to listeners on port 0: those of the tests beside would take them in between.
 
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+const PORT_MIN = 10_000;
+/** Where the system does not say otherwise: the dynamic ports of RFC 6335. */
+const SYSTEM_PORT_MIN = 49_152;
+const SYSTEM_PORTS = '/proc/sys/net/ipv4/ip_local_port_range';
+const systemMin = existsSync(SYSTEM_PORTS) ? Number.parseInt(readFileSync(SYSTEM_PORTS, 'utf8'), 10) : SYSTEM_PORT_MIN;
+/** A system that takes nearly all for itself leaves too few to choose from: then one of its own is no worse. */
+const portEnd = systemMin > 2 * PORT_MIN ? systemMin : 65_536;
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
 
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1);
@@ -10,9 +32,10 @@ export async function freePort(): Promise<number> {
 
 /** All different. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = PORT_MIN + Math.floor(Math.random() * (portEnd - PORT_MIN));
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
 }

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { isErrorCode } from '../../src/core/errors.ts';
 
 /** Longer than anything a test waits for; a wait that reaches it has failed. */
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 60_000;
 
 export class RawConnection {
   readonly #socket: Socket;

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { type Answer, type CallOptions, call } from './http-client.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
-const START_MS_MAX = 30_000;
-const STOP_MS_MAX = 15_000;
+const START_MS_MAX = 120_000;
+const STOP_MS_MAX = 60_000;
 const POLL_MS = 50;
 
 export interface HttpService {

@@ -12,13 +12,12 @@ import { RawConnection } from './http-raw.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { waitFor } from './wait-for.ts';
 
-const WAIT_MS_MAX = 10_000;
 /** So long that nothing here waits for it. */
 export const NEVER_MS = 60_000;
 /** Of an answer: more than the buffers of both ends hold. */
 export const LONG = 24 * 1024 * 1024;
 
-export const until = (what: string, condition: () => boolean): Promise<void> => waitFor(what, condition, WAIT_MS_MAX);
+export const until = (what: string, condition: () => boolean): Promise<void> => waitFor(what, condition);
 
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 export const post = (path: string, body: string): string =>

@@ -13,7 +13,9 @@ import { freePort } from './free-port.ts';
 import { waitFor } from './wait-for.ts';
 
 const HOST = '127.0.0.1';
-const START_MS_MAX = 10_000;
+const START_MS_MAX = 60_000;
+/** A program is started for each command, which a busy machine lets wait. */
+const TELL_MS_MAX = 20_000;
 const CLUSTER_SLOTS = 16_384;
 const MASTER_NAME = 'limits';
 /** Prints the process id of the server and ends it at the end of its own input. */
@@ -75,7 +77,7 @@ export class RedisServer {
   async tell(...command: readonly string[]): Promise<string> {
     const authentication = this.#password === undefined ? [] : ['--no-auth-warning', '-a', this.#password];
     const { stdout } = await run('redis-cli', ['-h', HOST, '-p', String(this.port), ...authentication, ...command], {
-      timeout: 1000,
+      timeout: TELL_MS_MAX,
     }).catch(() => ({ stdout: '' }));
     return stdout.trim();
   }

@@ -21,8 +21,8 @@ export function newSlot(): number {
   return lastSlot;
 }
 
-/** Ten seconds from now. */
-export const soon = (): number => systemClock.monotonicMs() + 10_000;
+/** For calls that are to be answered, however busy the machine. */
+export const soon = (): number => systemClock.monotonicMs() + 60_000;
 
 export const META: Meta = Object.freeze({
   schemaVersion: 1,

@@ -10,7 +10,7 @@ it('the project has no dead files, exports or dependencies', () => {
   const run = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'knip', 'bin', 'knip.js'), '--no-progress'], {
     cwd: ROOT,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 240_000,
   });
   assert.equal(run.status, 0, `${run.stdout}${run.stderr}`);
 });

@@ -8,9 +8,9 @@ import { waitFor as waitForLong } from '../../support/wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const MAIN = join(ROOT, 'src', 'main.ts');
-const START_MS_MAX = 60_000;
-const STOP_MS_MAX = 40_000;
-const WAIT_MS_MAX = 20_000;
+const START_MS_MAX = 120_000;
+const STOP_MS_MAX = 60_000;
+const WAIT_MS_MAX = 60_000;
 
 /** The settings that keep a test off everything that is not its own. */
 export function testEnvironment(directory: string): Record<string, string> {

@@ -1,5 +1,6 @@
 // Three nodes, of which one is paused, one is killed, all are killed: what was acknowledged stands, a member keeps its
-// lease as long as a quorum lives, and nothing waits for a node that is away longer than it takes to notice.
+// lease as long as a quorum lives, and nothing waits for a node that is away longer than it takes to notice. Bounds of time
+// are stretched by how busy the machine is.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -8,6 +9,7 @@ import { systemClock } from '../../../src/roles/system.ts';
 import type { LogRecord, Store } from '../../../src/store/store.ts';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../support/cassandra.ts';
 import { migrate, openStore } from '../../support/cassandra-keyspace.ts';
+import { Strain } from '../../support/cluster/strain.ts';
 import {
   createGrantWrite,
   createMember,
@@ -17,6 +19,7 @@ import {
   newTenantId,
   soon,
 } from '../../support/store-fixtures.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const missing = await missingCassandra('Cassandra with nodes that fail');
 const now = (): number => systemClock.monotonicMs();
@@ -170,7 +173,10 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
       await store.listSlots(now() + CALL_MS);
     }, 200);
     loops.push(...beats, ...logs.map(({ loop }) => loop), checks, scans);
+    const strain = new Strain();
+    test.after(() => strain.stop());
     const measure = (what: string): void => {
+      const factor = strain.take();
       const [beat, append, check, scan] = [
         Math.max(...beats.map((loop) => loop.takeLongestMs())),
         Math.max(...logs.map(({ loop }) => loop.takeLongestMs())),
@@ -178,10 +184,10 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
         scans.takeLongestMs(),
       ].map(Math.round);
       test.diagnostic(
-        `${what}, the longest time in ms without a beat ${beat}, append ${append}, check ${check}, scan ${scan}`,
+        `${what}, the longest time in ms without a beat ${beat}, append ${append}, check ${check}, scan ${scan}; strain ${factor.toFixed(1)}`,
       );
-      assert.ok((beat ?? 0) < META.leaseMs, `${what}: no lease ends`);
-      for (const time of [append, check, scan]) assert.ok((time ?? 0) < CALL_MS, what);
+      assert.ok((beat ?? 0) < META.leaseMs * factor, `${what}: no lease ends`);
+      for (const time of [append, check, scan]) assert.ok((time ?? 0) < CALL_MS * factor, what);
     };
 
     await pause(2000);
@@ -201,14 +207,17 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
     await cluster.kill(1, 2, 3);
     await pause(3000);
     await cluster.restart(1, 2, 3);
+    strain.take();
     const backMs = now();
-    while (loops.some((loop) => loop.lastMs < backMs)) {
-      assert.ok(now() < backMs + CALL_MS, 'all are back soon after the database is');
-      await pause(10);
-    }
+    await waitFor('all to be back', () => loops.every((loop) => loop.lastMs >= backMs));
+    const tookMs = now() - backMs;
     const [first, second] = beats.map((loop) => loop.lastMs);
-    assert.ok(Math.abs((first ?? 0) - (second ?? 0)) < 2000, 'processes are back at about the same time');
-    test.diagnostic(`all were killed; everything works ${Math.round(now() - backMs)} ms after they were back`);
+    const factor = strain.take();
+    test.diagnostic(
+      `all were killed; everything works ${Math.round(tookMs)} ms after they were back; strain ${factor.toFixed(1)}`,
+    );
+    assert.ok(tookMs < CALL_MS * factor, 'all are back soon after the database is');
+    assert.ok(Math.abs((first ?? 0) - (second ?? 0)) < 2000 * factor, 'processes are back at about the same time');
     await Promise.all(loops.map((loop) => loop.stop()));
 
     for (const { slot, acknowledged } of logs) {

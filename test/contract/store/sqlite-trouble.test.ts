@@ -115,7 +115,7 @@ describe('sqlite store in trouble', () => {
         () => true,
         () => false,
       );
-    await waitFor('the thread to be started again', isBack, 10_000);
+    await waitFor('the thread to be started again', isBack);
     await lane.close();
   });
 });

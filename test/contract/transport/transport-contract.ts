@@ -72,7 +72,7 @@ function largeMessage(firstId: number) {
 }
 
 export function defineTransportContract(name: string, connect: (server: ShardServer) => OpenStream): void {
-  describe(`the transport ${name}`, { timeout: 60_000 }, () => {
+  describe(`the transport ${name}`, () => {
     it('brings every message once, in order, and none within the call that sends it', async (t) => {
       const shard = createShard();
       const server = await listen(t, () => shard);

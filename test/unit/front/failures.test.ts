@@ -8,13 +8,21 @@ import { slotOfTenant } from '../../../src/core/slots.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
 import { createStaticDiscovery } from '../../../src/discovery/static.ts';
 import { createFront } from '../../../src/front/create-front.ts';
-import type { TenantSession } from '../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { addGrant } from '../../support/fake-shard.ts';
 import { createCuttableTransport } from './cuttable-transport.ts';
-import { addKey, contextFor, newTenantId, setStage, silentLog, until, watchStalls } from './harness.ts';
+import {
+  addKey,
+  contextFor,
+  createStillClock,
+  newTenantId,
+  setStage,
+  silentLog,
+  until,
+  watchStalls,
+} from './harness.ts';
 
 const tuple: Tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' };
 const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;
@@ -28,7 +36,7 @@ test('while an owner does not serve, one request asks for all, and all go on wit
   stage.shard.onCheck = notServing;
   const before = stage.shard.count('check');
   const requests = 2000;
-  const waiting = Array.from({ length: requests }, () => session.check(contextFor(8000), tuple));
+  const waiting = Array.from({ length: requests }, () => session.check(contextFor(), tuple));
   await until(() => stage.shard.count('check') >= before + requests, 'the first tries');
   // Each probe follows the one before: three of them take a while in which thousands could have asked again.
   await until(() => stage.shard.count('check') >= before + requests + 3, 'probes');
@@ -48,27 +56,26 @@ test('an owner that serves again without a word is found out by the next probe',
     refusals += 1;
     return refusals > 505 ? undefined : notServing();
   };
-  const startedAtMs = performance.now();
   await Promise.all(Array.from({ length: 500 }, () => session.check(contextFor(), tuple)));
-  assert.ok(performance.now() - startedAtMs < 2000);
-  assert.ok(refusals <= 1010, `${refusals}`);
+  // Five probes found it still refusing, the sixth was served, and all others went on with that one.
+  assert.ok(refusals > 505 && refusals <= 1010, `${refusals}`);
 });
 
 test('requests whose pages cannot be read do not hold up the others of their slot', async (t) => {
-  const stage = await setStage(t);
+  // Its time stands still: what waits for the end of a pause waits for ever.
+  const clock = createStillClock();
+  const stage = await setStage(t, { clock });
   const session = await stage.session();
   stage.shard.onCheck = (_, object) => (object === 'doc:cold' ? notServing() : undefined);
   const cold = Array.from({ length: 50 }, () =>
-    assert.rejects(session.check(contextFor(600), { ...tuple, object: 'doc:cold' }), code('unavailable')),
+    assert.rejects(session.check(contextFor(600, clock), { ...tuple, object: 'doc:cold' }), code('unavailable')),
   );
-  const stalledMs = watchStalls(t);
-  const slowestMs = { value: 0 };
+  await until(() => stage.shard.count('check') === 50, 'the first tries');
   for (let round = 0; round < 50; round += 1) {
-    const startedAtMs = performance.now();
-    await session.check(contextFor(), tuple);
-    slowestMs.value = Math.max(slowestMs.value, performance.now() - startedAtMs);
+    assert.equal((await session.check(contextFor(600, clock), tuple)).authorized, false);
   }
-  assert.ok(slowestMs.value < 250 + stalledMs(), `${slowestMs.value}`);
+  assert.equal(stage.shard.count('check'), 100);
+  await clock.advance(600);
   await Promise.all(cold);
 });
 
@@ -77,7 +84,7 @@ test('many keys of an owner that does not serve wait together, and are let go wi
   const keys = Array.from({ length: 300 }, () => addKey(stage.tenant));
   stage.shard.onCall = notServing;
   const authenticate = async (key: string, limitMs: number) => stage.front.authenticate(contextFor(limitMs), key);
-  const waiting = keys.slice(0, 200).map((key) => authenticate(key, 8000));
+  const waiting = keys.slice(0, 200).map((key) => authenticate(key, 20_000));
   const late = keys.slice(200).map((key) => assert.rejects(authenticate(key, 300), code('unavailable')));
   await until(() => stage.shard.count('authenticate') >= 305, 'probes');
   await Promise.all(late);
@@ -85,56 +92,54 @@ test('many keys of an owner that does not serve wait together, and are let go wi
   stage.shard.onCall = undefined;
   assert.equal((await Promise.all(waiting)).length, 200);
   // Those whose requests gave up are asked for anew.
-  assert.ok(await authenticate(keys[250] ?? '', 5000));
+  assert.ok(await authenticate(keys[250] ?? '', 20_000));
 });
 
 test('a handover is latency and nothing else', async (t) => {
-  const stage = await setStage(t, { shards: 2 });
+  // Its time stands still: all go on with the word of the new owner, and not after a pause that happens to end.
+  const clock = createStillClock();
+  const stage = await setStage(t, { shards: 2, clock });
   const [first, second] = stage.shards;
   assert.ok(first && second);
   addGrant(stage.tenant, 'user:ann viewer doc:1');
   const session = await stage.session();
   const slot = slotOfTenant(stage.tenant.record.tenantId, stage.world.slots);
   let running = true;
-  const stalledMs = watchStalls(t);
-  let slowestMs = 0;
-  let longestMs = 0;
-  let writes = 0;
-  const loops = Array.from({ length: 32 }, async (_, index) => {
+  const answered = new Array<number>(32).fill(0);
+  const loops = answered.map(async (_, index) => {
     for (let count = 0; running; count += 1) {
-      const startedAtMs = performance.now();
+      const context = contextFor(undefined, clock);
       if (index % 4 === 0) {
         const object = `doc:${index}-${count}`;
-        const [result] = await session.writeGrants(contextFor(), [{ ...tuple, object, revoke: false }]);
+        const [result] = await session.writeGrants(context, [{ ...tuple, object, revoke: false }]);
         assert.equal(result?.kind, 'created');
-        writes += 1;
       } else {
-        assert.equal((await session.check(contextFor(), tuple)).authorized, true);
+        assert.equal((await session.check(context, tuple)).authorized, true);
       }
-      slowestMs = Math.max(slowestMs, performance.now() - startedAtMs);
+      answered[index] = (answered[index] ?? 0) + 1;
     }
   });
   for (let round = 0; round < 4; round += 1) {
     const [from, to, server] = round % 2 === 0 ? [first, second, stage.servers[1]] : [second, first, stage.servers[0]];
-    // As long as a handover lasts. The old owner still has its route for a moment after it stopped serving.
-    const startedAtMs = performance.now();
-    from.onCall = notServing;
-    from.onCheck = notServing;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // The old owner still has its route for a moment after it stopped serving: some are refused by it.
+    let refused = 0;
+    const refuse = (): never => {
+      refused += 1;
+      return notServing();
+    };
+    from.onCall = refuse;
+    from.onCheck = refuse;
+    await until(() => refused >= answered.length, 'all to wait');
     from.release([slot]);
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    const before = to.count('check');
+    await until(() => !stage.front.ready(), 'the front to hear of it');
+    const before = [...answered];
     from.onCall = undefined;
     from.onCheck = undefined;
     to.own([slot], server?.address);
-    longestMs = Math.max(longestMs, performance.now() - startedAtMs);
-    await until(() => to.count('check') > before + 50, 'checks at the new owner');
+    await until(() => answered.every((count, index) => count > (before[index] ?? 0) + 1), 'all to go on');
   }
   running = false;
   await Promise.all(loops);
-  assert.ok(writes > 0);
-  const boundMs = longestMs + 220 + stalledMs();
-  assert.ok(slowestMs < boundMs, `${slowestMs} ms, with handovers of up to ${longestMs} ms`);
 });
 
 test('a shard that joins again as another one serves on over the same connection', async (t) => {
@@ -163,37 +168,43 @@ test('a front cut off from one shard goes on with the others, and is back within
 
   const stalledMs = watchStalls(t);
   let running = true;
-  const slowestMs = [0, 0];
-  const failures = [0, 0];
+  let refusals = 0;
+  let slowestMs = 0;
   const limitMs = 700;
-  const loop = async (session: TenantSession, index: 0 | 1) => {
+  const cutOff = Array.from({ length: 16 }, async () => {
     while (running) {
       const startedAtMs = performance.now();
       try {
-        await session.check(contextFor(limitMs), tuple);
+        await sessions[0].check(contextFor(limitMs), tuple);
       } catch (error) {
         assert.ok(code('unavailable')(error), String(error));
-        failures[index] = (failures[index] ?? 0) + 1;
+        refusals += 1;
       }
-      slowestMs[index] = Math.max(slowestMs[index] ?? 0, performance.now() - startedAtMs);
+      slowestMs = Math.max(slowestMs, performance.now() - startedAtMs);
     }
-  };
-  const loops = Array.from({ length: 32 }, (_, index) =>
-    loop(sessions[index % 2 === 0 ? 0 : 1], index % 2 === 0 ? 0 : 1),
-  );
+  });
+  const rounds = new Array<number>(16).fill(0);
+  const unharmed = rounds.map(async (_, index) => {
+    while (running) {
+      await sessions[1].check(contextFor(), tuple);
+      rounds[index] = (rounds[index] ?? 0) + 1;
+    }
+  });
   network.cut(address);
-  await until(() => (failures[0] ?? 0) >= 64, 'the tenants of that shard to be refused');
+  const cutAt = [...rounds];
+  await until(() => refusals >= 64, 'the tenants of that shard to be refused');
+  // Four times each of them has waited for all of its time. One of the others would have come as far if it waited, too.
+  const roundsMeanwhile = rounds.map((count, index) => count - (cutAt[index] ?? 0));
+  assert.ok(Math.min(...roundsMeanwhile) > 40, `${roundsMeanwhile}`);
   network.heal(address);
   const healedAtMs = performance.now();
   const before = first.count('check');
   await until(() => first.count('check') > before + 16, 'the shard to be reached again');
   const tookMs = performance.now() - healedAtMs;
   running = false;
-  await Promise.all(loops);
-  assert.ok(tookMs < 3000, `back after ${tookMs} ms`);
-  assert.ok((slowestMs[0] ?? 0) < limitMs + 400 + stalledMs(), `a refusal took ${slowestMs[0]} ms`);
-  assert.equal(failures[1], 0);
-  assert.ok((slowestMs[1] ?? 0) < 300 + stalledMs(), `the other shard took ${slowestMs[1]} ms`);
+  await Promise.all([...cutOff, ...unharmed]);
+  assert.ok(tookMs < 3000 + stalledMs(), `back after ${tookMs} ms`);
+  assert.ok(slowestMs < limitMs + 400 + stalledMs(), `a refusal took ${slowestMs} ms`);
 });
 
 test('what piles up for a shard that is silent is shed, oldest deadline first, and delays no other shard', async (t) => {
@@ -211,7 +222,7 @@ test('what piles up for a shard that is silent is shed, oldest deadline first, a
     }),
   );
   for (let round = 0; round < 50; round += 1) {
-    assert.equal((await healthy.check(contextFor(1000), tuple)).authorized, false);
+    assert.equal((await healthy.check(contextFor(), tuple)).authorized, false);
   }
   await Promise.all(pile);
   assert.ok(outcomes.slice(0, 900).every((outcome) => outcome === 'old overloaded'));
@@ -259,13 +270,13 @@ test('a write that an owner may have committed before it stopped serving is neve
   stage.shard.afterWrite = notServing;
   const unknown = (error: unknown) =>
     error instanceof GrantdError && error.code === 'unavailable' && /outcome is not known/.test(error.message);
-  const late = session.writeGrants(contextFor(250), [{ ...tuple, revoke: false }]);
+  const late = session.writeGrants(contextFor(1000), [{ ...tuple, revoke: false }]);
   await assert.rejects(late, unknown);
-  const shed = session.writeGrants(contextFor(2000), [{ ...tuple, revoke: false }]);
+  const shed = session.writeGrants(contextFor(20_000), [{ ...tuple, revoke: false }]);
   const tries = stage.shard.count('writeGrants');
   await until(() => stage.shard.count('writeGrants') > tries + 1);
   stage.shard.onCheck = () => new Promise(() => {});
-  const newer = assert.rejects(session.check(contextFor(2500), tuple), code('unavailable'));
+  const newer = assert.rejects(session.check(contextFor(25_000), tuple), code('unavailable'));
   await assert.rejects(shed, unknown);
   await stage.front.close();
   await newer;

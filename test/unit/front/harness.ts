@@ -17,6 +17,7 @@ import type { OpenStream } from '../../../src/rpc/transport.ts';
 import { createLog, type Log } from '../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
 import { type FakeKey, FakeShard, type FakeTenant, FakeWorld } from '../../support/fake-shard.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 export const silentLog: Log = createLog({ level: 'silent', pretty: false });
@@ -28,12 +29,25 @@ export const reportingClock: Clock = {
   wallMs: () => Math.floor(Date.now() / 2000) * 2000 + 1950,
 };
 
-/** Resolves once the condition holds; fails after a bound. */
-export const until = (condition: () => boolean, what = 'the condition', limitMs = 8000): Promise<void> =>
-  waitFor(what, condition, limitMs);
+/** A clock that stands still until a test moves it: turns of the event loop pass, pauses do not end. */
+export function createStillClock(): VirtualClock {
+  const clock = new VirtualClock();
+  clock.setImmediate = (run) => {
+    setImmediate(run);
+  };
+  return clock;
+}
 
-export function contextFor(limitMs = 5000): RequestContext {
-  return { requestId: ids.create('key').replace('key_', 'req_'), deadlineMs: performance.now() + limitMs };
+/** Resolves once the condition holds; fails after a bound. */
+export const until = (condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> =>
+  waitFor(what, condition);
+
+/** So long that no request here ends by it, however busy the machine. */
+const PATIENCE_MS = 20_000;
+
+/** `clock`: that of the front, where it has one of its own. */
+export function contextFor(limitMs = PATIENCE_MS, clock: Clock = systemClock): RequestContext {
+  return { requestId: ids.create('key').replace('key_', 'req_'), deadlineMs: clock.monotonicMs() + limitMs };
 }
 
 export async function serve(t: TestContext, shard: FakeShard, address = '127.0.0.1:0'): Promise<ShardServer> {
@@ -130,7 +144,7 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
     key,
     front,
     metrics,
-    session: async () => front.authenticate(contextFor(), key),
+    session: async () => front.authenticate(contextFor(PATIENCE_MS, clock), key),
   };
 }
 

@@ -245,9 +245,9 @@ test('one silent shard does not hide the slots of the others', async (t) => {
   const [first, second] = stage.shards;
   assert.ok(first && second);
   first.onCall = () => new Promise(() => {});
-  const startedAtMs = performance.now();
-  const slots = await stage.front.operator.listSlots(contextFor());
-  assert.ok(performance.now() - startedAtMs < 2500);
+  const context = contextFor();
+  const slots = await stage.front.operator.listSlots(context);
+  assert.ok(performance.now() < context.deadlineMs - 10_000, 'long before the request would have failed');
   assert.deepEqual(
     slots.map(({ state, shardName, address, logEnd }) => ({ state, shardName, address, logEnd })),
     [0, 1, 2, 3].map((slot) => ({

@@ -32,7 +32,7 @@ async function readBy<Result>(reader: Reader, send: () => Promise<Result>): Prom
   return result;
 }
 
-describe('the public interface with the lane before Node', { timeout: 60_000 }, () => {
+describe('the public interface with the lane before Node', () => {
   let http: HttpInProcess;
   let keys: { readonly unlimited: string; readonly tiny: string };
   before(async () => {

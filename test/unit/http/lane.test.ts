@@ -7,9 +7,12 @@ import { describe, it } from 'node:test';
 import { parseResponses, type RawResponse } from '../../support/http-raw.ts';
 import { chunked, get, LONG, NEVER_MS, post, until, withServer } from '../../support/lane-server.ts';
 
+/** For a header: long enough that a busy machine sends one in time, and less than an idle connection has. */
+const WAIT_MS = 900;
+
 const bodiesOf = (responses: readonly RawResponse[]): readonly string[] => responses.map(({ body }) => body.trim());
 
-describe('the order of answers on a connection in the lane', { timeout: 60_000 }, () => {
+describe('the order of answers on a connection in the lane', () => {
   it(
     'is that of its plain requests, none of which leaves it',
     withServer({}, async (server) => {
@@ -131,7 +134,7 @@ describe('the order of answers on a connection in the lane', { timeout: 60_000 }
   );
 });
 
-describe('a client of the lane that goes', { timeout: 30_000 }, () => {
+describe('a client of the lane that goes', () => {
   it(
     'after it has ended its side gets the answer under way, then the end',
     withServer({}, async (server) => {
@@ -267,7 +270,7 @@ describe('a client of the lane that goes', { timeout: 30_000 }, () => {
   );
 });
 
-describe('a client of the lane that takes no answers', { timeout: 30_000 }, () => {
+describe('a client of the lane that takes no answers', () => {
   it(
     'is not read any further, and gets all of them in order once it takes them',
     withServer({}, async (server) => {
@@ -335,17 +338,17 @@ describe('a client of the lane that takes no answers', { timeout: 30_000 }, () =
   );
 });
 
-describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
+describe('a client of the lane that asks nothing', () => {
   it(
     'from the beginning is told so when the time for a header is over, while a request under way is left alone',
-    withServer({ headersTimeoutMs: 200 }, async (server) => {
+    withServer({ headersTimeoutMs: WAIT_MS }, async (server) => {
       const busy = await server.open();
       busy.client.send(get('/later'));
       await until('the request', () => server.underWay.length === 1);
       const startedAtMs = performance.now();
       const silent = await server.open();
       await silent.client.readToEnd();
-      assert.ok(performance.now() - startedAtMs > 190);
+      assert.ok(performance.now() - startedAtMs > WAIT_MS - 10);
       assert.deepEqual(server.expired, [silent.connection]);
       // The timer of the older connection ran out before.
       assert.ok(!busy.socket.destroyed);
@@ -356,7 +359,7 @@ describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
 
   it(
     'after an answer is closed one second after the time that it was told, while a request under way is left alone',
-    withServer({ headersTimeoutMs: 40, keepAliveTimeoutMs: 50 }, async (server) => {
+    withServer({ headersTimeoutMs: WAIT_MS, keepAliveTimeoutMs: 50 }, async (server) => {
       const [busy, idle] = [await server.open(), await server.open()];
       busy.client.send(get('/a'));
       await busy.client.readResponses(1);
@@ -369,9 +372,9 @@ describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
       assert.ok(performance.now() - startedAtMs > 1040);
       // The timer of the older one ran out before, and runs anew from its answer on.
       assert.ok(!busy.socket.destroyed);
+      const answeredAtMs = performance.now();
       await server.release();
       assert.equal((await busy.client.readResponses(2))[1]?.body.trim(), 'lane /later');
-      const answeredAtMs = performance.now();
       await busy.client.readToEnd();
       assert.ok(performance.now() - answeredAtMs > 1030);
       assert.deepEqual(server.expired, []);
@@ -379,7 +382,7 @@ describe('a client of the lane that asks nothing', { timeout: 30_000 }, () => {
   );
 });
 
-describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
+describe('the end of a connection in the lane', () => {
   it(
     'comes with a success when it is old, and not with a refusal',
     withServer({}, async (server) => {
@@ -530,7 +533,7 @@ describe('the end of a connection in the lane', { timeout: 30_000 }, () => {
 
   it(
     'is in the hands of Node alone once it has left',
-    withServer({ headersTimeoutMs: 150 }, async (server) => {
+    withServer({ headersTimeoutMs: WAIT_MS }, async (server) => {
       const left = await server.open();
       assert.ok(left.connection.endIfIdle !== undefined);
       left.client.send('GET /half HTTP/1.1\r\nHost: x\r\n');

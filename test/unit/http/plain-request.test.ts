@@ -292,7 +292,7 @@ const plainRequest = fc
     }),
   );
 
-describe('a request that is taken as plain', { timeout: 30_000 }, () => {
+describe('a request that is taken as plain', () => {
   it('is the same request to Node, which reads on right behind it', async () => {
     await fc.assert(
       fc.asyncProperty(request, async (bytes) => void (await holdsForNode(bytes))),

@@ -7,7 +7,7 @@ import { assertRawProblem, parseResponses, RawConnection } from '../../support/h
 
 const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
 
-describe('too many connections', { timeout: 30_000 }, () => {
+describe('too many connections', () => {
   it('refuses those above the bound with a 503 and closes those far above it', async () => {
     const http = await startHttp({ connectionsMax: 2, refusedConnectionsMax: 1 });
     const request = 'GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -33,7 +33,7 @@ describe('too many connections', { timeout: 30_000 }, () => {
   });
 });
 
-describe('closing', { timeout: 30_000 }, () => {
+describe('closing', () => {
   it('finishes what is under way, says so, and takes nothing new', async () => {
     const http = await startHttp();
     const { key } = await http.front.createTenant('unlimited');

@@ -12,7 +12,7 @@ const CHECK: CallOptions = {
   path: '/v1/check',
   body: { subject: 'user:a', relation: 'viewer', object: 'doc:1' },
 };
-const DEADLINE_MS = 300;
+const DEADLINE_MS = 2000;
 
 describe('requests in turns', { timeout: 60_000 }, () => {
   let http: HttpInProcess;

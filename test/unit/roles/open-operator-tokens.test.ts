@@ -10,6 +10,7 @@ import { readConfig } from '../../../src/config/read-config.ts';
 import { openOperatorTokens, type WatchedOperatorTokens } from '../../../src/roles/open-operator-tokens.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 const OWN = 'correct-horse-battery-staple-0123456789';
@@ -39,14 +40,12 @@ describe('operator tokens of a file', () => {
     rmSync(directory, { recursive: true });
   });
 
-  /** Moves the clock until the file was read again and the condition holds, within a bound of real time. */
-  async function until(condition: () => boolean): Promise<void> {
-    const endMs = performance.now() + 5000;
-    while (!condition()) {
-      assert.ok(performance.now() < endMs, 'the file was not read again');
+  /** Moves the clock until the file was read again and the condition holds. */
+  const until = (condition: () => boolean): Promise<void> =>
+    waitFor('the file to be read again', async () => {
       await clock.advance(100);
-    }
-  }
+      return condition();
+    });
 
   it('are known from the start, beside the one of the setting', () => {
     assert.equal(tokens.identify('token-of-ann'), 'ann');

@@ -25,6 +25,7 @@ function createStage() {
 test('welcomes, says what it serves, and says so again at each change', async (t) => {
   const { shard } = createStage();
   const server = await listen(t, () => shard);
+  const askedAtMs = performance.now();
   const { next, stream } = openStream(t, server.address, { ...HELLO, ping: { id: 9 } });
   const first = await next((message) => message);
   assert.equal(first.welcome?.version, '1.2.3');
@@ -32,7 +33,8 @@ test('welcomes, says what it serves, and says so again at each change', async (t
   assert.deepEqual(first.routes?.slots, [0, 1, 2, 3]);
   assert.deepEqual(first.routes?.epochs, [1, 1, 1, 1]);
   assert.equal(first.pong?.id, 9);
-  assert.ok(Math.abs((first.pong?.shardMs ?? 0) - performance.now()) < 2000);
+  const { shardMs = 0 } = first.pong ?? {};
+  assert.ok(shardMs >= askedAtMs && shardMs <= performance.now(), `${shardMs}`);
   shard.release([1]);
   shard.own([2]);
   const routes = await next((message) => message.routes);
@@ -55,6 +57,7 @@ test('the checks of a message that memory decides are answered in one message', 
   const handle = (await reply(1)).handle?.handle ?? assert.fail();
   const slow = Promise.withResolvers<boolean>();
   shard.onCheck = (_, object) => (object === 'doc:slow' ? slow.promise : undefined);
+  const askedAtMs = Date.now();
   stream.write({
     checks: {
       ids: [5, 6, 7, 8],
@@ -70,7 +73,7 @@ test('the checks of a message that memory decides are answered in one message', 
     results.failed.map(({ id, failure }) => [id, failure?.kind]),
     [[8, FailureKind.FAILURE_HANDLE_GONE]],
   );
-  assert.ok(Math.abs(results.checkedAtMs - Date.now()) < 5000);
+  assert.ok(results.checkedAtMs >= askedAtMs && results.checkedAtMs <= Date.now(), `${results.checkedAtMs}`);
   slow.resolve(true);
   assert.deepEqual((await next(({ checkResults }) => checkResults)).authorized, [6]);
 });
@@ -238,7 +241,7 @@ test('a peer that does not read its answers is not read either', async (t) => {
   });
   const handle = (await reply(1)).handle?.handle ?? assert.fail();
   stream.pause();
-  const calls = 400;
+  const calls = 150;
   for (let id = 2; id < 2 + calls; id += 1) stream.write({ calls: [{ id, handle, exportGrants: { limit: 1000 } }] });
   // Each answer has some 400 kB: the server stops long before it has taken all calls. Round trips of another peer show
   // that it had the time to take more.
@@ -264,8 +267,9 @@ test('an answer too large for a message fails its call alone', async (t) => {
   const server = await listen(t, () => shard);
   const { reply, stream } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
   const handle = (await reply(1)).handle?.handle ?? assert.fail();
-  for (let count = 0; count < 80_000; count += 1) {
-    tenant.namespaces.set(String(count), { name: `${'n'.repeat(58)}${count}`, createdAtMs: 1 });
+  // Few and long, so that a busy machine has them encoded before either end takes the other for gone.
+  for (let count = 0; count < 100; count += 1) {
+    tenant.namespaces.set(String(count), { name: `${'n'.repeat(50_000)}${count}`, createdAtMs: 1 });
   }
   stream.write({ calls: [{ id: 2, handle, listNamespaces: {} }] });
   assert.equal((await reply(2)).failure?.code, 'internal');

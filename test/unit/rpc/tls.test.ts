@@ -80,9 +80,6 @@ async function connect(t: TestContext, address: string, tls: RpcTls | undefined,
   };
 }
 
-const until = (what: string, condition: () => boolean | Promise<boolean>): Promise<void> =>
-  waitFor(what, condition, 8000);
-
 test('both ends have to prove themselves; the name is that of the Service', async (t) => {
   const [authority, stranger] = await Promise.all([createAuthority(t), createAuthority(t)]);
   const [shardLeaf, frontLeaf, strangeLeaf] = await Promise.all([
@@ -174,20 +171,20 @@ test('changed files hold for new connections, and existing ones go on', async (t
   // Half-written, then ill-matched: the old set stays in use, and it is said once each.
   const warnings = () => log.lines.filter((line) => line.startsWith('warn')).length;
   await install('v2', { ...newLeaf, ca: newLeaf.ca.slice(0, -30) });
-  await until('the first warning', () => warnings() === 1);
+  await waitFor('the first warning', () => warnings() === 1);
   await install('v3', { ...newLeaf, key: oldLeaf.key });
-  await until('the second warning', () => warnings() === 2);
+  await waitFor('the second warning', () => warnings() === 2);
   (await connect(t, address, clientTls)).close();
 
   await install('v4', newLeaf);
-  await until('the server to take the new files', async () => {
+  await waitFor('the server to take the new files', async () => {
     // Fixed to the new set: it connects only once the server has taken the new files too.
     const probe = await connect(t, address, openTls(t, newLeaf, { serverName: SERVICE })).catch(() => undefined);
     probe?.close();
     return probe !== undefined;
   });
   await assert.rejects(connect(t, address, openTls(t, oldLeaf, { serverName: SERVICE })));
-  await until('the client to take the new files', async () => {
+  await waitFor('the client to take the new files', async () => {
     const probe = await connect(t, address, clientTls).catch(() => undefined);
     probe?.close();
     return probe !== undefined;

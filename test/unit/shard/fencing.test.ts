@@ -10,7 +10,7 @@ import { createShardNode } from '../../../src/shard/node.ts';
 import type { LogRecord } from '../../../src/store/store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { delayedStore } from '../../support/faulty-store.ts';
+import { delayedStore, WRITE_BEHIND } from '../../support/faulty-store.ts';
 import { createProcessClock } from '../../support/process-clock.ts';
 import { META, ShardHarness } from '../../support/shard-harness.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, random, SLOT, soon, tuple, turns, waitFor } from './tools.ts';
@@ -23,6 +23,8 @@ test('the former owner collides, steps down, and nothing that was acknowledged i
   const tenantId = await former.createTenant();
   const handle = await former.handle(tenantId);
   await former.grant(handle, TUPLE);
+  // What it writes behind would tell it, too, and on a busy machine before its next append does.
+  former.faults.turn('hold', WRITE_BEHIND);
   const heir = await OpenSlot.open(memory);
   const write = attempt();
   await assert.rejects(former.grant(handle, tuple('user:a', 'doc:2'), write), { kind: 'not-serving' });

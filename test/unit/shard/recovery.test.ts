@@ -223,12 +223,16 @@ test('a large log is replayed in slices: other work gets its turns, before and b
     const body = encodeEntry({ base: base + entry * 1000, elapsedMs: entry }, operationsOf(entry));
     await memory.append({ slot: SLOT, seq: lastSeq + entry, epoch, entryId: ids.create('ent'), body }, soon());
   }
-  // What one entry costs here, so that a slow machine is no failure.
+  // What one entry costs here, so that a slow machine is no failure; in processor time, so that a busy one is none.
+  const processorMs = (): number => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
   const record = await memory.readRecord(SLOT, lastSeq + 60, soon());
   assert.ok(record !== undefined);
-  const decodingMs = performance.now();
+  const decodingMs = processorMs();
   for (let time = 0; time < 5; time += 1) decodeEntry(record);
-  const entryMs = (performance.now() - decodingMs) / 5;
+  const entryMs = (processorMs() - decodingMs) / 5;
   for (const part of ['replayed', 'recalled']) {
     let watching = true;
     let count = 0;
@@ -237,11 +241,11 @@ test('a large log is replayed in slices: other work gets its turns, before and b
       if (watching) setImmediate(watch);
     };
     setImmediate(watch);
-    const startMs = performance.now();
+    const startMs = processorMs();
     const heir = await OpenSlot.open(memory);
     while (!heir.tenure.recalled) await turns(1);
     watching = false;
-    const sliceMs = (performance.now() - startMs) / count;
+    const sliceMs = (processorMs() - startMs) / count;
     assert.ok(sliceMs < 3 * (10 + entryMs), `${part}: ${sliceMs} ms between turns`);
     const again = await heir.handle(tenantId);
     assert.equal(await heir.check(again, tuple('user:499', 'doc:60')), true);

@@ -107,7 +107,7 @@ test('a store that does not answer withholds the counts, not the tenant', async 
   const startedAtMs = performance.now();
   const tenant = await slot.connection.readTenant(tenantId);
   assert.deepEqual([tenant.tenantId, tenant.counts], [tenantId, undefined]);
-  assert.ok(performance.now() - startedAtMs < 1500, 'long before the store would have failed the call');
+  assert.ok(performance.now() - startedAtMs < 5000, 'long before the store would have failed the call');
   slot.kill();
 });
 

@@ -34,9 +34,9 @@ after(() => {
   for (const slot of opened) slot.kill();
 });
 
-/** Resolves once the condition holds; rejects when it does not within five seconds. */
+/** Resolves once the condition holds; rejects when it does not for long. */
 export const waitFor = (condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> =>
-  waitForWhat(what, condition, 5000);
+  waitForWhat(what, condition);
 
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
