@@ -1,3 +1,5 @@
+// Fair turns: who is served when, on a clock that only work moves.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Clock, Timer } from '../../../src/core/clock.ts';
