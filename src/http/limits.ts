@@ -9,6 +9,21 @@ export const BULK_BODY_BYTES_MAX = 1024 * 1024;
 /** Checks per bulk request (specification section 8). */
 export const BULK_CHECKS_MAX = 100;
 
+/**
+ * From this length on (in UTF-16 units) a JSON text is read through before it is parsed. The costliest shorter text takes
+ * the parser about a millisecond; reading would make every bulk of ordinary size dearer.
+ */
+export const JSON_SCANNED_LENGTH_MIN = 16 * 1024;
+
+/** Arrays and objects in each other in a long text: a bulk check needs three, the rest is for unknown fields. */
+export const JSON_DEPTH_MAX = 32;
+
+/** Values in a long text: a bulk of 100 checks has 402, the rest is for unknown fields. So many are parsed in some 5 ms. */
+export const JSON_VALUES_MAX = 4096;
+
+/** How much of a long text is read in one step, in UTF-16 units: some tenths of a millisecond. */
+export const JSON_STEP_LENGTH = 64 * 1024;
+
 export const PAGE_LIMIT_MAX = 1000;
 export const PAGE_LIMIT_DEFAULT = 100;
 
