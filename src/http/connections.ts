@@ -35,8 +35,15 @@ export interface Connection {
   heldBytes: number;
 }
 
-/** Whether a connection is to end for its age with the answer to a request, whatever that says. */
-export const ageEnds = ({ oldAtMs }: Connection, startedAtMs: number): boolean => startedAtMs > oldAtMs;
+/** How long a client that always has a further request on its way keeps an old connection. */
+const AGE_GRACE_MS = 10_000;
+
+/**
+ * Whether a connection is to end for its age with the answer to a request, whatever that says. `hasMore`: a further request
+ * has come, at least in part.
+ */
+export const ageEnds = ({ oldAtMs }: Connection, startedAtMs: number, hasMore: boolean): boolean =>
+  startedAtMs > (hasMore ? oldAtMs + AGE_GRACE_MS : oldAtMs);
 
 /** One that is served and has just been opened. */
 export const createConnection = (socket: Socket, nowMs: number, oldAtMs: number, surplus: boolean): Connection => ({

@@ -70,15 +70,14 @@ export class NodeIncoming implements Incoming {
     const { request, response, connection } = this;
     const broken = connection.failure !== undefined && !request.complete;
     const longRest = !broken && this.#hasLongRest();
-    // A further request keeps its connection.
-    const old = ageEnds(connection, this.startedAtMs) && connection.gate?.hasMore !== true;
+    const old = ageEnds(connection, this.startedAtMs, connection.gate?.hasMore === true);
     const close = longRest || broken || last || connection.surplus || old;
     const headers = headersOf(head);
     if (close) headers.push('Connection', 'close');
     if (claim !== undefined) this.#releaseOnceTaken(claim);
     response.writeHead(status, headers);
     // What is still to come of a body must be read: unread bytes would cut the connection before the answer is taken.
-    if (close && !broken && !request.complete) this.#endAfterDiscarding(body);
+    if (close && !broken && this.#hasRest()) this.#endAfterDiscarding(body);
     else response.end(body);
   }
 
@@ -95,6 +94,12 @@ export class NodeIncoming implements Incoming {
 
   onceGone(listener: () => void): void {
     this.response.once('close', listener);
+  }
+
+  /** Whether a part of the body has not come. */
+  #hasRest(): boolean {
+    const { complete, headers } = this.request;
+    return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
   }
 
   /** Whether so much of a body may still come that reading it to its end, to keep the connection, is not worth it. */

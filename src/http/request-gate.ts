@@ -50,6 +50,8 @@ export class RequestGate {
   #bodyBytesLeft = 0;
   /** Given to the parser since the newest request was whole: the head of the next one, which the parser keeps. */
   #headBytes = 0;
+  /** Behind the piece that the parser is being given. */
+  #restBytes = 0;
 
   constructor(connection: Connection, options: RequestGateOptions) {
     const { socket } = connection;
@@ -94,9 +96,12 @@ export class RequestGate {
     if (this.#socket.readableLength > 0) this.#socket.read();
   }
 
-  /** Whether bytes have come behind those of the request that is being answered. */
+  /** Whether bytes have come behind those of the request that is being answered, as far as it is known where it ends. */
   get hasMore(): boolean {
-    return this.#waiting.length > 0 || this.#socket.readableLength > 0;
+    if (this.#waiting.length > 0) return true;
+    const heldBytes = this.#restBytes + this.#socket.readableLength;
+    if (this.#newest?.complete !== false) return heldBytes > 0;
+    return this.#newest.headers['transfer-encoding'] === undefined && heldBytes > this.#bodyBytesLeft;
   }
 
   readonly #onClosed = (): void => {
@@ -123,9 +128,11 @@ export class RequestGate {
         : endOfHeadPiece(bytes, at);
       const piece = bytes.subarray(at, end);
       at += piece.length;
+      this.#restBytes = bytes.length - at;
       if (inBody) this.#bodyBytesLeft -= piece.length;
       else this.#headBytes += piece.length;
       this.#feed(piece);
+      this.#restBytes = 0;
       // A body that nobody takes makes Node pause the socket.
       if (at < bytes.length && this.#socket.isPaused()) {
         this.#hold(bytes, at);

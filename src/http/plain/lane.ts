@@ -108,9 +108,8 @@ class LaneConnection {
     const socket = this.#socket;
     this.#underWay = undefined;
     this.#connection.busy = false;
-    // A further request keeps its connection.
     const more = socket.readableLength > 0;
-    const old = !more && ageEnds(this.#connection, incoming.startedAtMs);
+    const old = ageEnds(this.#connection, incoming.startedAtMs, more);
     const close = last || old || socket.readableEnded;
     // In the order in which Node writes them.
     const end = close
