@@ -73,7 +73,9 @@ export function createAnswers(
   };
 
   return {
-    reply(exchange, { status, json }) {
+    reply(exchange, reply) {
+      const { status } = reply;
+      const json = typeof reply.json === 'string' ? reply.json : reply.json();
       const common = commonLines(exchange.requestId);
       if (status === 204) send(exchange, status, common, '');
       else send(exchange, status, bodyLines('application/json', json) + common, json);

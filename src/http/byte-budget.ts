@@ -4,6 +4,7 @@
 
 import type { Clock, Timer } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
+import type { Turns } from '../core/turns.ts';
 
 export interface ByteBudgetBounds {
   readonly bytesMax: number;
@@ -48,6 +49,7 @@ const HOLDERS_SERVED_PER_RELEASE = 16;
 
 export class ByteBudget {
   readonly #clock: Clock;
+  readonly #turns: Turns;
   readonly #meter: ByteBudgetMeter;
   readonly #bounds: ByteBudgetBounds;
   readonly #holders = new Map<string, Holder>();
@@ -56,8 +58,12 @@ export class ByteBudget {
   #heldBytes = 0;
   #serving = false;
 
-  constructor({ clock, meter }: { readonly clock: Clock; readonly meter: ByteBudgetMeter }, bounds: ByteBudgetBounds) {
+  constructor(
+    { clock, turns, meter }: { readonly clock: Clock; readonly turns: Turns; readonly meter: ByteBudgetMeter },
+    bounds: ByteBudgetBounds,
+  ) {
     this.#clock = clock;
+    this.#turns = turns;
     this.#meter = meter;
     this.#bounds = bounds;
   }
@@ -87,7 +93,8 @@ export class ByteBudget {
     refuse: (error: GrantdError) => void,
   ): () => void {
     this.#meter.waited();
-    const giveUp = (): void => {
+    let abandoned = false;
+    const stopWaiting = (): void => {
       waiting.timer.cancel();
       holder.waiting.delete(waiting);
       if (holder.waiting.size === 0) this.#waitingHolders.delete(holder);
@@ -96,7 +103,7 @@ export class ByteBudget {
     const waiting: Waiting = {
       bytes,
       timer: this.#clock.setTimer(() => {
-        giveUp();
+        stopWaiting();
         this.#meter.refused();
         refuse(
           new GrantdError(
@@ -105,14 +112,22 @@ export class ByteBudget {
           ),
         );
       }, this.#bounds.waitMs),
+      // What comes of it takes its turn: one answer that is taken must not have the next one made at once, and so on.
       grant: (claim) => {
-        giveUp();
-        grant(claim);
+        stopWaiting();
+        this.#turns.run(holder.name, () => {
+          if (abandoned) claim.release();
+          else grant(claim);
+          return false;
+        });
       },
     };
     holder.waiting.add(waiting);
     this.#waitingHolders.add(holder);
-    return giveUp;
+    return () => {
+      abandoned = true;
+      stopWaiting();
+    };
   }
 
   #hasRoom(holder: Holder, bytes: number): boolean {

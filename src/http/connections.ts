@@ -33,6 +33,8 @@ export interface Connection {
   activeAtMs: number;
   /** Of it, waiting in memory. */
   heldBytes: number;
+  /** Whose turn it is to have a request of this connection read: its client's, as far as that can be told. */
+  readonly turnKey: string;
 }
 
 /** How long a client that always has a further request on its way keeps an old connection. */
@@ -45,8 +47,16 @@ const AGE_GRACE_MS = 10_000;
 export const ageEnds = ({ oldAtMs }: Connection, startedAtMs: number, hasMore: boolean): boolean =>
   startedAtMs > (hasMore ? oldAtMs + AGE_GRACE_MS : oldAtMs);
 
-/** One that is served and has just been opened. */
-export const createConnection = (socket: Socket, nowMs: number, oldAtMs: number, surplus: boolean): Connection => ({
+/** One that has just been opened. */
+export const createConnection = (
+  socket: Socket,
+  {
+    nowMs,
+    oldAtMs,
+    surplus = false,
+    turnKey = '',
+  }: { readonly nowMs: number; readonly oldAtMs: number; readonly surplus?: boolean; readonly turnKey?: string },
+): Connection => ({
   socket,
   surplus,
   oldAtMs,
@@ -58,6 +68,7 @@ export const createConnection = (socket: Socket, nowMs: number, oldAtMs: number,
   busy: false,
   activeAtMs: nowMs,
   heldBytes: 0,
+  turnKey,
 });
 
 /** Bytes of a whole HTTP response that says `error` and closes the connection. */
@@ -167,7 +178,13 @@ export class Connections {
       return undefined;
     }
     const [byte = 0] = random.bytes(1);
-    const connection = createConnection(socket, nowMs, nowMs + ageMaxMs * (0.5 + byte / 510), surplus);
+    const connection = createConnection(socket, {
+      nowMs,
+      oldAtMs: nowMs + ageMaxMs * (0.5 + byte / 510),
+      surplus,
+      // Clients behind one proxy have nothing in common.
+      turnKey: `address ${peerName ?? `${address} ${socket.remotePort}`}`,
+    });
     this.#connections.set(socket, connection);
     if (surplus) this.#surplus += 1;
     const peer = surplus || peerName === undefined ? undefined : this.#peers.add(peerName, connection);

@@ -19,8 +19,8 @@ export interface OperationRequest {
 
 export interface Reply {
   readonly status: 200 | 201 | 204;
-  /** JSON text; empty for a 204. */
-  readonly json: string;
+  /** JSON text; empty for a 204. A function: text that takes long to make, made in the turn of the tenant. */
+  readonly json: string | (() => string);
 }
 
 export interface SuccessDocumentation {

@@ -139,7 +139,7 @@ export class ReadBody {
   readonly #onEnd = (): void => this.#finish(undefined);
 
   #finish(error: GrantdError | undefined): void {
-    const { request, connection } = this.#incoming;
+    const { request, response, connection } = this.#incoming;
     if (this.#finished) return;
     this.#finished = true;
     connection.failBody = undefined;
@@ -149,6 +149,8 @@ export class ReadBody {
     for (const claim of this.#claims) claim.drop = undefined;
     if (error !== undefined) {
       request.pause();
+      // What is still to come is thrown away behind the answer.
+      response.once('close', () => request.resume());
       this.#done(error, '');
     } else {
       const [first = Buffer.alloc(0)] = chunks;

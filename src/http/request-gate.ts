@@ -1,12 +1,13 @@
 // What stands between a connection and the parser of Node's server, which would emit every request that has come: the bytes
 // are given to it in pieces that end where a request may, and none while a request is being answered, or is not to be read.
 // What comes behind stays in the socket, which is not read. So a connection has one request under way, and it begins only when
-// the client has taken the answer to the one before. The gate only chooses where to cut: what the bytes mean, the
+// the client has taken the answer to the one before, when it is the client's turn. The gate only chooses where to cut: what the bytes mean, the
 // parser alone decides. Should a piece make more than one request nevertheless, they are served one after another.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { assert } from '../core/assert.ts';
+import type { Turns } from '../core/turns.ts';
 import type { Connection } from './connections.ts';
 
 /** The shortest request has 18 bytes, so that a piece has at most the end of one head and the whole of another. */
@@ -33,6 +34,8 @@ export interface RequestGateOptions {
   /** Told how many bytes of a connection are in memory, waiting. */
   readonly hold: (connection: Connection, bytes: number) => void;
   readonly nowMs: () => number;
+  /** A head is read when the turn of its client comes. */
+  readonly turns: Turns;
 }
 
 export class RequestGate {
@@ -52,6 +55,10 @@ export class RequestGate {
   #headBytes = 0;
   /** Behind the piece that the parser is being given. */
   #restBytes = 0;
+  #waitsForTurn = false;
+  #inTurn = false;
+  /** What has come and may be begun at once, if it is this connection's turn. */
+  #arrived: Buffer | undefined;
 
   constructor(connection: Connection, options: RequestGateOptions) {
     const { socket } = connection;
@@ -110,19 +117,66 @@ export class RequestGate {
     this.#waiting.shift()?.();
     if (this.#open > 0) return;
     this.#connection.busy = false;
-    this.#socket.resume();
+    // The rest of a body that nobody wanted takes no turn.
+    if (this.#socket.readableLength === 0 || this.#isInBody) this.#socket.resume();
+    else this.#askForTurn();
   };
 
+  get #isInBody(): boolean {
+    return this.#newest?.complete === false;
+  }
+
+  /** Whether the parser may be given more: of a body that is wanted, or that is all that is left of its request; of a head, in turn. */
+  get #mayFeed(): boolean {
+    if (this.#isInBody) return this.#bodyWanted || this.#open === 0;
+    return this.#open === 0 && this.#inTurn;
+  }
+
   readonly #onData = (bytes: Buffer): void => {
+    if (this.#mayFeed || this.#isOver || this.#open > 0) {
+      this.#feedPieces(bytes);
+      return;
+    }
+    this.#arrived = bytes;
+    this.#askForTurn();
+    if (this.#arrived === undefined) return;
+    this.#arrived = undefined;
+    this.#hold(bytes, 0);
+  };
+
+  #askForTurn(): void {
+    if (this.#waitsForTurn) return;
+    this.#waitsForTurn = true;
+    this.#options.turns.run(this.#connection.turnKey, this.#takeTurn);
+  }
+
+  /** Begins one request of those that have come. */
+  readonly #takeTurn = (): boolean => {
+    this.#waitsForTurn = false;
+    const bytes = this.#arrived;
+    this.#arrived = undefined;
+    this.#inTurn = true;
+    if (bytes !== undefined) this.#feedPieces(bytes);
+    else if (this.#socket.readableLength > 0) this.#socket.read();
+    this.#inTurn = false;
+    if (this.#socket.readableLength === 0) this.#socket.resume();
+    return false;
+  };
+
+  /** Nothing behind a broken request or an answer that says close is looked at (RFC 9112 section 9.6). */
+  get #isOver(): boolean {
+    return this.#connection.failure !== undefined || this.#socket.writableEnded || this.#socket.destroyed;
+  }
+
+  #feedPieces(bytes: Buffer): void {
     let at = 0;
-    while (at < bytes.length) {
-      // Nothing behind a broken request or an answer that says close is looked at (RFC 9112 section 9.6).
-      if (this.#connection.failure !== undefined || this.#socket.writableEnded || this.#socket.destroyed) break;
-      const inBody = this.#newest?.complete === false;
-      if (this.#open > 0 && !(inBody && this.#bodyWanted)) {
+    while (at < bytes.length && !this.#isOver) {
+      if (!this.#mayFeed) {
         this.#hold(bytes, at);
+        if (this.#open === 0) this.#askForTurn();
         return;
       }
+      const inBody = this.#isInBody;
       const end = inBody
         ? at + (this.#bodyBytesLeft > 0 ? this.#bodyBytesLeft : BODY_PIECE)
         : endOfHeadPiece(bytes, at);
@@ -133,14 +187,14 @@ export class RequestGate {
       else this.#headBytes += piece.length;
       this.#feed(piece);
       this.#restBytes = 0;
-      // A body that nobody takes makes Node pause the socket.
-      if (at < bytes.length && this.#socket.isPaused()) {
+      // A body that is not taken as fast as it comes makes Node pause the socket.
+      if (at < bytes.length && this.#bodyWanted && this.#isInBody && this.#socket.isPaused()) {
         this.#hold(bytes, at);
         return;
       }
     }
     this.#options.hold(this.#connection, this.#headBytes);
-  };
+  }
 
   #hold(bytes: Buffer, start: number): void {
     this.#socket.pause();

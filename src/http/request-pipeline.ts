@@ -18,7 +18,7 @@ import type { Incoming } from './incoming.ts';
 import { LongJson, parseJson } from './json-text.ts';
 import { JSON_SCANNED_LENGTH_MIN, RESPONSE_UNCLAIMED_BYTES_MAX } from './limits.ts';
 import { findMediaTypeError } from './media-type.ts';
-import type { OperationRequest } from './operation.ts';
+import type { OperationRequest, Reply } from './operation.ts';
 import type { RegisteredOperation, Route } from './operation-table.ts';
 import { parseQuery, queryTextOf } from './query-text.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -156,7 +156,21 @@ export function createPipeline(
       refuse(exchange, session, error);
       return;
     }
-    reply.then((value) => answers.reply(exchange, value), fail(exchange));
+    reply.then((value) => {
+      if (typeof value.json === 'string') answers.reply(exchange, value);
+      else replyInTurn(exchange, session, value);
+    }, fail(exchange));
+  };
+
+  const replyInTurn = (exchange: Exchange, session: TenantSession, reply: Reply): void => {
+    turns.run(session.tenantId, () => {
+      try {
+        answers.reply(exchange, reply);
+      } catch (error) {
+        answers.problem(exchange, error);
+      }
+      return false;
+    });
   };
 
   /** Parses a body, a long one step by step, and goes on with its value. */

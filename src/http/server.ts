@@ -115,11 +115,11 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     onDropped: metrics.connectionDropped,
   });
   const bodies = new ByteBudget(
-    { clock, meter: metrics.budgetMeterOf('bodies') },
+    { clock, turns, meter: metrics.budgetMeterOf('bodies') },
     { bytesMax: bounds.bodyBytesMax, holderBytesMax: bounds.tenantBodyBytesMax, waitMs: bounds.deadlineMs },
   );
   const responses = new ByteBudget(
-    { clock, meter: metrics.budgetMeterOf('responses') },
+    { clock, turns, meter: metrics.budgetMeterOf('responses') },
     { bytesMax: bounds.responseBytesMax, holderBytesMax: bounds.tenantResponseBytesMax, waitMs: bounds.deadlineMs },
   );
   const stopReporting = metrics.reportHeld(() => ({
@@ -156,7 +156,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     if (connection?.surplus === true) leave(connection);
     else if (connection !== undefined) lane.enter(connection);
   });
-  const gateOptions: RequestGateOptions = { attach, hold, nowMs: () => clock.monotonicMs() };
+  const gateOptions: RequestGateOptions = { attach, hold, nowMs: () => clock.monotonicMs(), turns };
   const leave = (connection: Connection): void => {
     connection.gate = new RequestGate(connection, gateOptions);
   };

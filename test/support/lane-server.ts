@@ -57,7 +57,7 @@ export class LaneServer {
       });
     });
     const letNodeHave = takeConnections(this.#server, (socket) => {
-      const connection = createConnection(socket, this.clock.monotonicMs(), this.oldAtMs, false);
+      const connection = createConnection(socket, { nowMs: this.clock.monotonicMs(), oldAtMs: this.oldAtMs });
       this.sockets.push(socket);
       this.connections.push(connection);
       if (this.withoutLane) letNodeHave(socket);

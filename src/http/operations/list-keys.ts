@@ -31,7 +31,7 @@ export const listKeys: Operation = {
     const { limit, cursor } = validate(pageQuerySchema, query);
     return session.listKeys(context, { limit, cursor }).then(({ items, nextCursor }) => ({
       status: 200,
-      json: JSON.stringify({ keys: items.map(listedKeyRecord), next_cursor: nextCursor ?? null }),
+      json: () => JSON.stringify({ keys: items.map(listedKeyRecord), next_cursor: nextCursor ?? null }),
     }));
   },
 };

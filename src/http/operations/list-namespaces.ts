@@ -29,6 +29,6 @@ export const listNamespaces: Operation = {
   answer: (session, context) =>
     session.listNamespaces(context).then((namespaces) => ({
       status: 200,
-      json: JSON.stringify({ namespaces: namespaces.map(namespaceRecord) }),
+      json: () => JSON.stringify({ namespaces: namespaces.map(namespaceRecord) }),
     })),
 };

@@ -34,7 +34,7 @@ export const listObjects: Operation = {
       .listObjects(context, { subject, relation, namespace, limit, cursor })
       .then(({ items, nextCursor }) => ({
         status: 200,
-        json: JSON.stringify({ objects: items, next_cursor: nextCursor ?? null }),
+        json: () => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null }),
       }));
   },
 };

@@ -9,9 +9,11 @@ import type { Duplex } from 'node:stream';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { GrantdError } from '../../../src/core/errors.ts';
+import { FairTurns } from '../../../src/core/turns.ts';
 import { type Connection, createConnection } from '../../../src/http/connections.ts';
 import { takeConnections } from '../../../src/http/plain/lane.ts';
 import { RequestGate } from '../../../src/http/request-gate.ts';
+import { systemClock } from '../../../src/roles/system.ts';
 import { parseResponses, RawConnection } from '../../support/http-raw.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -28,6 +30,7 @@ class EchoServer {
   heldMax = 0;
 
   constructor(gated: boolean) {
+    const turns = new FairTurns(systemClock);
     const gates = new Map<Socket, RequestGate>();
     const open = new Map<Duplex, number>();
     this.#server = createServer({ requireHostHeader: false }, (request, response) => {
@@ -54,12 +57,12 @@ class EchoServer {
         attach(socket);
         return;
       }
-      const connection = createConnection(socket, 0, Number.POSITIVE_INFINITY, false);
+      const connection = createConnection(socket, { nowMs: 0, oldAtMs: Number.POSITIVE_INFINITY });
       this.connections.push(connection);
       const hold = (_connection: Connection, bytes: number): void => {
         this.heldMax = Math.max(this.heldMax, bytes);
       };
-      gates.set(socket, new RequestGate(connection, { attach, hold, nowMs: () => 0 }));
+      gates.set(socket, new RequestGate(connection, { attach, hold, nowMs: () => 0, turns }));
     });
   }
 
