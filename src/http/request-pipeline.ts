@@ -91,7 +91,9 @@ export function createPipeline(
 
   /** An answer that the owner had no part in. */
   const refuse = (exchange: Exchange, session: TenantSession, error: unknown): void => {
-    session.confirm(exchange).then(() => answers.problem(exchange, error), fail(exchange));
+    // What waited for memory until its deadline has no time left to ask anything.
+    if (error instanceof GrantdError && error.code === 'overloaded') answers.problem(exchange, error);
+    else session.confirm(exchange).then(() => answers.problem(exchange, error), fail(exchange));
   };
 
   /** A verified key goes on from anywhere; only what fails counts against its address, and is told to wait. */
