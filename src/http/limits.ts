@@ -97,7 +97,7 @@ export const HTTP_BOUNDS: HttpBounds = Object.freeze({
   stallTimeoutMs: 60_000,
   connectionsMax: 10_000,
   refusedConnectionsMax: 1_000,
-  idleDisplaceableMs: 5_000,
+  idleDisplaceableMs: 1_000,
   heldBytesMax: 32 * 1024 * 1024,
   bodyBytesMax: 32 * 1024 * 1024,
   tenantBodyBytesMax: 4 * 1024 * 1024,

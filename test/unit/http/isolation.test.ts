@@ -386,6 +386,43 @@ describe('connections of one address', { timeout: 60_000 }, () => {
   );
 
   it(
+    'that are idle make room before one whose request is under way, however old that is',
+    withHttp({ connectionsMax: 3, refusedConnectionsMax: 1 }, async (http) => {
+      const { key } = await http.front.createTenant('unlimited');
+      for (const first of ['', 'GET /nothing HTTP/1.0\r\nConnection: keep-alive\r\n\r\n']) {
+        http.front.gate = Promise.resolve();
+        const idle: Socket[] = [];
+        const busy = await openFrom(http);
+        busy.write(first);
+        if (first !== '') assert.equal(await firstStatus(busy), 404);
+        let open = (): void => {};
+        const { lookups } = http.front;
+        http.front.gate = new Promise((resolve) => {
+          open = resolve;
+        });
+        const unknown = http.front.createKey((await http.front.createTenant('unlimited')).tenantId, 7);
+        busy.write(head(unknown, 'GET', '/v1/namespaces'));
+        await waitFor('its request', () => http.front.lookups > lookups);
+        for (let count = 0; count < 2; count += 1) {
+          const client = await openFrom(http);
+          client.write(PAGE);
+          assert.equal(await firstStatus(client), 200);
+          idle.push(client);
+        }
+        const newcomer = await openFrom(http, '127.0.0.2');
+        newcomer.write(PAGE);
+        assert.equal(await firstStatus(newcomer), 200);
+        await waitFor('an idle one to go', () => idle.some((client) => client.closed));
+        assert.ok(!busy.closed);
+        open();
+        for (const client of [busy, newcomer, ...idle]) client.destroy();
+        await waitFor('all to go', async () => (await metric(http, 'grantd_http_connections')) === 0);
+      }
+      assert.equal(await answered(http, check(key)), 200);
+    }),
+  );
+
+  it(
     'that have been idle for a while make room for one of their own',
     withHttp({ connectionsMax: 2, refusedConnectionsMax: 1, idleDisplaceableMs: 0 }, async (http) => {
       const [first, second] = [await openFrom(http), await openFrom(http)];
