@@ -48,7 +48,9 @@ export function createAnswers(
     if (exchange.answered) return;
     exchange.answered = true;
     const head = rate === undefined ? lines : lines + rateLines(rate);
-    exchange.incoming.send({ status, head, body, last: closing() });
+    const { claim } = exchange;
+    if (claim !== undefined) claim.resize(Buffer.byteLength(body));
+    exchange.incoming.send({ status, head, body, last: closing(), claim });
     const elapsedMs = clock.monotonicMs() - exchange.incoming.startedAtMs;
     exchange.meter.observe(status, elapsedMs / 1000);
     if (exchange.span !== undefined) endRequestSpan(exchange.span, status);
@@ -71,7 +73,9 @@ export function createAnswers(
   };
 
   return {
-    reply(exchange, { status, json }) {
+    reply(exchange, reply) {
+      const { status } = reply;
+      const json = typeof reply.json === 'string' ? reply.json : reply.json();
       const common = commonLines(exchange.requestId);
       if (status === 204) send(exchange, status, common, '');
       else send(exchange, status, bodyLines('application/json', json) + common, json);

@@ -12,7 +12,7 @@ import type { Connections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
 import { Exchange } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
-import { type DiscardBounds, NodeIncoming } from './node-incoming.ts';
+import { NodeIncoming, type NodeIncomingOptions } from './node-incoming.ts';
 import type { Route } from './operation-table.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import type { Pipeline } from './request-pipeline.ts';
@@ -54,11 +54,11 @@ export function createApp(
   options: {
     readonly routes: readonly Route[];
     readonly deadlineMs: number;
-    readonly discard: DiscardBounds;
+    readonly incoming: NodeIncomingOptions;
   },
 ): App {
   const { ids, connections, answers, pipeline, metrics, pages, tracing } = dependencies;
-  const { routes, deadlineMs, discard } = options;
+  const { routes, deadlineMs } = options;
   const { serveAnonymous } = pipeline;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
@@ -80,7 +80,7 @@ export function createApp(
       response.destroy();
       return undefined;
     }
-    const exchange = begin(new NodeIncoming(request, response, connection, discard), path);
+    const exchange = begin(new NodeIncoming(request, response, connection, options.incoming), path);
     if (connection.surplus) {
       answers.problem(exchange, new GrantdError('overloaded', 'Too many connections are open. Nothing was changed.'));
       return undefined;
@@ -143,9 +143,14 @@ export function createApp(
   return {
     listener(incoming, outgoing) {
       const [request, response] = [incoming as Request, outgoing as Response];
-      const route = direct.get(request.url);
-      if (route === undefined) router(request, response, () => serveNothing(request, response));
-      else serveRoute(request, response, route);
+      const serve = (): void => {
+        const route = direct.get(request.url);
+        if (route === undefined) router(request, response, () => serveNothing(request, response));
+        else serveRoute(request, response, route);
+      };
+      const gate = connections.of(request.socket)?.gate;
+      if (gate === undefined) response.destroy();
+      else gate.admit(request, response, serve);
     },
     serveDirect(incoming) {
       const { url } = incoming;

@@ -1,5 +1,5 @@
-// The connections of the public interface: how many there are, how old they grow, and what a client is told when its bytes are not a
-// request at all. Every such answer is a problem document too, is written only when no other answer is on its way to
+// The connections of the public interface: how many there are, who has them, how old they grow, how much they keep waiting in
+// memory, and what a client is told when its bytes are not a request at all. Every such answer is a problem document too, is written only when no other answer is on its way to
 // that client, and ends the connection.
 
 import type { Server, ServerResponse } from 'node:http';
@@ -7,6 +7,9 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock, Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
+import { HELD_UNCOUNTED_BYTES_MAX } from './limits.ts';
+import { type Peer, Peers, peerNameOf } from './peers.ts';
+import type { RequestGate } from './request-gate.ts';
 
 export interface Connection {
   readonly socket: Socket;
@@ -22,14 +25,51 @@ export interface Connection {
   failure: GrantdError | undefined;
   /** Ends it unless a request is under way; undefined: Node's server does that, or nobody. */
   endIfIdle: (() => void) | undefined;
+  /** Once Node's server has it. */
+  gate: RequestGate | undefined;
+  /** Whether a request is under way, or its answer being taken. */
+  busy: boolean;
+  /** On the monotonic clock: when it was opened or last had something to do. */
+  activeAtMs: number;
+  /** Of it, waiting in memory. */
+  heldBytes: number;
+  /** Whose turn it is to have a request of this connection read: its client's, as far as that can be told. */
+  readonly turnKey: string;
 }
 
+/** How long a client that always has a further request on its way keeps an old connection. */
+const AGE_GRACE_MS = 10_000;
+
 /**
- * Whether a connection is to end for its age with the answer to a request. A refusal keeps it: it may be written before a
- * further request that has come with it is read.
+ * Whether a connection is to end for its age with the answer to a request, whatever that says. `hasMore`: a further request
+ * has come, at least in part.
  */
-export const ageEnds = ({ oldAtMs }: Connection, startedAtMs: number, status: number): boolean =>
-  startedAtMs > oldAtMs && status < 300;
+export const ageEnds = ({ oldAtMs }: Connection, startedAtMs: number, hasMore: boolean): boolean =>
+  startedAtMs > (hasMore ? oldAtMs + AGE_GRACE_MS : oldAtMs);
+
+/** One that has just been opened. */
+export const createConnection = (
+  socket: Socket,
+  {
+    nowMs,
+    oldAtMs,
+    surplus = false,
+    turnKey = '',
+  }: { readonly nowMs: number; readonly oldAtMs: number; readonly surplus?: boolean; readonly turnKey?: string },
+): Connection => ({
+  socket,
+  surplus,
+  oldAtMs,
+  lastResponse: undefined,
+  failBody: undefined,
+  failure: undefined,
+  endIfIdle: undefined,
+  gate: undefined,
+  busy: false,
+  activeAtMs: nowMs,
+  heldBytes: 0,
+  turnKey,
+});
 
 /** Bytes of a whole HTTP response that says `error` and closes the connection. */
 export type RawProblem = (error: GrantdError) => string;
@@ -55,44 +95,165 @@ function refusalOf(error: NodeJS.ErrnoException): GrantdError {
 /** Errors of a peer that is gone: there is nobody to tell. */
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
+/** Why a connection was dropped, for metrics. */
+export type DropReason = 'refused' | 'displaced' | 'held-bytes';
+
 export interface ConnectionsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly ageMaxMs: number;
   readonly connectionsMax: number;
   readonly refusedConnectionsMax: number;
+  /** From when on an idle connection may give way to another of the same client. */
+  readonly idleDisplaceableMs: number;
+  /** Of all connections, waiting in memory. */
+  readonly heldBytesMax: number;
   readonly rawProblem: RawProblem;
+  /** Whether many clients may share that address, so that the number of its connections says nothing. */
+  readonly isShared: (address: string) => boolean;
+  readonly onDropped: (reason: DropReason) => void;
+}
+
+/** Connections that are looked at to find the idlest of a peer: the oldest, in some tens of microseconds. */
+const CANDIDATES_MAX = 1024;
+
+/** Of the bound, what is left waiting once connections have been dropped, so that not each further byte drops another. */
+const HELD_LEFT = 7 / 8;
+
+/** Which of two connections gives way first: one that never sent anything, then one that is idle, then the one idle longest. */
+function givesWayBefore(left: Connection, right: Connection): boolean {
+  const rank = ({ busy, socket }: Connection): number => (busy ? 2 : socket.bytesRead > 0 ? 1 : 0);
+  const difference = rank(left) - rank(right);
+  return difference === 0 ? left.activeAtMs < right.activeAtMs : difference < 0;
+}
+
+/** Of those opened first. */
+function idlestOf(peer: Peer): Connection | undefined {
+  let idlest: Connection | undefined;
+  let count = 0;
+  for (const connection of peer.connections) {
+    if (idlest === undefined || givesWayBefore(connection, idlest)) idlest = connection;
+    count += 1;
+    if (count === CANDIDATES_MAX) break;
+  }
+  return idlest;
 }
 
 export class Connections {
   readonly #connections = new Map<Duplex, Connection>();
   readonly #options: ConnectionsOptions;
+  readonly #peers = new Peers();
+  #surplus = 0;
+  #heldBytes = 0;
 
   constructor(server: Server, options: ConnectionsOptions) {
     this.#options = options;
-    server.maxConnections = options.connectionsMax + options.refusedConnectionsMax;
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#onClientError(error, socket));
     server.on('connect', (_request, socket) => {
       this.#end(socket, new GrantdError('invalid-request', 'The method CONNECT is not supported.'));
     });
   }
 
-  /** One that has just been opened. */
-  add(socket: Socket): Connection {
-    const { clock, random, ageMaxMs, connectionsMax } = this.#options;
+  get count(): number {
+    return this.#connections.size;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /**
+   * One that has just been opened. Where as many as may be are open, it takes the place of an idle one of whoever has the most;
+   * or it is one too many and is refused, or dropped: undefined.
+   */
+  add(socket: Socket): Connection | undefined {
+    const { clock, random, ageMaxMs, connectionsMax, refusedConnectionsMax, isShared } = this.#options;
+    const address = socket.remoteAddress ?? '';
+    const peerName = isShared(address) ? undefined : peerNameOf(address);
+    const nowMs = clock.monotonicMs();
+    const full = this.#connections.size - this.#surplus >= connectionsMax;
+    const surplus = full && !this.#makeRoom(peerName, nowMs);
+    if (surplus && this.#surplus >= refusedConnectionsMax) {
+      this.#drop(socket, 'refused');
+      return undefined;
+    }
     const [byte = 0] = random.bytes(1);
-    const connection: Connection = {
-      socket,
-      surplus: this.#connections.size >= connectionsMax,
-      oldAtMs: clock.monotonicMs() + ageMaxMs * (0.5 + byte / 510),
-      lastResponse: undefined,
-      failBody: undefined,
-      failure: undefined,
-      endIfIdle: undefined,
-    };
+    const connection = createConnection(socket, {
+      nowMs,
+      oldAtMs: nowMs + ageMaxMs * (0.5 + byte / 510),
+      surplus,
+      // Clients behind one proxy have nothing in common.
+      turnKey: `address ${peerName ?? `${address} ${socket.remotePort}`}`,
+    });
     this.#connections.set(socket, connection);
-    socket.once('close', () => this.#connections.delete(socket));
+    if (surplus) this.#surplus += 1;
+    const peer = surplus || peerName === undefined ? undefined : this.#peers.add(peerName, connection);
+    socket.once('close', () => this.#remove(connection, peer));
     return connection;
+  }
+
+  #remove(connection: Connection, peer: Peer | undefined): void {
+    this.hold(connection, 0);
+    if (peer !== undefined) this.#peers.remove(peer, connection);
+    if (this.#connections.delete(connection.socket) && connection.surplus) this.#surplus -= 1;
+  }
+
+  #drop(socket: Socket, reason: DropReason): void {
+    this.#options.onDropped(reason);
+    socket.on('error', () => {});
+    socket.destroy();
+  }
+
+  /** Drops a connection for one of that peer, of which there may be none yet; false: nobody has so many more. */
+  #makeRoom(peerName: string | undefined, nowMs: number): boolean {
+    const most = this.#peers.most();
+    if (most === undefined) return false;
+    const own = peerName === undefined ? undefined : this.#peers.of(peerName);
+    const ownCount = own?.connections.size ?? 0;
+    // By more than one, so that two peers do not take a place from each other in turn.
+    const larger = most.connections.size > ownCount + 1;
+    const idlest = idlestOf(larger ? most : (own ?? most));
+    if (idlest === undefined) return false;
+    if (!larger && (idlest.busy || own === undefined || nowMs - idlest.activeAtMs < this.#options.idleDisplaceableMs)) {
+      return false;
+    }
+    this.#drop(idlest.socket, 'displaced');
+    // Its place is free now, not only when the end of the socket is told.
+    this.#peers.remove(larger ? most : (own ?? most), idlest);
+    this.#connections.delete(idlest.socket);
+    return true;
+  }
+
+  /** So many bytes of a connection wait in memory. Where all of them are too many, whoever has the most loses connections. */
+  hold(connection: Connection, bytes: number): void {
+    const counted = bytes > HELD_UNCOUNTED_BYTES_MAX ? bytes : 0;
+    if (counted === connection.heldBytes) return;
+    this.#heldBytes += counted - connection.heldBytes;
+    connection.heldBytes = counted;
+    const { heldBytesMax } = this.#options;
+    if (this.#heldBytes > heldBytesMax) this.#dropLargestHolders(heldBytesMax * HELD_LEFT);
+  }
+
+  #dropLargestHolders(bytesLeft: number): void {
+    const { isShared } = this.#options;
+    const byPeer = Map.groupBy(
+      [...this.#connections.values()].filter(({ heldBytes }) => heldBytes > 0),
+      (connection) => {
+        const address = connection.socket.remoteAddress ?? '';
+        return isShared(address) ? connection : peerNameOf(address);
+      },
+    );
+    const sumOf = (held: readonly Connection[]): number => held.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+    const holders = [...byPeer.values()].map((held) => ({ held, sum: sumOf(held) }));
+    holders.sort((left, right) => right.sum - left.sum);
+    for (const { held } of holders) {
+      held.sort((left, right) => right.heldBytes - left.heldBytes);
+      for (const connection of held) {
+        if (this.#heldBytes <= bytesLeft) return;
+        this.hold(connection, 0);
+        this.#drop(connection.socket, 'held-bytes');
+      }
+    }
   }
 
   /** Undefined once it is closed. */

@@ -4,6 +4,7 @@
 import type { RequestContext, TenantSession } from '../front/front.ts';
 import type { RateDecision } from '../front/limits/rate-limiter.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
+import type { Claim } from './byte-budget.ts';
 import type { Incoming } from './incoming.ts';
 import type { OperationMeter } from './request-metrics.ts';
 
@@ -21,6 +22,8 @@ export class Exchange implements RequestContext {
   meter: OperationMeter;
   /** Undefined: this request is not traced. */
   span: TraceSpan | undefined = undefined;
+  /** Of the budget of responses, for an answer that may be large. */
+  claim: Claim | undefined = undefined;
   answered = false;
 
   constructor(requestId: string, deadlineMs: number, incoming: Incoming, meter: OperationMeter) {

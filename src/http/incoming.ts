@@ -4,6 +4,7 @@
 
 import type { Socket } from 'node:net';
 import type { GrantdError } from '../core/errors.ts';
+import type { Claim } from './byte-budget.ts';
 
 /** The headers that anything here looks at. */
 export interface RequestHeaders {
@@ -31,6 +32,8 @@ export interface Answer {
   readonly body: string;
   /** The server takes no more requests: the connection is to end with this answer. */
   readonly last: boolean;
+  /** Of the budget of responses; released once the client has taken the answer or is gone. */
+  readonly claim: Claim | undefined;
 }
 
 export interface Incoming {
@@ -43,8 +46,10 @@ export interface Incoming {
   readonly pathParameters: PathParameters;
   /** On the monotonic clock: its head had arrived. */
   readonly startedAtMs: number;
-  /** The whole body as text. Calls `done` once, unless the client goes away first. */
-  readBody(bytesMax: number, done: BodyDone): void;
+  /** The whole body as text, which `tenantId` answers for. Calls `done` once, unless the client goes away first. */
+  readBody(bytesMax: number, tenantId: string, done: BodyDone): void;
+  /** The text of the body is not needed any more. */
+  releaseBody(): void;
   /** Sends the answer; to be called once. */
   send(answer: Answer): void;
   /** Told where the client goes away before its answer; it may be told once the answer is sent, too. */

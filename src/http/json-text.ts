@@ -1,77 +1,50 @@
-// JSON text to value, and where it breaks. The engine's own message names a position only sometimes and quotes the
-// body, so the place is found here: one pass without recursion, run only once the engine has refused the text.
+// JSON text to value. A short text is parsed as it is: whatever it holds, that is soon done. A long one is read through
+// first, in steps, and refused where it is deeper or holds more than a request has reason to: parsing what is left takes
+// a few milliseconds at most. The engine's own message names a position only sometimes and quotes the body, so the place
+// of an error is found here.
 
-import { GrantdError } from '../core/errors.ts';
+import { assert } from '../core/assert.ts';
+import { JsonScanner } from './json-scanner.ts';
+import { JSON_DEPTH_MAX, JSON_STEP_LENGTH, JSON_VALUES_MAX } from './limits.ts';
 
-const LITERAL = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-/** The characters that may stand as they are: all but control characters, the quote and the backslash. */
-const PLAIN = '[ !#-\\[\\]-\\uffff]';
-const STRING = new RegExp(`"(?:${PLAIN}|\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4}))*"`, 'y');
-
-type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
-
-/** The index of the first character that cannot stand there; the length of the text where it ends too early. */
-export function findJsonError(text: string): number {
-  const open: string[] = [];
-  let expected: Expected = 'value';
-  let index = 0;
-  const matches = (pattern: RegExp): boolean => {
-    pattern.lastIndex = index;
-    if (!pattern.test(text)) return false;
-    index = pattern.lastIndex;
-    return true;
-  };
-  const afterValue = (): Expected => (open.length === 0 ? 'nothing' : 'comma-or-end');
-  for (;;) {
-    let character = text[index];
-    while (character === ' ' || character === '\n' || character === '\r' || character === '\t') {
-      index += 1;
-      character = text[index];
-    }
-    if (character === undefined || expected === 'nothing') return index;
-    if (
-      (character === '}' || character === ']') &&
-      open.at(-1) === (character === '}' ? '{' : '[') &&
-      (expected === 'comma-or-end' || expected === 'value-or-end' || expected === 'key-or-end')
-    ) {
-      open.pop();
-      index += 1;
-      expected = afterValue();
-    } else if (expected === 'comma-or-end') {
-      if (character !== ',') return index;
-      index += 1;
-      expected = open.at(-1) === '{' ? 'key' : 'value';
-    } else if (expected === 'colon') {
-      if (character !== ':') return index;
-      index += 1;
-      expected = 'value';
-    } else if (expected === 'key' || expected === 'key-or-end') {
-      if (!matches(STRING)) return index;
-      expected = 'colon';
-    } else if (character === '{' || character === '[') {
-      open.push(character);
-      index += 1;
-      expected = character === '{' ? 'key-or-end' : 'value-or-end';
-    } else if (matches(STRING) || matches(LITERAL)) {
-      expected = afterValue();
-    } else {
-      return index;
-    }
-  }
-}
-
-function placeOf(text: string, index: number): string {
-  const lines = text.slice(0, index).split('\n');
-  return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
-}
+const UNBOUNDED = { depthMax: Number.POSITIVE_INFINITY, valuesMax: Number.POSITIVE_INFINITY };
+const BOUNDED = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
 /** The value of a JSON text; of repeated names the last counts. Throws `invalid-request` that says where it breaks. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
-    const index = findJsonError(text);
-    const what = index >= text.length ? 'it ends too early, at' : 'unexpected character at';
-    throw new GrantdError('invalid-request', `The body is not valid JSON: ${what} ${placeOf(text, index)}.`);
+  } catch (error) {
+    new JsonScanner(text, UNBOUNDED).step(text.length);
+    throw error;
+  }
+}
+
+/** As `parseJson` within the bounds of long texts, one step at each call; true: there is more to do. */
+export class LongJson {
+  readonly #text: string;
+  readonly #scanner: JsonScanner;
+  #scanned = false;
+  #value: unknown = undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#scanner = new JsonScanner(text, BOUNDED);
+  }
+
+  /** The last step parses. Throws `invalid-request` that says what is wrong and where. */
+  step(): boolean {
+    if (this.#scanned) {
+      this.#value = JSON.parse(this.#text);
+      return false;
+    }
+    this.#scanned = !this.#scanner.step(JSON_STEP_LENGTH);
+    return true;
+  }
+
+  /** Once there is nothing more to do. */
+  get value(): unknown {
+    assert(this.#scanned, 'a long text is read through before it is parsed');
+    return this.#value;
   }
 }

@@ -3,6 +3,7 @@
 
 import type { Request, Response } from 'express';
 import type { Clock } from '../core/clock.ts';
+import type { ByteBudget, Claim } from './byte-budget.ts';
 import { ageEnds, type Connection } from './connections.ts';
 import {
   type Answer,
@@ -12,11 +13,12 @@ import {
   type PathParameters,
   type RequestHeaders,
 } from './incoming.ts';
-import { readBody } from './request-body.ts';
+import { ReadBody } from './request-body.ts';
 import { headersOf } from './response-text.ts';
 
-export interface DiscardBounds {
+export interface NodeIncomingOptions {
   readonly clock: Clock;
+  readonly bodies: ByteBudget;
   readonly discardBytesMax: number;
   readonly discardTimeoutMs: number;
 }
@@ -29,18 +31,18 @@ export class NodeIncoming implements Incoming {
   readonly response: Response;
   readonly connection: Connection;
   readonly startedAtMs: number;
-  readonly #bounds: DiscardBounds;
+  readonly #options: NodeIncomingOptions;
+  #body: ReadBody | undefined;
 
-  constructor(request: Request, response: Response, connection: Connection, bounds: DiscardBounds) {
+  constructor(request: Request, response: Response, connection: Connection, options: NodeIncomingOptions) {
     this.method = request.method;
     this.url = request.url;
     this.headers = request.headers;
     this.request = request;
     this.response = response;
     this.connection = connection;
-    this.#bounds = bounds;
-    this.startedAtMs = bounds.clock.monotonicMs();
-    connection.lastResponse = response;
+    this.#options = options;
+    this.startedAtMs = options.clock.monotonicMs();
   }
 
   get httpVersion(): string {
@@ -56,34 +58,60 @@ export class NodeIncoming implements Incoming {
     return this.request.params ?? NO_PARAMETERS;
   }
 
-  readBody(bytesMax: number, done: BodyDone): void {
-    readBody(this, bytesMax, done);
+  readBody(bytesMax: number, tenantId: string, done: BodyDone): void {
+    this.#body = new ReadBody(this, this.#options.bodies, bytesMax, tenantId, done);
   }
 
-  send({ status, head, body, last }: Answer): void {
+  releaseBody(): void {
+    this.#body?.release();
+  }
+
+  send({ status, head, body, last, claim }: Answer): void {
     const { request, response, connection } = this;
     const broken = connection.failure !== undefined && !request.complete;
     const longRest = !broken && this.#hasLongRest();
-    // A further request that waits for its answer keeps it.
-    const newest = connection.lastResponse === response;
-    const old = newest && ageEnds(connection, this.startedAtMs, status);
+    const old = ageEnds(connection, this.startedAtMs, connection.gate?.hasMore === true);
+    const close = longRest || broken || last || connection.surplus || old;
     const headers = headersOf(head);
-    if (longRest || broken || last || connection.surplus || old) headers.push('Connection', 'close');
+    if (close) headers.push('Connection', 'close');
+    if (claim !== undefined) this.#releaseOnceTaken(claim);
     response.writeHead(status, headers);
-    if (longRest) this.#endAfterDiscarding(body);
+    // What is still to come of a body must be read: unread bytes would cut the connection before the answer is taken.
+    if (close && !broken && this.#hasRest()) this.#endAfterDiscarding(body);
     else response.end(body);
+  }
+
+  #releaseOnceTaken(claim: Claim): void {
+    const { response, socket } = this;
+    claim.drop = () => {
+      socket.destroy();
+      claim.release();
+    };
+    response.once('close', () => claim.release());
+    // A client that is gone has been told of before.
+    if (response.closed) claim.release();
   }
 
   onceGone(listener: () => void): void {
     this.response.once('close', listener);
   }
 
+  /** Whether a part of the body has not come. */
+  #hasRest(): boolean {
+    const { complete, headers } = this.request;
+    return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
+  }
+
   /** Whether so much of a body may still come that reading it to its end, to keep the connection, is not worth it. */
   #hasLongRest(): boolean {
-    const { complete, headers } = this.request;
-    if (complete) return false;
-    if (headers['transfer-encoding'] !== undefined) return true;
-    return Number(headers['content-length'] ?? 0) > this.#bounds.discardBytesMax;
+    const { request } = this;
+    if (request.complete) return false;
+    const { headers } = request;
+    if (headers['transfer-encoding'] === undefined) {
+      return Number(headers['content-length'] ?? 0) > this.#options.discardBytesMax;
+    }
+    this.connection.gate?.skipBody();
+    return !request.complete;
   }
 
   /**
@@ -92,7 +120,7 @@ export class NodeIncoming implements Incoming {
    */
   #endAfterDiscarding(body: string): void {
     const { request, response } = this;
-    const { clock, discardBytesMax, discardTimeoutMs } = this.#bounds;
+    const { clock, discardBytesMax, discardTimeoutMs } = this.#options;
     let discarded = 0;
     const end = (): void => {
       timer.cancel();
@@ -107,6 +135,7 @@ export class NodeIncoming implements Incoming {
     request.once('end', end);
     request.once('close', end);
     request.resume();
+    this.connection.gate?.readBody();
     response.write(body);
   }
 }

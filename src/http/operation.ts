@@ -19,8 +19,8 @@ export interface OperationRequest {
 
 export interface Reply {
   readonly status: 200 | 201 | 204;
-  /** JSON text; empty for a 204. */
-  readonly json: string;
+  /** JSON text; empty for a 204. A function: text that takes long to make, made in the turn of the tenant. */
+  readonly json: string | (() => string);
 }
 
 export interface SuccessDocumentation {
@@ -54,6 +54,8 @@ export interface Operation {
   readonly query: z.ZodObject | undefined;
   readonly queryExamples?: Readonly<Record<string, unknown>>;
   readonly pathParameters?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
+  /** How many bytes an answer may have; absent: never more than a few KiB. */
+  responseBytesMax?(query: Readonly<Record<string, string>>): number;
   readonly successes: readonly SuccessDocumentation[];
   /** Beyond those that every operation can meet. */
   readonly errors: readonly ErrorCode[];

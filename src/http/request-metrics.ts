@@ -2,6 +2,8 @@
 
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tally } from '../telemetry/tallied-histogram.ts';
+import type { ByteBudgetMeter } from './byte-budget.ts';
+import type { DropReason } from './connections.ts';
 
 export interface OperationMeter {
   readonly operation: string;
@@ -21,6 +23,18 @@ export interface RequestMetrics {
   readonly outcomes: CheckOutcomes;
   rateLimited(bucket: 'plan' | 'keys' | 'authentication'): void;
   authenticationFailed(): void;
+  budgetMeterOf(budget: 'bodies' | 'responses'): ByteBudgetMeter;
+  readonly connectionDropped: (reason: DropReason) => void;
+  /** Shows what `read` returns for as long as the returned function is not called. */
+  reportHeld(read: () => HeldByConnections): () => void;
+}
+
+export interface HeldByConnections {
+  readonly connections: number;
+  /** Bytes: received and waiting, of bodies, of answers. */
+  readonly input: number;
+  readonly bodies: number;
+  readonly responses: number;
 }
 
 export function createRequestMetrics(metrics: Metrics): RequestMetrics {
@@ -69,5 +83,19 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
     },
     rateLimited: (bucket) => metrics.rateLimited.labels(bucket).inc(),
     authenticationFailed: () => metrics.authenticationFailures.inc(),
+    budgetMeterOf: (budget) => ({
+      waited: () => metrics.httpBudgetEvents.labels(budget, 'waited').inc(),
+      refused: () => metrics.httpBudgetEvents.labels(budget, 'refused').inc(),
+      dropped: () => metrics.httpBudgetEvents.labels(budget, 'dropped').inc(),
+    }),
+    connectionDropped: (reason) => metrics.httpConnectionsDropped.labels(reason).inc(),
+    reportHeld: (read) =>
+      metrics.onRender(() => {
+        const { connections, input, bodies, responses } = read();
+        metrics.httpConnections.inc(connections);
+        metrics.httpHeldBytes.inc({ budget: 'input' }, input);
+        metrics.httpHeldBytes.inc({ budget: 'bodies' }, bodies);
+        metrics.httpHeldBytes.inc({ budget: 'responses' }, responses);
+      }),
   };
 }

@@ -12,10 +12,13 @@ import type { Turns } from '../core/turns.ts';
 import type { Front, TenantSession } from '../front/front.ts';
 import type { FailureLimiter, RateDecision, RateLimiter } from '../front/limits/rate-limiter.ts';
 import type { Answers } from './answers.ts';
+import type { ByteBudget, Claim } from './byte-budget.ts';
 import type { Exchange } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
-import { parseJson } from './json-text.ts';
+import { LongJson, parseJson } from './json-text.ts';
+import { JSON_SCANNED_LENGTH_MIN, RESPONSE_UNCLAIMED_BYTES_MAX } from './limits.ts';
 import { findMediaTypeError } from './media-type.ts';
+import type { OperationRequest, Reply } from './operation.ts';
 import type { RegisteredOperation, Route } from './operation-table.ts';
 import { parseQuery, queryTextOf } from './query-text.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -54,10 +57,12 @@ export function createPipeline(
     readonly turns: Turns;
     readonly answers: Answers;
     readonly metrics: RequestMetrics;
+    /** Of answers that are made or not yet taken. */
+    readonly responses: ByteBudget;
   },
   options: { readonly plans: Plans; readonly deadlineMs: number; readonly trustedProxies: readonly string[] },
 ): Pipeline {
-  const { front, rateLimiter, failureLimiter, clock, turns, answers, metrics } = dependencies;
+  const { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses } = dependencies;
   const { plans, deadlineMs } = options;
   const lastLearntMs = new WeakMap<TenantSession, number>();
   const trusted = proxyaddr.compile([...options.trustedProxies]);
@@ -86,7 +91,9 @@ export function createPipeline(
 
   /** An answer that the owner had no part in. */
   const refuse = (exchange: Exchange, session: TenantSession, error: unknown): void => {
-    session.confirm(exchange).then(() => answers.problem(exchange, error), fail(exchange));
+    // What waited for memory until its deadline has no time left to ask anything.
+    if (error instanceof GrantdError && error.code === 'overloaded') answers.problem(exchange, error);
+    else session.confirm(exchange).then(() => answers.problem(exchange, error), fail(exchange));
   };
 
   /** A verified key goes on from anywhere; only what fails counts against its address, and is told to wait. */
@@ -115,18 +122,83 @@ export function createPipeline(
 
   const answer = (exchange: Exchange, session: TenantSession, operation: RegisteredOperation, body: unknown): void => {
     const { url, pathParameters } = exchange.incoming;
-    let reply: ReturnType<RegisteredOperation['answer']>;
+    let request: OperationRequest;
     try {
       const text = url === operation.path ? '' : queryTextOf(url);
       const query = parseQuery(text, operation.queryNames);
-      exchange.arrivedAtMs = clock.monotonicMs();
-      exchange.deadlineMs = exchange.arrivedAtMs + deadlineMs;
-      reply = operation.answer(session, exchange, { body, query, pathParameters });
+      request = { body, query, pathParameters };
     } catch (error) {
       refuse(exchange, session, error);
       return;
     }
-    reply.then((value) => answers.reply(exchange, value), fail(exchange));
+    exchange.arrivedAtMs = clock.monotonicMs();
+    exchange.deadlineMs = exchange.arrivedAtMs + deadlineMs;
+    const responseBytes = operation.responseBytesMax?.(request.query) ?? 0;
+    if (responseBytes <= RESPONSE_UNCLAIMED_BYTES_MAX) {
+      evaluate(exchange, session, operation, request);
+      return;
+    }
+    const grant = (claim: Claim): void => {
+      exchange.claim = claim;
+      evaluate(exchange, session, operation, request);
+    };
+    responses.claim(session.tenantId, responseBytes, grant, (error) => refuse(exchange, session, error));
+  };
+
+  const evaluate = (
+    exchange: Exchange,
+    session: TenantSession,
+    operation: RegisteredOperation,
+    request: OperationRequest,
+  ): void => {
+    let reply: ReturnType<RegisteredOperation['answer']>;
+    try {
+      reply = operation.answer(session, exchange, request);
+    } catch (error) {
+      refuse(exchange, session, error);
+      return;
+    }
+    reply.then((value) => {
+      if (typeof value.json === 'string') answers.reply(exchange, value);
+      else replyInTurn(exchange, session, value);
+    }, fail(exchange));
+  };
+
+  const replyInTurn = (exchange: Exchange, session: TenantSession, reply: Reply): void => {
+    turns.run(session.tenantId, () => {
+      try {
+        answers.reply(exchange, reply);
+      } catch (error) {
+        answers.problem(exchange, error);
+      }
+      return false;
+    });
+  };
+
+  /** Parses a body, a long one step by step, and goes on with its value. */
+  const parseBody = (
+    exchange: Exchange,
+    session: TenantSession,
+    operation: RegisteredOperation,
+    text: string,
+  ): void => {
+    const long = text.length > JSON_SCANNED_LENGTH_MIN ? new LongJson(text) : undefined;
+    const step = (): boolean => {
+      let body: unknown;
+      try {
+        if (long?.step() === true) return true;
+        body = long === undefined ? parseJson(text) : long.value;
+      } catch (malformed) {
+        exchange.incoming.releaseBody();
+        refuse(exchange, session, malformed);
+        return false;
+      }
+      exchange.incoming.releaseBody();
+      answer(exchange, session, operation, body);
+      return false;
+    };
+    if (long === undefined) step();
+    else turns.run(session.tenantId, step);
   };
 
   const takeBody = (
@@ -140,19 +212,13 @@ export function createPipeline(
       refuse(exchange, session, mediaTypeError);
       return;
     }
-    exchange.incoming.readBody(bytesMax, (error, text) => {
-      if (error !== undefined) {
-        refuse(exchange, session, error);
+    exchange.incoming.readBody(bytesMax, session.tenantId, (error, text) => {
+      if (error === undefined) {
+        parseBody(exchange, session, operation, text);
         return;
       }
-      let body: unknown;
-      try {
-        body = parseJson(text);
-      } catch (malformed) {
-        refuse(exchange, session, malformed);
-        return;
-      }
-      answer(exchange, session, operation, body);
+      exchange.incoming.releaseBody();
+      refuse(exchange, session, error);
     });
   };
 

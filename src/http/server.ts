@@ -1,6 +1,7 @@
 // The server of the public interface: binding, its bounds in time and number, and an orderly end.
 
 import { createServer } from 'node:http';
+import proxyaddr from 'proxy-addr';
 import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
@@ -13,13 +14,15 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/spans.ts';
 import { createAnswers } from './answers.ts';
 import { createApp } from './app.ts';
-import { Connections } from './connections.ts';
+import { ByteBudget } from './byte-budget.ts';
+import { type Connection, Connections } from './connections.ts';
 import { createErrorPages } from './error-pages.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './limits.ts';
 import { createOpenapiDocument } from './openapi.ts';
 import { createOperations, createRoutes } from './operation-table.ts';
 import { Lane, takeConnections } from './plain/lane.ts';
 import { rawProblem } from './problem.ts';
+import { RequestGate, type RequestGateOptions } from './request-gate.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { createPipeline } from './request-pipeline.ts';
 
@@ -94,6 +97,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   // The base URL may be the bound address, so the rest is made now, in the same turn in which it was bound: no
   // connection has been taken yet.
   let closing = false;
+  const isTrusted = proxyaddr.compile([...options.trustedProxies]);
   const metrics = createRequestMetrics(dependencies.metrics);
   let openapiText = '';
   const operations = createOperations({ clock, outcomes: metrics.outcomes, readOpenapiText: () => openapiText });
@@ -104,11 +108,29 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     ageMaxMs: bounds.connectionAgeMaxMs,
     connectionsMax: bounds.connectionsMax,
     refusedConnectionsMax: bounds.refusedConnectionsMax,
+    idleDisplaceableMs: bounds.idleDisplaceableMs,
+    heldBytesMax: bounds.heldBytesMax,
     rawProblem: (error) => rawProblem(error, { errorsBase, requestId: ids.create('req') }),
+    isShared: (address) => address !== '' && isTrusted(address, 0),
+    onDropped: metrics.connectionDropped,
   });
+  const bodies = new ByteBudget(
+    { clock, turns, meter: metrics.budgetMeterOf('bodies') },
+    { bytesMax: bounds.bodyBytesMax, holderBytesMax: bounds.tenantBodyBytesMax, waitMs: bounds.deadlineMs },
+  );
+  const responses = new ByteBudget(
+    { clock, turns, meter: metrics.budgetMeterOf('responses') },
+    { bytesMax: bounds.responseBytesMax, holderBytesMax: bounds.tenantResponseBytesMax, waitMs: bounds.deadlineMs },
+  );
+  const stopReporting = metrics.reportHeld(() => ({
+    connections: connections.count,
+    input: connections.heldBytes,
+    bodies: bodies.heldBytes,
+    responses: responses.heldBytes,
+  }));
   const answers = createAnswers({ clock, log }, { errorsBase, closing: () => closing });
   const pipeline = createPipeline(
-    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics },
+    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses },
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
   );
   const app = createApp(
@@ -116,23 +138,34 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     {
       routes: createRoutes(operations, metrics.meterOf),
       deadlineMs: bounds.deadlineMs,
-      discard: { clock, discardBytesMax: bounds.discardBytesMax, discardTimeoutMs: bounds.discardTimeoutMs },
+      incoming: {
+        clock,
+        bodies,
+        discardBytesMax: bounds.discardBytesMax,
+        discardTimeoutMs: bounds.discardTimeoutMs,
+      },
     },
   );
   server.on('request', app.listener);
   // The body is asked for only once the request is found fit; Node would ask at once, or answer 417 by itself.
   server.on('checkContinue', app.listener);
   server.on('checkExpectation', app.listener);
-  const leave = takeConnections(server, (socket) => {
+  const hold = (connection: Connection, bytes: number): void => connections.hold(connection, bytes);
+  const attach = takeConnections(server, (socket) => {
     const connection = connections.add(socket);
-    if (connection.surplus) leave(socket);
-    else lane.enter(connection);
+    if (connection?.surplus === true) leave(connection);
+    else if (connection !== undefined) lane.enter(connection);
   });
+  const gateOptions: RequestGateOptions = { attach, hold, nowMs: () => clock.monotonicMs(), turns };
+  const leave = (connection: Connection): void => {
+    connection.gate = new RequestGate(connection, gateOptions);
+  };
   const lane = new Lane({
     clock,
     serve: app.serveDirect,
     leave,
     expire: (connection) => connections.expire(connection),
+    hold,
     headersTimeoutMs: bounds.headersTimeoutMs,
     keepAliveTimeoutMs: bounds.keepAliveTimeoutMs,
     stallTimeoutMs: bounds.stallTimeoutMs,
@@ -151,6 +184,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
         const cut = clock.setTimer(() => connections.closeAll(), bounds.closeTimeoutMs);
         server.close(() => {
           cut.cancel();
+          stopReporting();
           resolve();
         });
         connections.closeIdle();

@@ -20,6 +20,10 @@ export interface Metrics {
   /** The text exposition format, as of now. */
   render(): Promise<string>;
   readonly httpRequestSeconds: TalliedHistogram<'operation' | 'status'>;
+  readonly httpConnections: Gauge;
+  readonly httpConnectionsDropped: Counter<'reason'>;
+  readonly httpHeldBytes: Gauge<'budget'>;
+  readonly httpBudgetEvents: Counter<'budget' | 'event'>;
   readonly checks: Counter<'outcome'>;
   readonly rateLimited: Counter<'bucket'>;
   readonly rateLimitDecisions: Counter<'source'>;
@@ -78,6 +82,18 @@ export function createMetrics(): Metrics {
       help: 'Duration of HTTP requests, from the header read to the answer handed over, by operation and status.',
       labelNames: ['operation', 'status'],
       buckets: SECONDS_BUCKETS,
+      registers,
+    }),
+    httpConnectionsDropped: new Counter({
+      name: 'grantd_http_connections_dropped_total',
+      help: 'Connections of the public interface that were dropped, by reason: refused (too many are open, and nobody has so many more), displaced (by a client with fewer) or held-bytes (their client made too many bytes wait).',
+      labelNames: ['reason'],
+      registers,
+    }),
+    httpBudgetEvents: new Counter({
+      name: 'grantd_http_budget_events_total',
+      help: 'What the budgets of memory of the public interface made of requests, by budget (bodies or responses) and event: waited, refused (waited too long; 503) or dropped (others needed the memory more).',
+      labelNames: ['budget', 'event'],
       registers,
     }),
     checks: new Counter({
@@ -232,9 +248,20 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Gauges that are the sum over the shards of this process. */
+/** Gauges that are the sum over the shards and interfaces of this process. */
 function createSummedGauges(registers: Registry[]) {
   return {
+    httpConnections: new Gauge({
+      name: 'grantd_http_connections',
+      help: 'Connections of the public interface that are open.',
+      registers,
+    }),
+    httpHeldBytes: new Gauge({
+      name: 'grantd_http_held_bytes',
+      help: 'Bytes of requests in memory, by budget: input (received and waiting for their turn), bodies (being read) or responses (being made, or not taken by their clients).',
+      labelNames: ['budget'],
+      registers,
+    }),
     shardSlots: new Gauge({
       name: 'grantd_shard_slots',
       help: 'Slots that this process owns, by state: opening, serving or releasing.',

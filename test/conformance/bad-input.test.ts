@@ -98,8 +98,14 @@ const BAD_BODIES: [string, string | Buffer, RegExp][] = [
   ['null', 'null', /must be a JSON object/],
   ['text', '"user:ada"', /must be a JSON object/],
   ['a number', '1', /must be a JSON object/],
-  ['deep JSON', '['.repeat(30_000) + ']'.repeat(30_000), /must be a JSON object/],
-  ['deep JSON, cut off', '{"a":'.repeat(10_000), /ends too early/],
+  ['deep JSON', '['.repeat(30_000) + ']'.repeat(30_000), /nested more than 32 deep, at line 1, column 33\.$/],
+  ['deep JSON, cut off', '{"a":'.repeat(10_000), /nested more than 32 deep, at line 1, column 161\.$/],
+  [
+    'JSON of many values',
+    `{"a":[${'1,'.repeat(30_000)}1]}`,
+    /holds more than 4096 values; the first too many stands at line 1, column 8195\.$/,
+  ],
+  ['long JSON, cut off', `{"a":"${'x'.repeat(60_000)}",`, /ends too early, at line 1, column 60009\.$/],
 ];
 
 describe('bad input', () => {

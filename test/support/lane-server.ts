@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import type { Connection } from '../../src/http/connections.ts';
+import { type Connection, createConnection } from '../../src/http/connections.ts';
 import type { Incoming } from '../../src/http/incoming.ts';
 import { Lane, type LaneOptions, takeConnections } from '../../src/http/plain/lane.ts';
 import { RawConnection } from './http-raw.ts';
@@ -56,15 +56,7 @@ export class LaneServer {
       });
     });
     const letNodeHave = takeConnections(this.#server, (socket) => {
-      const connection: Connection = {
-        socket,
-        surplus: false,
-        oldAtMs: this.oldAtMs,
-        lastResponse: undefined,
-        failBody: undefined,
-        failure: undefined,
-        endIfIdle: undefined,
-      };
+      const connection = createConnection(socket, { nowMs: this.clock.monotonicMs(), oldAtMs: this.oldAtMs });
       this.sockets.push(socket);
       this.connections.push(connection);
       if (this.withoutLane) letNodeHave(socket);
@@ -73,13 +65,16 @@ export class LaneServer {
     const lane = new Lane({
       clock: this.clock,
       serve: (incoming) => this.#serve(incoming),
-      leave: (socket) => {
+      leave: ({ socket }) => {
         this.left.push(socket);
         letNodeHave(socket);
       },
       expire: (connection) => {
         this.expired.push(connection);
         connection.socket.destroy();
+      },
+      hold: (connection, bytes) => {
+        connection.heldBytes = bytes;
       },
       headersTimeoutMs: NEVER_MS,
       keepAliveTimeoutMs: NEVER_MS,
@@ -135,10 +130,10 @@ export class LaneServer {
     const send = (text: string): void => {
       const length = Number(argument);
       const body = length >= LONG ? 'x'.repeat(length) : `lane ${incoming.url} ${describeBody(text)}`;
-      incoming.send({ status, head: `Content-Length: ${body.length}\r\n`, body, last });
+      incoming.send({ status, head: `Content-Length: ${body.length}\r\n`, body, last, claim: undefined });
     };
     if (incoming.method === 'GET') send('');
-    else incoming.readBody(1024 * 1024, (_error, text) => send(text));
+    else incoming.readBody(1024 * 1024, 'ten_x', (_error, text) => send(text));
   }
 
   /** Answers the request that has been under way for longest, once it has come. */

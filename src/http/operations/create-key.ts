@@ -2,13 +2,22 @@
 
 import type { Clock } from '../../core/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { scopeMask } from '../../core/scopes.ts';
+import { SCOPES, scopeMask } from '../../core/scopes.ts';
 import { EXAMPLE_KEY } from '../examples.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Operation } from '../operation.ts';
 import { keyRecord } from '../records.ts';
 import { createdKeySchema, keyBodySchema } from '../schemas.ts';
-import { validateBody } from '../validation.ts';
+import { isJsonObject, validateBody } from '../validation.ts';
+
+/** Before any of them is looked at: the schema would say of each of thousands what is wrong with it. */
+function refuseTooManyScopes(body: unknown): void {
+  if (!isJsonObject(body) || !Array.isArray(body.scopes) || body.scopes.length <= SCOPES.length) return;
+  throw new GrantdError(
+    'invalid-request',
+    `"scopes" must not repeat a scope; it holds ${body.scopes.length}, and there are ${SCOPES.length}.`,
+  );
+}
 
 export function createCreateKey(clock: Pick<Clock, 'wallMs'>): Operation {
   const parseExpiry = (text: string | null | undefined): number | undefined => {
@@ -45,6 +54,7 @@ export function createCreateKey(clock: Pick<Clock, 'wallMs'>): Operation {
     ],
     errors: ['key-limit-reached'],
     answer(session, context, { body }) {
+      refuseTooManyScopes(body);
       const { name, scopes, expires_at } = validateBody(keyBodySchema, body);
       const key = { name: name ?? '', scopes: scopeMask(scopes), expiresAtMs: parseExpiry(expires_at) };
       return session.createKey(context, key).then(({ record, text }) => ({

@@ -3,6 +3,7 @@
 import { EXAMPLE_KEY, EXAMPLE_TIMESTAMP } from '../examples.ts';
 import type { Operation } from '../operation.ts';
 import { listedKeyRecord } from '../records.ts';
+import { keyListBytesMax } from '../response-bytes.ts';
 import { keyListSchema, pageQuerySchema } from '../schemas.ts';
 import { validate } from '../validation.ts';
 
@@ -16,6 +17,7 @@ export const listKeys: Operation = {
   description: 'Keys that were not revoked, expired ones included, without the keys themselves.',
   body: undefined,
   query: pageQuerySchema,
+  responseBytesMax: keyListBytesMax,
   successes: [
     {
       status: 200,
@@ -29,7 +31,7 @@ export const listKeys: Operation = {
     const { limit, cursor } = validate(pageQuerySchema, query);
     return session.listKeys(context, { limit, cursor }).then(({ items, nextCursor }) => ({
       status: 200,
-      json: JSON.stringify({ keys: items.map(listedKeyRecord), next_cursor: nextCursor ?? null }),
+      json: () => JSON.stringify({ keys: items.map(listedKeyRecord), next_cursor: nextCursor ?? null }),
     }));
   },
 };

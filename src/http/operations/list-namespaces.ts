@@ -3,6 +3,7 @@
 import { EXAMPLE_NAMESPACE } from '../examples.ts';
 import type { Operation } from '../operation.ts';
 import { namespaceRecord } from '../records.ts';
+import { NAMESPACE_LIST_BYTES } from '../response-bytes.ts';
 import { namespaceListSchema } from '../schemas.ts';
 
 export const listNamespaces: Operation = {
@@ -15,6 +16,7 @@ export const listNamespaces: Operation = {
   description: 'All namespaces of the tenant, created explicitly or by a grant.',
   body: undefined,
   query: undefined,
+  responseBytesMax: () => NAMESPACE_LIST_BYTES,
   successes: [
     {
       status: 200,
@@ -27,6 +29,6 @@ export const listNamespaces: Operation = {
   answer: (session, context) =>
     session.listNamespaces(context).then((namespaces) => ({
       status: 200,
-      json: JSON.stringify({ namespaces: namespaces.map(namespaceRecord) }),
+      json: () => JSON.stringify({ namespaces: namespaces.map(namespaceRecord) }),
     })),
 };

@@ -2,6 +2,7 @@
 
 import { EXAMPLE_TUPLE } from '../examples.ts';
 import type { Operation } from '../operation.ts';
+import { objectListBytesMax } from '../response-bytes.ts';
 import { objectListSchema, objectQuerySchema } from '../schemas.ts';
 import { validate } from '../validation.ts';
 
@@ -17,6 +18,7 @@ export const listObjects: Operation = {
   body: undefined,
   query: objectQuerySchema,
   queryExamples: { subject: EXAMPLE_TUPLE.subject, relation: EXAMPLE_TUPLE.relation, namespace: 'document' },
+  responseBytesMax: objectListBytesMax,
   successes: [
     {
       status: 200,
@@ -32,7 +34,7 @@ export const listObjects: Operation = {
       .listObjects(context, { subject, relation, namespace, limit, cursor })
       .then(({ items, nextCursor }) => ({
         status: 200,
-        json: JSON.stringify({ objects: items, next_cursor: nextCursor ?? null }),
+        json: () => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null }),
       }));
   },
 };

@@ -25,6 +25,7 @@ export function createReadOpenapi(readText: () => string): Operation {
       },
     ],
     errors: [],
+    responseBytesMax: () => Buffer.byteLength(readText()),
     answer: (session, context) => session.confirm(context).then(() => ({ status: 200, json: readText() })),
   };
 }

@@ -9,6 +9,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/clock.ts';
+import type { Claim } from '../byte-budget.ts';
 import { ageEnds, type Connection } from '../connections.ts';
 import { type Answer, type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders } from '../incoming.ts';
 import { takeBody } from '../request-body.ts';
@@ -23,9 +24,11 @@ export interface LaneOptions {
   /** Answers a request, now or later; false: not here, so that Node's server has to read it. */
   readonly serve: (incoming: Incoming) => boolean;
   /** Lets Node's server have a connection. */
-  readonly leave: (socket: Socket) => void;
+  readonly leave: (connection: Connection) => void;
   /** Tells a client that has not asked anything in time, and ends its connection. */
   readonly expire: (connection: Connection) => void;
+  /** Told how many bytes of a connection are in memory, waiting. */
+  readonly hold: (connection: Connection, bytes: number) => void;
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly stallTimeoutMs: number;
@@ -101,12 +104,12 @@ class LaneConnection {
     connection.endIfIdle = this.#endIfIdle;
   }
 
-  send(incoming: PlainIncoming, { status, head, body, last }: Answer): void {
+  send(incoming: PlainIncoming, { status, head, body, last, claim }: Answer): void {
     const socket = this.#socket;
     this.#underWay = undefined;
-    // A further request keeps its connection.
+    this.#connection.busy = false;
     const more = socket.readableLength > 0;
-    const old = !more && ageEnds(this.#connection, incoming.startedAtMs, status);
+    const old = ageEnds(this.#connection, incoming.startedAtMs, more);
     const close = last || old || socket.readableEnded;
     // In the order in which Node writes them.
     const end = close
@@ -114,6 +117,7 @@ class LaneConnection {
       : `Date: ${this.#lane.date}\r\n${this.#lane.keepAlive}`;
     const { keepAliveTimeoutMs, stallTimeoutMs } = this.#lane.options;
     const taken = socket.write(statusLine(status) + head + end + body);
+    if (claim !== undefined) releaseOnceTaken(claim, socket);
     if (!taken) socket.setTimeout(stallTimeoutMs);
     if (close) {
       this.#end();
@@ -122,6 +126,7 @@ class LaneConnection {
     } else if (this.#lane.options.headersTimeoutMs === socket.timeout) {
       socket.setTimeout(keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
     }
+    if (!more && this.#connection.heldBytes > 0) this.#lane.options.hold(this.#connection, 0);
     if (more && taken) socket.resume();
   }
 
@@ -134,6 +139,7 @@ class LaneConnection {
     if (this.#underWay !== undefined) {
       this.#socket.pause();
       this.#socket.unshift(bytes);
+      this.#lane.options.hold(this.#connection, this.#underWay.heldBytes + bytes.length);
       return;
     }
     const request = readPlainRequest(bytes);
@@ -143,7 +149,10 @@ class LaneConnection {
     }
     const incoming = new PlainIncoming(this, this.#socket, request, bytes, this.#lane.options.clock.monotonicMs());
     this.#underWay = incoming;
+    this.#connection.busy = true;
+    this.#connection.activeAtMs = incoming.startedAtMs;
     if (!this.#lane.options.serve(incoming)) this.#leave(bytes);
+    else this.#lane.options.hold(this.#connection, this.#underWay === incoming ? incoming.heldBytes : 0);
   };
 
   readonly #onDrain = (): void => {
@@ -192,13 +201,36 @@ class LaneConnection {
     socket.removeListener('end', this.#onEnd);
     socket.removeListener('error', ignore);
     socket.removeListener('close', this.#onClose);
-    this.#lane.options.leave(socket);
+    this.#connection.busy = false;
+    this.#lane.options.leave(this.#connection);
     socket.unshift(bytes);
   }
 }
 
 /** The end of the connection follows, and says all there is to do. */
 function ignore(): void {}
+
+/** What has been read is not kept for as long as its request is under way. */
+const NO_BYTES = Buffer.alloc(0);
+
+/** An answer that has just been written. */
+function releaseOnceTaken(claim: Claim, socket: Socket): void {
+  if (socket.writableLength === 0 || socket.destroyed) {
+    claim.release();
+    return;
+  }
+  const release = (): void => {
+    socket.removeListener('close', release);
+    claim.release();
+  };
+  claim.drop = () => {
+    socket.destroy();
+    release();
+  };
+  socket.once('close', release);
+  // Called when what stands before it has been written.
+  socket.write('', release);
+}
 
 class PlainIncoming implements Incoming {
   readonly method: string;
@@ -209,8 +241,10 @@ class PlainIncoming implements Incoming {
   readonly pathParameters = NO_PARAMETERS;
   readonly startedAtMs: number;
   readonly #connection: LaneConnection;
-  readonly #bytes: Buffer;
+  #bytes: Buffer;
   readonly #bodyStart: number;
+  /** Of the body that has come and not been read. */
+  heldBytes: number;
   #onGone: (() => void) | undefined = undefined;
 
   constructor(
@@ -228,11 +262,18 @@ class PlainIncoming implements Incoming {
     this.#connection = connection;
     this.#bytes = bytes;
     this.#bodyStart = bodyStart;
+    this.heldBytes = bytes.length;
   }
 
-  readBody(bytesMax: number, done: BodyDone): void {
-    takeBody(this.#bytes, this.#bodyStart, bytesMax, done);
+  readBody(bytesMax: number, _tenantId: string, done: BodyDone): void {
+    const bytes = this.#bytes;
+    this.#bytes = NO_BYTES;
+    this.heldBytes = 0;
+    takeBody(bytes, this.#bodyStart, bytesMax, done);
   }
+
+  /** It was in memory anyway. */
+  releaseBody(): void {}
 
   send(answer: Answer): void {
     this.#connection.send(this, answer);

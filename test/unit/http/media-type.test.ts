@@ -11,6 +11,7 @@ const taken = [
   'application/json; charset=UTF-8',
   'application/json ; charset="utf-8"',
   'application/json;',
+  'application/json\t; ;;\tcharset=utf-8 ; ',
 ];
 const refused = [
   undefined,
@@ -35,6 +36,13 @@ describe('the media type of a body', () => {
       assert.equal(findMediaTypeError({ 'content-type': type })?.code, 'unsupported-media-type');
     });
   }
+  it('is looked at once, however many spaces and semicolons it is made of', () => {
+    // Were there two ways to read each part, this would take longer than the universe has lasted.
+    for (const part of [';  ', '; ; charset=utf-8  ', ' \t']) {
+      const type = `application/json${part.repeat(16 * 1024)}x`;
+      assert.equal(findMediaTypeError({ 'content-type': type })?.code, 'unsupported-media-type');
+    }
+  });
   it('comes without a content encoding', () => {
     const type = { 'content-type': 'application/json' };
     assert.equal(findMediaTypeError({ ...type, 'content-encoding': 'identity' }), undefined);

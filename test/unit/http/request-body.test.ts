@@ -38,6 +38,15 @@ test('is the text that its bytes are, or refused where they are none', () => {
   );
 });
 
+test('that is long is never decoded where it is no text', (context) => {
+  const decode = context.mock.method(Buffer.prototype, 'toString');
+  const bytes = Buffer.alloc(1024 * 1024, 0xff);
+  assert.equal(take(bytes, 0, bytes.length).code, 'invalid-request');
+  assert.equal(decode.mock.callCount(), 0);
+  const text = '\uFFFD'.repeat(10_000);
+  assert.equal(take(Buffer.from(text), 0, 1024 * 1024).text, text);
+});
+
 test('is refused beyond its bound, of which the bytes before it are no part', () => {
   assert.equal(take(Buffer.from('head1234'), 4, 4).text, '1234');
   assert.equal(take(Buffer.from('head12345'), 4, 4).code, 'payload-too-large');

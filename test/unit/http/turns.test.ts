@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { HeldTurns } from '../../support/held-turns.ts';
 import { assertProblem, type CallOptions, call } from '../../support/http-client.ts';
 import { type HttpInProcess, startHttp } from '../../support/http-in-process.ts';
+import { RawConnection } from '../../support/http-raw.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const CHECK: CallOptions = {
@@ -42,6 +43,23 @@ describe('requests in turns', { timeout: 60_000 }, () => {
     turns.release();
     assert.equal((await plain).status, 200);
     assert.equal((await byNode).status, 404);
+  });
+
+  it('are read in the turn of their address where Node’s server reads them, one in each', async () => {
+    const { key } = await knownTenant();
+    turns.readsHeads = false;
+    const connection = await RawConnection.open(http.url);
+    const request = `GET /v1/nothing HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    connection.send(request.repeat(3));
+    for (let count = 1; count <= 3; count += 1) {
+      await waitFor('a head to wait', () => turns.waiting === 1);
+      assert.deepEqual(turns.keys, ['address 127.0.0.1']);
+      turns.release();
+      await waitFor('the request to wait', () => turns.waiting === 1 && turns.keys[0]?.startsWith('ten_') === true);
+      turns.release();
+      assert.equal((await connection.readResponses(count)).at(-1)?.status, 404);
+    }
+    connection.destroy();
   });
 
   it('wait together where nobody is known to stand behind them', async () => {
