@@ -19,7 +19,7 @@ export interface RequestMetrics {
   /** The operations are a fixed set, plus `other` for what is none. */
   meterOf(operation: string): OperationMeter;
   readonly outcomes: CheckOutcomes;
-  rateLimited(bucket: 'plan' | 'keys' | 'authentication'): void;
+  rateLimited(bucket: 'plan' | 'revocation' | 'authentication'): void;
   authenticationFailed(): void;
 }
 

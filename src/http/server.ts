@@ -108,11 +108,11 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   });
   const answers = createAnswers({ clock, log }, { errorsBase, closing: () => closing });
   const pipeline = createPipeline(
-    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics },
+    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, tracing },
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
   );
   const app = createApp(
-    { ids, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase), tracing },
+    { ids, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase) },
     {
       routes: createRoutes(operations, metrics.meterOf),
       deadlineMs: bounds.deadlineMs,

@@ -88,7 +88,7 @@ export function createMetrics(): Metrics {
     }),
     rateLimited: new Counter({
       name: 'grantd_rate_limited_total',
-      help: 'Requests refused by a limit, by bucket: plan, keys or authentication.',
+      help: 'Requests refused by a limit, by bucket: plan, revocation (the reserve of a key that revokes keys) or authentication (failures from the same network).',
       labelNames: ['bucket'],
       registers,
     }),

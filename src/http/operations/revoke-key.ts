@@ -10,7 +10,7 @@ export const revokeKey: Operation = {
   method: 'DELETE',
   path: '/v1/keys/{key_id}',
   scope: 'admin',
-  bucket: 'keys',
+  reserve: true,
   summary: 'Revoke an API key',
   description: 'A request that starts after the answer is refused everywhere. A key can revoke itself.',
   body: undefined,
