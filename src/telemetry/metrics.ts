@@ -28,6 +28,7 @@ export interface Metrics {
   readonly redisCallSeconds: Histogram;
   readonly redisFailures: Counter<'reason'>;
   readonly authenticationFailures: Counter;
+  readonly connectionsDropped: Counter<'server' | 'reason'>;
   readonly frontQueueLength: Gauge;
   readonly turnsWaiting: Gauge;
   readonly frontRetries: Counter<'reason'>;
@@ -123,6 +124,12 @@ export function createMetrics(): Metrics {
     authenticationFailures: new Counter({
       name: 'grantd_authentication_failures_total',
       help: 'Requests refused with 401.',
+      registers,
+    }),
+    connectionsDropped: new Counter({
+      name: 'grantd_connections_dropped_total',
+      help: 'Connections that the console or the ops port cut, by server (console or ops) and reason: idle (the idlest made room for a newcomer), full (every other one was being answered), pipelined (a request sent before the response to the last one) or stalled (a response that was not taken).',
+      labelNames: ['server', 'reason'],
       registers,
     }),
     frontQueueLength: new Gauge({
