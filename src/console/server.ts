@@ -105,7 +105,7 @@ function serveInTurn(
 /** Rejects where the address cannot be bound. */
 export async function listenConsole(
   dependencies: ConsoleDependencies,
-  options: ConsoleOptions & { readonly address: string; readonly stallTimeoutMs?: number },
+  options: ConsoleOptions & { readonly address: string; readonly stallTimeoutMs?: number | undefined },
 ): Promise<ConsoleServer> {
   const app = createConsoleApp(dependencies, options);
   const server = createServer({

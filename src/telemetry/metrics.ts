@@ -128,7 +128,7 @@ export function createMetrics(): Metrics {
     }),
     connectionsDropped: new Counter({
       name: 'grantd_connections_dropped_total',
-      help: 'Connections that the console or the ops port cut, by server (console or ops) and reason: idle (the idlest made room for a newcomer), full (every other one was being answered), pipelined (a request sent before the response to the last one) or stalled (a response that was not taken).',
+      help: 'Connections that the console or the ops port cut, by server (console or ops) and reason: idle (the idlest made room for a newcomer), full (every other one was being answered), pipelined (a request sent before the response to the last one) or stalled (the rest of a request did not come, or the response was not taken).',
       labelNames: ['server', 'reason'],
       registers,
     }),

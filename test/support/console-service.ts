@@ -24,8 +24,9 @@ export async function startConsole(overrides: {
   readonly random: Random;
   readonly failureLimiter?: FailureLimiter;
   readonly trustedProxies?: readonly string[];
+  readonly stallTimeoutMs?: number;
 }): Promise<ConsoleService> {
-  const { clock, random, failureLimiter, trustedProxies = [] } = overrides;
+  const { clock, random, failureLimiter, trustedProxies = [], stallTimeoutMs } = overrides;
   const operator = new FakeOperator(clock, random);
   const metrics = createMetrics();
   const server = await listenConsole(
@@ -42,7 +43,7 @@ export async function startConsole(overrides: {
       metrics,
       ...(failureLimiter === undefined ? {} : { failureLimiter }),
     },
-    { address: '127.0.0.1:0', errorsBase: ERRORS_BASE, plans: BUILT_IN_PLANS, trustedProxies },
+    { address: '127.0.0.1:0', errorsBase: ERRORS_BASE, plans: BUILT_IN_PLANS, trustedProxies, stallTimeoutMs },
   );
   return { ...server, operator, metrics };
 }
