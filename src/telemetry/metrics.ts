@@ -89,7 +89,7 @@ export function createMetrics(): Metrics {
     }),
     rateLimited: new Counter({
       name: 'grantd_rate_limited_total',
-      help: 'Requests refused by a limit, by bucket: plan, revocation (the reserve of a key that revokes keys) or authentication (failures from the same network).',
+      help: 'Requests refused by a limit, by bucket: plan, revocation (the reserve of a key for revoking keys) or authentication (failures from its address).',
       labelNames: ['bucket'],
       registers,
     }),
@@ -128,7 +128,7 @@ export function createMetrics(): Metrics {
     }),
     connectionsDropped: new Counter({
       name: 'grantd_connections_dropped_total',
-      help: 'Connections that the console or the ops port cut, by server (console or ops) and reason: idle (the idlest made room for a newcomer), full (every other one was being answered), pipelined (a request sent before the response to the last one) or stalled (the rest of a request did not come, or the response was not taken).',
+      help: 'Connections that the console or the ops port cut, by server (console or ops) and reason: idle (the idlest, for a newcomer), full (a newcomer, all others being answered), pipelined (requests without waiting) or stalled (nothing moved in time).',
       labelNames: ['server', 'reason'],
       registers,
     }),
