@@ -12,7 +12,7 @@ import { type ConsoleDependencies, type ConsoleOptions, createConsoleApp } from 
 import { ConnectionPool } from './connection-pool.ts';
 
 /** Operators and their programs, not end users: a few hundred at once is a fault or an attack. Some 20 KB each, idle. */
-const CONNECTIONS_MAX = 512;
+const CONNECTIONS_MAX_DEFAULT = 512;
 const HEADER_BYTES_MAX = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
 /** A whole request with its body, an import batch of 1 MiB over a slow line included. */
@@ -105,8 +105,13 @@ function serveInTurn(
 /** Rejects where the address cannot be bound. */
 export async function listenConsole(
   dependencies: ConsoleDependencies,
-  options: ConsoleOptions & { readonly address: string; readonly stallTimeoutMs?: number | undefined },
+  options: ConsoleOptions & {
+    readonly address: string;
+    readonly connectionsMax?: number | undefined;
+    readonly stallTimeoutMs?: number | undefined;
+  },
 ): Promise<ConsoleServer> {
+  const { connectionsMax = CONNECTIONS_MAX_DEFAULT, stallTimeoutMs = STALL_TIMEOUT_MS_DEFAULT } = options;
   const app = createConsoleApp(dependencies, options);
   const server = createServer({
     maxHeaderSize: HEADER_BYTES_MAX,
@@ -117,10 +122,10 @@ export async function listenConsole(
     // A request without Host is answered like any other; nothing is built from that header.
     requireHostHeader: false,
   });
-  server.timeout = options.stallTimeoutMs ?? STALL_TIMEOUT_MS_DEFAULT;
+  server.timeout = stallTimeoutMs;
   const pool = new ConnectionPool<Visit>(
     { server, metrics: dependencies.metrics },
-    { name: 'console', connectionsMax: CONNECTIONS_MAX, open: () => ({ response: undefined }), isServed },
+    { name: 'console', connectionsMax, open: () => ({ response: undefined }), isServed },
   );
   answerParserErrors(server, dependencies.ids, options.errorsBase);
   const serve = serveInTurn(pool, app);

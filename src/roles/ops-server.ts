@@ -20,7 +20,7 @@ export interface OpsServer {
 }
 
 /** A cluster needs some ten at once. With a head of the greatest length each they take 5 MB. */
-const CONNECTIONS_MAX = 512;
+const CONNECTIONS_MAX_DEFAULT = 512;
 /** Of a request line and header. */
 const HEAD_BYTES_MAX = 8 * 1024;
 /** For the head to arrive: probes and scrapers send it at once. */
@@ -70,10 +70,10 @@ const json = (status: string, value: unknown, headers: readonly string[] = []): 
 /** Serves until closed. */
 export async function listenOps(
   dependencies: OpsDependencies,
-  options: { readonly address: string; readonly responseTimeoutMs?: number },
+  options: { readonly address: string; readonly connectionsMax?: number; readonly responseTimeoutMs?: number },
 ): Promise<OpsServer> {
   const { metrics, clock, log, notReady } = dependencies;
-  const { responseTimeoutMs = RESPONSE_TIMEOUT_MS_DEFAULT } = options;
+  const { connectionsMax = CONNECTIONS_MAX_DEFAULT, responseTimeoutMs = RESPONSE_TIMEOUT_MS_DEFAULT } = options;
   const readMetrics = createMetricsText(dependencies);
   /** In the order in which they came. */
   const scrapes = new Set<Socket>();
@@ -183,7 +183,7 @@ export async function listenOps(
   const server = createServer({ allowHalfOpen: true });
   const pool = new ConnectionPool<Visit>(
     { server, metrics },
-    { name: 'ops', connectionsMax: CONNECTIONS_MAX, open, isServed: ({ phase }) => phase === 'served' },
+    { name: 'ops', connectionsMax, open, isServed: ({ phase }) => phase === 'served' },
   );
 
   const { host, port } = splitAddress(options.address);

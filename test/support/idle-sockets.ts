@@ -3,6 +3,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
+/** Opened at once: fewer than a listening socket holds back. */
+const BATCH = 50;
+
 export interface IdleSockets {
   /** Those that the server has not closed. */
   readonly open: number;
@@ -17,13 +20,16 @@ export async function openIdleSockets(
 ): Promise<IdleSockets> {
   const { hostname, port } = new URL(url);
   const sockets: Socket[] = [];
-  for (let index = 0; index < count; index += 1) {
+  const open = async (index: number): Promise<void> => {
     const socket = connect({ host: hostname, port: Number(port) });
     socket.on('error', () => {});
+    sockets.push(socket);
     await once(socket, 'connect');
     const bytes = bytesOf(index);
     if (bytes.length > 0) socket.write(bytes);
-    sockets.push(socket);
+  };
+  for (let start = 0; start < count; start += BATCH) {
+    await Promise.all(Array.from({ length: Math.min(BATCH, count - start) }, (_, index) => open(start + index)));
   }
   return {
     get open() {
