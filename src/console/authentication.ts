@@ -25,7 +25,6 @@ export function authenticate(
   const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
   const operator = token === undefined ? undefined : tokens.identify(token);
   if (operator !== undefined) return operator;
-  metrics.authenticationFailures.inc();
   if (token !== undefined) {
     const refusal = failureLimiter?.refusal(address);
     if (refusal !== undefined) {
@@ -36,5 +35,6 @@ export function authenticate(
     }
     failureLimiter?.record(address);
   }
+  metrics.authenticationFailures.inc();
   throw new GrantdError('unauthorized', 'An operator token is needed: "Authorization: Bearer <operator token>".');
 }

@@ -30,19 +30,22 @@ export function createLogIn(dependencies: {
       const token = form.text('token').trim();
       const session = sessions.start(token);
       if (session !== undefined) return { kind: 'started', session };
-      metrics.authenticationFailures.inc();
       const refused = (field: string, message: string, status: number, retryAfterSeconds?: number): LogInOutcome => ({
         kind: 'refused',
         refusal: refuse(field, message, status),
         retryAfterSeconds,
       });
-      if (token === '') return refused('token', 'An operator token is needed.', 401);
+      if (token === '') {
+        metrics.authenticationFailures.inc();
+        return refused('token', 'An operator token is needed.', 401);
+      }
       const limit = failureLimiter?.refusal(address);
       if (limit !== undefined) {
         metrics.rateLimited.inc({ bucket: 'authentication' });
         const message = `This address failed to log in too often. Try again in ${limit.resetSeconds} seconds.`;
         return refused('form', message, 429, limit.resetSeconds);
       }
+      metrics.authenticationFailures.inc();
       failureLimiter?.record(address);
       return refused('token', 'No operator holds this token.', 401);
     },
