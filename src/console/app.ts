@@ -159,7 +159,11 @@ export function createConsoleApp(dependencies: ConsoleDependencies, options: Con
         headers: { traceparent: headers.traceparent, tracestate: headers.tracestate },
         onceGone: (listener: () => void) => void response.once('close', listener),
       };
-      locals.span = beginRequestSpan(tracing, traced, route, locals.requestId);
+      locals.span = beginRequestSpan(tracing, traced, {
+        route,
+        requestId: locals.requestId,
+        elapsedMs: clock.monotonicMs() - locals.startedMs,
+      });
     }
     assert(locals.operator !== undefined, 'an operation runs for an operator who was authenticated');
     const answer = await operation.run({

@@ -1,5 +1,6 @@
-// Who calls: the bearer token of an operator. Failures are counted by client address, so that tokens cannot be guessed
-// at speed; an address that failed too often is refused before its token is looked at.
+// Who calls: the bearer token of an operator. It keeps: a good token goes on from anywhere, whatever others do; wrong ones
+// are counted by the client's address, and once they are too many that is all they are told. A request without a token
+// guesses nothing and counts against nobody: any web page can make a browser send one.
 
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../core/errors.ts';
@@ -21,17 +22,19 @@ export function authenticate(
   },
 ): string {
   const { tokens, failureLimiter, metrics } = dependencies;
-  const retryAfterSeconds = failureLimiter?.blockedSeconds(address);
-  if (retryAfterSeconds !== undefined) {
-    metrics.rateLimited.inc({ bucket: 'authentication' });
-    throw new GrantdError('rate-limited', 'This address failed to authenticate too often.', {
-      details: { retryAfterSeconds },
-    });
-  }
   const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
   const operator = token === undefined ? undefined : tokens.identify(token);
   if (operator !== undefined) return operator;
-  failureLimiter?.record(address);
+  if (token !== undefined) {
+    const refusal = failureLimiter?.refusal(address);
+    if (refusal !== undefined) {
+      metrics.rateLimited.inc({ bucket: 'authentication' });
+      throw new GrantdError('rate-limited', 'Too many operator tokens from this address were refused.', {
+        details: { retryAfterSeconds: refusal.resetSeconds },
+      });
+    }
+    failureLimiter?.record(address);
+  }
   metrics.authenticationFailures.inc();
   throw new GrantdError('unauthorized', 'An operator token is needed: "Authorization: Bearer <operator token>".');
 }

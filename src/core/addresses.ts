@@ -1,4 +1,6 @@
-// Addresses as settings give them, `host:port`, with brackets around an IPv6 host.
+// Addresses: as settings give them, `host:port` with brackets around an IPv6 host; and as clients come from them.
+
+import { isIPv4, isIPv6 } from 'node:net';
 
 /** Host and port of a well-formed `host:port`; the brackets of an IPv6 host go. */
 export function splitAddress(address: string): { readonly host: string; readonly port: number } {
@@ -9,4 +11,28 @@ export function splitAddress(address: string): { readonly host: string; readonly
 /** `http://host:port` without a slash at the end. */
 export function httpUrlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** For everything that is no address: a header may claim anything, at any length. */
+const NO_ADDRESS = 'unknown';
+
+/**
+ * The network that one client can be taken to have: an IPv4 address itself, and the /64 of an IPv6 address, within which
+ * a client picks addresses at will. `unknown` for what is no address. At most 24 characters, whatever was claimed.
+ */
+export function clientNetwork(address: string): string {
+  const ipv4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?$/i.exec(address)?.[1];
+  if (ipv4 !== undefined) return isIPv4(ipv4) ? ipv4 : NO_ADDRESS;
+  if (!isIPv6(address)) return NO_ADDRESS;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  // What `::` stands for ends behind the first four groups, unless the address has more than four of them after it.
+  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
+  const dotted = behind.at(-1)?.includes('.') === true ? 1 : 0;
+  const zeros = tail === undefined ? 0 : 8 - groups.length - behind.length - dotted;
+  const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...behind];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }

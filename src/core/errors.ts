@@ -108,7 +108,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     429,
     8,
     'Rate limited',
-    'The tenant has used up the requests of its plan in this window, or this address failed to authenticate too often. Wait for Retry-After seconds.',
+    'The tenant has used up the requests of its plan in this window, or the API key its reserve for revoking keys, or too many unknown keys came from this address. Wait for Retry-After seconds.',
     true,
   ),
   'header-fields-too-large': entry(431, 3, 'Header fields too large', 'The header of the request exceeds 16 KiB.'),

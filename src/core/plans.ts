@@ -17,8 +17,11 @@ export const KEYS_MAX_DEFAULT = 1000;
 /** The plan of a new tenant, and of a tenant whose stored plan this process does not know. */
 export const DEFAULT_PLAN_NAME = 'free';
 
-/** The bucket of `/v1/keys`, apart from the plan's, so that a leaked key cannot keep its owner from revoking it. */
-export const KEYS_BUCKET = Object.freeze({ requests: 60, windowSeconds: 60 });
+/**
+ * What each API key may revoke, apart from the plan's window and from every other key: whoever floods with a leaked key
+ * uses up the plan's window and the reserve of that key, and the owner revokes it with another one.
+ */
+export const REVOCATION_RESERVE = Object.freeze({ requests: 60, windowSeconds: 60 });
 
 const plan = (name: string, requests: number | undefined, windowSeconds: number): Plan =>
   Object.freeze({

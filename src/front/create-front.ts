@@ -143,7 +143,11 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const reporter =
     options.peer === 'front' ? new Reporter({ clock, routing, ledger, readyLinks: () => links.ready() }) : undefined;
 
-  function authenticate(context: RequestContext, apiKey: string): TenantSession | Promise<TenantSession> {
+  function authenticate<Context extends RequestContext>(
+    context: Context,
+    apiKey: string,
+    admit?: (context: Context) => void,
+  ): TenantSession | Promise<TenantSession> {
     const session = sessions.get(apiKey);
     if (session !== undefined) {
       if (!session.expired) return session;
@@ -152,6 +156,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     }
     const parts = parseApiKey(apiKey);
     if (parts === undefined) throw new GrantdError('unauthorized', 'The bearer token is not an API key.');
+    admit?.(context);
     const { tenantId, keyId } = parts;
     return sessions.open(context, apiKey, () => ({
       tenantId,

@@ -149,9 +149,14 @@ export interface OperatorApi {
 export interface Front {
   /**
    * The session of an API key; at once where the key is known here. Throws `unauthorized` (junk without any I/O) or
-   * `unavailable` where the owner cannot verify it now.
+   * `unavailable` where the owner cannot verify it now. `admit` is asked before the owner is, and may throw: so only for
+   * a well-formed key that is not known here.
    */
-  authenticate(context: RequestContext, apiKey: string): TenantSession | Promise<TenantSession>;
+  authenticate<Context extends RequestContext>(
+    context: Context,
+    apiKey: string,
+    admit?: (context: Context) => void,
+  ): TenantSession | Promise<TenantSession>;
   /** Whether every slot has an owner that this front can reach. */
   ready(): boolean;
   close(): Promise<void>;

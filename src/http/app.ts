@@ -5,8 +5,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
-import { beginRequestSpan } from '../telemetry/request-spans.ts';
-import type { Tracing } from '../telemetry/spans.ts';
 import type { Answers } from './answers.ts';
 import type { Connections } from './connections.ts';
 import type { ErrorPages } from './error-pages.ts';
@@ -48,8 +46,6 @@ export function createApp(
     readonly pipeline: Pipeline;
     readonly metrics: RequestMetrics;
     readonly pages: ErrorPages;
-    /** Undefined: nothing is traced. */
-    readonly tracing: Tracing | undefined;
   },
   options: {
     readonly routes: readonly Route[];
@@ -57,7 +53,7 @@ export function createApp(
     readonly incoming: NodeIncomingOptions;
   },
 ): App {
-  const { ids, connections, answers, pipeline, metrics, pages, tracing } = dependencies;
+  const { ids, connections, answers, pipeline, metrics, pages } = dependencies;
   const { routes, deadlineMs } = options;
   const { serveAnonymous } = pipeline;
   const other = metrics.meterOf(OTHER);
@@ -67,20 +63,17 @@ export function createApp(
   // some microseconds (V8 drops what it had learnt of their shape), for conveniences that nothing here uses.
   const router = express.Router({ strict: true, caseSensitive: true });
 
-  const begin = (incoming: Incoming, path: string | undefined): Exchange => {
-    const exchange = new Exchange(ids.create('req'), incoming.startedAtMs + deadlineMs, incoming, other);
-    if (tracing !== undefined) exchange.span = beginRequestSpan(tracing, incoming, path, exchange.requestId);
-    return exchange;
-  };
+  const begin = (incoming: Incoming): Exchange =>
+    new Exchange(ids.create('req'), incoming.startedAtMs + deadlineMs, incoming, other);
 
   /** The exchange of a request that Node has read; undefined where it has been answered already, or nobody waits for an answer. */
-  const beginNode = (request: Request, response: Response, path: string | undefined): Exchange | undefined => {
+  const beginNode = (request: Request, response: Response): Exchange | undefined => {
     const connection = connections.of(request.socket);
     if (connection === undefined) {
       response.destroy();
       return undefined;
     }
-    const exchange = begin(new NodeIncoming(request, response, connection, options.incoming), path);
+    const exchange = begin(new NodeIncoming(request, response, connection, options.incoming));
     if (connection.surplus) {
       answers.problem(exchange, new GrantdError('overloaded', 'Too many connections are open. Nothing was changed.'));
       return undefined;
@@ -101,12 +94,12 @@ export function createApp(
   }
 
   const serveRoute = (request: Request, response: Response, route: Route): void => {
-    const exchange = beginNode(request, response, route.path);
+    const exchange = beginNode(request, response);
     if (exchange !== undefined) pipeline.serve(exchange, route);
   };
 
-  const servePage = (request: Request, response: Response, path: string, html: string | undefined): void => {
-    const exchange = beginNode(request, response, path);
+  const servePage = (request: Request, response: Response, html: string | undefined): void => {
+    const exchange = beginNode(request, response);
     if (exchange === undefined) return;
     exchange.meter = errorPage;
     serveAnonymous(exchange, () => writePage(exchange, request.method, html));
@@ -123,14 +116,14 @@ export function createApp(
       answers.page(exchange, html);
     }
   };
-  router.all('/errors', (request, response) => servePage(request, response, '/errors', pages.index));
+  router.all('/errors', (request, response) => servePage(request, response, pages.index));
   router.all('/errors/:type', (request, response) =>
-    servePage(request, response, '/errors/{type}', pages.byType.get(request.params.type)),
+    servePage(request, response, pages.byType.get(request.params.type)),
   );
 
   /** Nothing is at the path, or it could not be decoded, which names nothing either. */
   const serveNothing = (request: Request, response: Response): void => {
-    const exchange = beginNode(request, response, undefined);
+    const exchange = beginNode(request, response);
     if (exchange === undefined) return;
     if (needsKey(request.url)) pipeline.serve(exchange, undefined);
     else {
@@ -156,7 +149,7 @@ export function createApp(
       const { url } = incoming;
       const route = direct.get(url) ?? direct.get(url.slice(0, Math.max(0, url.indexOf('?'))));
       if (route === undefined) return false;
-      pipeline.serve(begin(incoming, route.path), route);
+      pipeline.serve(begin(incoming), route);
       return true;
     },
   };

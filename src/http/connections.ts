@@ -96,7 +96,7 @@ function refusalOf(error: NodeJS.ErrnoException): GrantdError {
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /** Why a connection was dropped, for metrics. */
-export type DropReason = 'refused' | 'displaced' | 'held-bytes';
+export type DropReason = 'full' | 'idle' | 'held-bytes';
 
 export interface ConnectionsOptions {
   readonly clock: Clock;
@@ -174,7 +174,7 @@ export class Connections {
     const full = this.#connections.size - this.#surplus >= connectionsMax;
     const surplus = full && !this.#makeRoom(peerName, nowMs);
     if (surplus && this.#surplus >= refusedConnectionsMax) {
-      this.#drop(socket, 'refused');
+      this.#drop(socket, 'full');
       return undefined;
     }
     const [byte = 0] = random.bytes(1);
@@ -217,7 +217,7 @@ export class Connections {
     if (!larger && (idlest.busy || own === undefined || nowMs - idlest.activeAtMs < this.#options.idleDisplaceableMs)) {
       return false;
     }
-    this.#drop(idlest.socket, 'displaced');
+    this.#drop(idlest.socket, 'idle');
     // Its place is free now, not only when the end of the socket is told.
     this.#peers.remove(larger ? most : (own ?? most), idlest);
     this.#connections.delete(idlest.socket);

@@ -43,7 +43,8 @@ const HEADERS: JsonObject = {
     example: EXAMPLE_REQUEST_ID,
   },
   RateLimitLimit: {
-    description: 'Requests per window of the plan, or of the keys endpoints. Absent where the plan has no limit.',
+    description:
+      'Requests per window: of the plan; of the reserve of the calling key where a key is revoked; of failed authentications where an unknown key is refused for them. Absent where the plan has no limit.',
     schema: { type: 'integer', minimum: 0 },
     example: 200,
   },

@@ -1,7 +1,7 @@
 // Every operation of the public interface, registered once, and the paths they make up.
 
 import type { Clock } from '../core/clock.ts';
-import type { Operation } from './operation.ts';
+import type { Method, Operation } from './operation.ts';
 import { createCheck } from './operations/check.ts';
 import { createCheckBulk } from './operations/check-bulk.ts';
 import { createGrant } from './operations/create-grant.ts';
@@ -49,7 +49,8 @@ export interface Route {
   readonly operations: ReadonlyMap<string, RegisteredOperation>;
   /** For the `Allow` header. */
   readonly allow: string;
-  readonly bucket: 'plan' | 'keys';
+  /** The method that draws on the reserve of the calling key; every other one counts in the plan's window. */
+  readonly reserveMethod: Method | undefined;
 }
 
 export function createRoutes(
@@ -69,6 +70,6 @@ export function createRoutes(
       ]),
     ),
     allow: group.map(({ method }) => method).join(', '),
-    bucket: group.some(({ bucket }) => bucket === 'keys') ? 'keys' : 'plan',
+    reserveMethod: group.find(({ reserve }) => reserve === true)?.method,
   }));
 }

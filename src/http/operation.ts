@@ -39,7 +39,8 @@ export interface Operation {
   readonly path: string;
   /** Undefined: any valid key. */
   readonly scope: Scope | undefined;
-  readonly bucket: 'plan' | 'keys';
+  /** Draws on the reserve of the calling key and not on the plan's window. */
+  readonly reserve?: boolean;
   readonly summary: string;
   readonly description: string;
   readonly body:

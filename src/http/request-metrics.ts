@@ -21,7 +21,7 @@ export interface RequestMetrics {
   /** The operations are a fixed set, plus `other` for what is none. */
   meterOf(operation: string): OperationMeter;
   readonly outcomes: CheckOutcomes;
-  rateLimited(bucket: 'plan' | 'keys' | 'authentication'): void;
+  rateLimited(bucket: 'plan' | 'revocation' | 'authentication'): void;
   authenticationFailed(): void;
   budgetMeterOf(budget: 'bodies' | 'responses'): ByteBudgetMeter;
   readonly connectionDropped: (reason: DropReason) => void;
@@ -88,7 +88,7 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
       refused: () => metrics.httpBudgetEvents.labels(budget, 'refused').inc(),
       dropped: () => metrics.httpBudgetEvents.labels(budget, 'dropped').inc(),
     }),
-    connectionDropped: (reason) => metrics.httpConnectionsDropped.labels(reason).inc(),
+    connectionDropped: (reason) => metrics.connectionsDropped.inc({ server: 'public', reason }),
     reportHeld: (read) =>
       metrics.onRender(() => {
         const { connections, input, bodies, responses } = read();

@@ -11,6 +11,8 @@ import { hasScope } from '../core/scopes.ts';
 import type { Turns } from '../core/turns.ts';
 import type { Front, TenantSession } from '../front/front.ts';
 import type { FailureLimiter, RateDecision, RateLimiter } from '../front/limits/rate-limiter.ts';
+import { beginRequestSpan } from '../telemetry/request-spans.ts';
+import type { Tracing } from '../telemetry/spans.ts';
 import type { Answers } from './answers.ts';
 import type { ByteBudget, Claim } from './byte-budget.ts';
 import type { Exchange } from './exchange.ts';
@@ -59,16 +61,19 @@ export function createPipeline(
     readonly metrics: RequestMetrics;
     /** Of answers that are made or not yet taken. */
     readonly responses: ByteBudget;
+    /** Undefined: nothing is traced. */
+    readonly tracing: Tracing | undefined;
   },
   options: { readonly plans: Plans; readonly deadlineMs: number; readonly trustedProxies: readonly string[] },
 ): Pipeline {
-  const { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses } = dependencies;
+  const { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses, tracing } = dependencies;
   const { plans, deadlineMs } = options;
   const lastLearntMs = new WeakMap<TenantSession, number>();
   const trusted = proxyaddr.compile([...options.trustedProxies]);
   /** The socket's, or behind trusted proxies the last address that none of them vouches for. */
   const clientAddress = ({ headers, socket }: Incoming): string =>
-    proxyaddr({ headers, socket } as IncomingMessage, trusted);
+    // A connection that has ended meanwhile has no address any more.
+    socket.remoteAddress === undefined ? '' : proxyaddr({ headers, socket } as IncomingMessage, trusted);
 
   /** For what the owner said; it may have found the key revoked. */
   const fail =
@@ -96,28 +101,26 @@ export function createPipeline(
     else session.confirm(exchange).then(() => answers.problem(exchange, error), fail(exchange));
   };
 
-  /** A verified key goes on from anywhere; only what fails counts against its address, and is told to wait. */
-  const failAuthentication = (exchange: Exchange, thrown: unknown): void => {
-    const error = GrantdError.from(thrown);
-    if (error.code !== 'unauthorized') {
-      answers.problem(exchange, error);
-      return;
-    }
-    metrics.authenticationFailed();
-    const address = clientAddress(exchange.incoming);
-    const blockedSeconds = failureLimiter.blockedSeconds(address);
-    if (blockedSeconds === undefined) {
-      failureLimiter.record(address);
-      answers.problem(exchange, error);
-      return;
-    }
+  /**
+   * Asked before the owner is asked about a key that is well-formed and not known here: so guessing costs the owner
+   * nothing once an address has failed too often, and a key that is known goes on from anywhere.
+   */
+  const admitUnknown = (exchange: Exchange): void => {
+    const refusal = failureLimiter.refusal(clientAddress(exchange.incoming));
+    if (refusal === undefined) return;
+    exchange.rate = refusal;
     metrics.rateLimited('authentication');
-    answers.problem(
-      exchange,
-      new GrantdError('rate-limited', 'This address failed to authenticate too often.', {
-        details: { retryAfterSeconds: blockedSeconds },
-      }),
-    );
+    throw new GrantdError('rate-limited', 'Too many keys from this address were refused.', {
+      details: { retryAfterSeconds: refusal.resetSeconds },
+    });
+  };
+
+  /** The owner refused the key. Junk never gets that far: it guesses nothing, so it counts against nobody. */
+  const failVerification = (exchange: Exchange, error: unknown): void => {
+    if (error instanceof GrantdError && error.code === 'unauthorized') {
+      failureLimiter.record(clientAddress(exchange.incoming));
+    }
+    fail(exchange)(error);
   };
 
   const answer = (exchange: Exchange, session: TenantSession, operation: RegisteredOperation, body: unknown): void => {
@@ -265,19 +268,27 @@ export function createPipeline(
     session.confirm({ requestId, deadlineMs: nowMs + deadlineMs }).catch(() => {});
   };
 
+  /** Not before the key is verified: what anybody else sends as trace context samples nothing, here or at a shard. */
+  const beginSpan = (tracer: Tracing, exchange: Exchange, { tenantId }: TenantSession, route: Route | undefined) => {
+    const { incoming, requestId } = exchange;
+    const elapsedMs = clock.monotonicMs() - incoming.startedAtMs;
+    exchange.span = beginRequestSpan(tracer, incoming, { route: route?.path, requestId, elapsedMs });
+    // Who is slow or fails is what traces are asked. The id is made by us, at random, and says nothing about anybody.
+    exchange.span?.set({ 'grantd.tenant_id': tenantId });
+  };
+
   const limit = (exchange: Exchange, session: TenantSession, route: Route | undefined): void => {
     exchange.session = session;
-    // Who is slow or fails is what traces are asked. The id is made by us, at random, and says nothing about anybody.
-    if (exchange.span !== undefined) exchange.span.set({ 'grantd.tenant_id': session.tenantId });
-    const bucket = route?.bucket ?? 'plan';
+    if (tracing !== undefined) beginSpan(tracing, exchange, session, route);
+    const revoking = route?.reserveMethod !== undefined && route.reserveMethod === exchange.incoming.method;
     const go = (decision: RateDecision | undefined): void => {
       exchange.rate = decision;
-      if (bucket === 'plan') session.countRequest(decision?.allowed === false);
+      if (!revoking) session.countRequest(decision?.allowed === false);
       if (decision === undefined || decision.allowed) {
         dispatch(exchange, session, route);
         return;
       }
-      metrics.rateLimited(bucket);
+      metrics.rateLimited(revoking ? 'revocation' : 'plan');
       learnPlan(exchange, session);
       answers.problem(
         exchange,
@@ -286,7 +297,9 @@ export function createPipeline(
         }),
       );
     };
-    const decision = rateLimiter.consume(session.tenantId, resolvePlan(plans, session.plan), bucket);
+    const decision = revoking
+      ? rateLimiter.consumeRevocation(session.keyId)
+      : rateLimiter.consume(session.tenantId, resolvePlan(plans, session.plan));
     if (decision instanceof Promise) decision.then(guarded(exchange, go), fail(exchange));
     else go(decision);
   };
@@ -321,15 +334,15 @@ export function createPipeline(
       }
       let session: TenantSession | Promise<TenantSession>;
       try {
-        session = front.authenticate(exchange, token);
+        session = front.authenticate(exchange, token, admitUnknown);
       } catch (error) {
-        serveAnonymous(exchange, () => failAuthentication(exchange, error));
+        serveAnonymous(exchange, () => fail(exchange)(error));
         return;
       }
       if (session instanceof Promise) {
         session.then(
           guarded(exchange, (verified) => limit(exchange, verified, route)),
-          guarded(exchange, (error: unknown) => failAuthentication(exchange, error)),
+          guarded(exchange, (error: unknown) => failVerification(exchange, error)),
         );
       } else if (turns.idle(exchange.incoming.startedAtMs)) {
         limit(exchange, session, route);

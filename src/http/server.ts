@@ -130,11 +130,11 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   }));
   const answers = createAnswers({ clock, log }, { errorsBase, closing: () => closing });
   const pipeline = createPipeline(
-    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses },
+    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses, tracing },
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
   );
   const app = createApp(
-    { ids, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase), tracing },
+    { ids, connections, answers, pipeline, metrics, pages: createErrorPages(errorsBase) },
     {
       routes: createRoutes(operations, metrics.meterOf),
       deadlineMs: bounds.deadlineMs,

@@ -125,6 +125,7 @@ export async function startDev(
   const ops = await openOps(
     {
       metrics,
+      clock,
       log,
       notReady: () => {
         if (phase !== 'serving') return [phase];

@@ -41,7 +41,7 @@ export async function startFront(
 
   // Disposed from the last to the first, whether the start fails or the role is stopped.
   await using parts = new AsyncDisposableStack();
-  const ops = await openOps({ metrics, log, notReady: () => readiness.reasons() }, config);
+  const ops = await openOps({ metrics, clock, log, notReady: () => readiness.reasons() }, config);
   parts.defer(() => ops.close());
   const identity = { serviceName: 'grantd-front', instance: hostname(), version };
   const tracing = await openTracing({ log, metrics }, config, identity, parts);

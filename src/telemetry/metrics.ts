@@ -21,7 +21,6 @@ export interface Metrics {
   render(): Promise<string>;
   readonly httpRequestSeconds: TalliedHistogram<'operation' | 'status'>;
   readonly httpConnections: Gauge;
-  readonly httpConnectionsDropped: Counter<'reason'>;
   readonly httpHeldBytes: Gauge<'budget'>;
   readonly httpBudgetEvents: Counter<'budget' | 'event'>;
   readonly checks: Counter<'outcome'>;
@@ -32,6 +31,7 @@ export interface Metrics {
   readonly redisCallSeconds: Histogram;
   readonly redisFailures: Counter<'reason'>;
   readonly authenticationFailures: Counter;
+  readonly connectionsDropped: Counter<'server' | 'reason'>;
   readonly frontQueueLength: Gauge;
   readonly turnsWaiting: Gauge;
   readonly frontRetries: Counter<'reason'>;
@@ -84,12 +84,6 @@ export function createMetrics(): Metrics {
       buckets: SECONDS_BUCKETS,
       registers,
     }),
-    httpConnectionsDropped: new Counter({
-      name: 'grantd_http_connections_dropped_total',
-      help: 'Connections of the public interface that were dropped, by reason: refused (too many are open, and nobody has so many more), displaced (by a client with fewer) or held-bytes (their client made too many bytes wait).',
-      labelNames: ['reason'],
-      registers,
-    }),
     httpBudgetEvents: new Counter({
       name: 'grantd_http_budget_events_total',
       help: 'What the budgets of memory of the public interface made of requests, by budget (bodies or responses) and event: waited, refused (waited too long; 503) or dropped (others needed the memory more).',
@@ -104,7 +98,7 @@ export function createMetrics(): Metrics {
     }),
     rateLimited: new Counter({
       name: 'grantd_rate_limited_total',
-      help: 'Requests refused by a limit, by bucket: plan, keys or authentication.',
+      help: 'Requests refused by a limit, by bucket: plan, revocation (the reserve of a key for revoking keys) or authentication (failures from its address).',
       labelNames: ['bucket'],
       registers,
     }),
@@ -139,6 +133,12 @@ export function createMetrics(): Metrics {
     authenticationFailures: new Counter({
       name: 'grantd_authentication_failures_total',
       help: 'Requests refused with 401.',
+      registers,
+    }),
+    connectionsDropped: new Counter({
+      name: 'grantd_connections_dropped_total',
+      help: 'Connections that were cut, by server (public, console or ops) and reason: idle (the idlest, for a newcomer), full (a newcomer for which none makes room), held-bytes (its client makes too many bytes wait), pipelined (requests without waiting) or stalled (nothing moved in time).',
+      labelNames: ['server', 'reason'],
       registers,
     }),
     frontQueueLength: new Gauge({

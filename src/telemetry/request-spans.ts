@@ -29,12 +29,19 @@ export interface TracedRequest {
 
 const textOf = (header: Header): string | undefined => (typeof header === 'object' ? header.join(',') : header);
 
-/** `route`: the path with the names of its parameters; undefined: nothing is there. */
+export interface RequestFacts {
+  /** The path with the names of its parameters; undefined: nothing is there. */
+  readonly route: string | undefined;
+  readonly requestId: string;
+  /** Since the request began: its key was verified meanwhile. */
+  readonly elapsedMs: number;
+}
+
+/** Called for callers who are authenticated only: to anybody else a header must not have said that we record. */
 export function beginRequestSpan(
   tracing: Tracing,
   request: TracedRequest,
-  route: string | undefined,
-  requestId: string,
+  { route, requestId, elapsedMs }: RequestFacts,
 ): TraceSpan | undefined {
   const { method = '', headers } = request;
   const known = METHODS.has(method);
@@ -42,6 +49,7 @@ export function beginRequestSpan(
   const span = tracing.begin(route === undefined ? name : `${name} ${route}`, 'server', {
     traceparent: textOf(headers.traceparent),
     tracestate: textOf(headers.tracestate),
+    elapsedMs,
   });
   span?.set({
     'http.request.method': known ? method : '_OTHER',

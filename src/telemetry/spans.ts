@@ -26,7 +26,12 @@ export interface Tracing {
   begin(
     name: string,
     kind: SpanKind,
-    from: { readonly traceparent: string | undefined; readonly tracestate: string | undefined },
+    from: {
+      readonly traceparent: string | undefined;
+      readonly tracestate: string | undefined;
+      /** How long ago it began; absent: now. */
+      readonly elapsedMs?: number;
+    },
   ): TraceSpan | undefined;
   /** Hands over what has ended, for a bounded time. */
   close(): Promise<void>;

@@ -166,7 +166,7 @@ export function createTracing(
   const rootShare = rootShareOf(options.sampler, options.ratio);
 
   return {
-    begin(name, kind, { traceparent, tracestate }) {
+    begin(name, kind, { traceparent, tracestate, elapsedMs = 0 }) {
       const parent = parseTraceparent(traceparent);
       const taken = parent === undefined ? Math.random() < (rootShare ?? 1) : parent.sampled;
       if (rootShare !== undefined && !taken) return undefined;
@@ -182,7 +182,9 @@ export function createTracing(
           ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
         });
       }
-      const span = tracer.startSpan(name, { kind: KINDS[kind] }, context);
+      // A start that is given is exact to the millisecond only: nothing for a request that has just begun.
+      const begun = elapsedMs < 1 ? {} : { startTime: Date.now() - elapsedMs };
+      const span = tracer.startSpan(name, { kind: KINDS[kind], ...begun }, context);
       return span.isRecording() ? new RecordedSpan(tracer, span) : undefined;
     },
     async close() {

@@ -27,7 +27,7 @@ async function load(
   const startMs = performance.now();
   for (let passedMs = 0; passedMs < durationMs; passedMs = performance.now() - startMs) {
     for (let sent = decided.length; sent < passedMs * perMs; sent += 1) {
-      const decision = fronts[sent % fronts.length]?.limiter.consume(tenant, plan, 'plan');
+      const decision = fronts[sent % fronts.length]?.limiter.consume(tenant, plan);
       decided.push(
         Promise.resolve(decision).then((made) => ({ atMs: performance.now(), allowed: made?.allowed === true })),
       );

@@ -24,7 +24,7 @@ async function startServer(t: TestContext, args: readonly string[] = [], passwor
 async function allowedBy(front: LimiterFront, tenant: string, plan = PLAN, sent = 2 * LIMIT): Promise<number> {
   let allowed = 0;
   for (let index = 0; index < sent; index += 1) {
-    if ((await front.limiter.consume(tenant, plan, 'plan'))?.allowed) allowed += 1;
+    if ((await front.limiter.consume(tenant, plan))?.allowed) allowed += 1;
   }
   return allowed;
 }
@@ -100,7 +100,7 @@ describe('Redis', { skip: missing ?? false, concurrency: true, timeout: 60_000 }
     );
     assert.ok(front !== undefined);
     server.pause();
-    const decisions = Array.from({ length: 6000 }, () => front.limiter.consume(newTenant(), SMALL_PLAN, 'plan'));
+    const decisions = Array.from({ length: 6000 }, () => front.limiter.consume(newTenant(), SMALL_PLAN));
     for (const decision of await Promise.all(decisions)) assert.equal(decision?.allowed, true);
     assert.ok((await front.value('grantd_redis_failures_total', { reason: 'busy' })) >= 1000);
   });

@@ -87,22 +87,45 @@ describe('the rate limit', () => {
     assert.equal(numberOf(answer, 'x-service-ratelimit-remaining'), 4);
   });
 
-  it('counts /v1/keys apart, 60 in 60 seconds, so that a leaked key cannot keep its owner from revoking it', async () => {
+  it('leaves each key a reserve for revoking, 60 in 60 seconds, which no other key can use up', async () => {
     const { tenantId, key } = await service.createTenant('five');
     const leaked = await service.createKey(tenantId, { scopes: ['check:read'] });
+    const revoke = (by: string) => send(by, { method: 'DELETE', path: `/v1/keys/${leaked.keyId}` });
     while ((await send(leaked.key)).status !== 429);
-    const revoked = await send(key, { method: 'DELETE', path: `/v1/keys/${leaked.keyId}` });
-    assert.equal(revoked.status, 204);
-    assertRateLimitHeaders(revoked, 60);
-
-    for (let used = 1; used < 60; used += 1)
-      assert.equal((await send(key, { method: 'GET', path: '/v1/keys' })).status, 200);
-    const refused = await send(key, { method: 'GET', path: '/v1/keys' });
+    while ((await send(leaked.key, { method: 'GET', path: '/v1/keys' })).status !== 429);
+    for (let used = 1; used <= 60; used += 1) {
+      assertProblem(await revoke(leaked.key), 403, 'insufficient-scope', service.errorsBase);
+    }
+    const refused = await revoke(leaked.key);
     assertProblem(refused, 429, 'rate-limited', service.errorsBase);
     assertRateLimitHeaders(refused, 60);
-    // An unlimited plan is bounded here too.
+    assert.ok(numberOf(refused, 'retry-after') >= numberOf(refused, 'x-service-ratelimit-reset'));
+
+    const revoked = await revoke(key);
+    assert.equal(revoked.status, 204);
+    assertRateLimitHeaders(revoked, 60);
+    assert.equal(numberOf(revoked, 'x-service-ratelimit-remaining'), 59);
+    // An unlimited plan has a bound here too.
     const { key: unlimited } = await service.createTenant('unlimited');
-    assertRateLimitHeaders(await send(unlimited, { method: 'GET', path: '/v1/keys' }), 60);
+    assertRateLimitHeaders(await revoke(unlimited), 60);
+  });
+
+  it('counts everything else of /v1/keys in the window of the plan', async () => {
+    const { key } = await service.createTenant('five');
+    const requests: [CallOptions, number][] = [
+      [{ method: 'GET', path: '/v1/keys' }, 200],
+      [{ method: 'POST', path: '/v1/keys', body: { scopes: ['check:read'] } }, 201],
+      [{ method: 'GET', path: '/v1/keys/key_00000000000000000000000000' }, 405],
+      [{ method: 'DELETE', path: '/v1/keys' }, 405],
+      [CHECK, 200],
+      [{ method: 'GET', path: '/v1/keys' }, 429],
+      [{ method: 'POST', path: '/v1/keys', body: { scopes: ['check:read'] } }, 429],
+    ];
+    for (const [options, status] of requests) {
+      const answer = await send(key, options);
+      assert.equal(answer.status, status, `${options.method} ${options.path}`);
+      assertRateLimitHeaders(answer, 5);
+    }
   });
 
   it('says nothing where a plan has none', async () => {
@@ -124,15 +147,19 @@ describe('the rate limit', () => {
     });
   }
 
-  it('of failed authentications belongs to the address, and spares a key that is good', async () => {
-    const { key } = await service.createTenant('unlimited');
-    let refused: Answer | undefined;
-    for (let failures = 0; failures < 200 && refused === undefined; failures += 1) {
-      const answer = await send('junk');
-      if (answer.status !== 401) refused = answer;
-    }
-    assert.ok(refused !== undefined);
-    assertProblem(refused, 429, 'rate-limited', service.errorsBase);
+  it('of failed authentications belongs to the address: it spares a key that is known, and junk is 401 however often', async () => {
+    const { tenantId, key } = await service.createTenant('unlimited');
     assert.equal((await send(key)).status, 200);
+    const revoked = await service.createKey(tenantId, { scopes: ['check:read'] });
+    assert.equal((await send(key, { method: 'DELETE', path: `/v1/keys/${revoked.keyId}` })).status, 204);
+    for (let failures = 0; failures < 100; failures += 1) assert.equal((await send('junk')).status, 401);
+    for (let failures = 0; failures < 60; failures += 1) assert.equal((await send(revoked.key)).status, 401);
+    const refused = await send(revoked.key);
+    assertProblem(refused, 429, 'rate-limited', service.errorsBase);
+    assertRateLimitHeaders(refused, 60);
+    assert.equal(numberOf(refused, 'x-service-ratelimit-remaining'), 0);
+    assert.ok(numberOf(refused, 'retry-after') >= numberOf(refused, 'x-service-ratelimit-reset'));
+    assert.equal((await send(key)).status, 200);
+    assert.equal((await send('junk')).status, 401);
   });
 });

@@ -24,8 +24,10 @@ export async function startConsole(overrides: {
   readonly random: Random;
   readonly failureLimiter?: FailureLimiter;
   readonly trustedProxies?: readonly string[];
+  readonly connectionsMax?: number;
+  readonly stallTimeoutMs?: number;
 }): Promise<ConsoleService> {
-  const { clock, random, failureLimiter, trustedProxies = [] } = overrides;
+  const { clock, random, failureLimiter, trustedProxies = [], connectionsMax, stallTimeoutMs } = overrides;
   const operator = new FakeOperator(clock, random);
   const metrics = createMetrics();
   const server = await listenConsole(
@@ -42,7 +44,14 @@ export async function startConsole(overrides: {
       metrics,
       ...(failureLimiter === undefined ? {} : { failureLimiter }),
     },
-    { address: '127.0.0.1:0', errorsBase: ERRORS_BASE, plans: BUILT_IN_PLANS, trustedProxies },
+    {
+      address: '127.0.0.1:0',
+      errorsBase: ERRORS_BASE,
+      plans: BUILT_IN_PLANS,
+      trustedProxies,
+      connectionsMax,
+      stallTimeoutMs,
+    },
   );
   return { ...server, operator, metrics };
 }

@@ -62,9 +62,16 @@ export class FakeFront implements Front {
     await this.operator.updateTenant(CONTEXT, { tenantId, state, operator: 'test' });
   }
 
-  authenticate(context: RequestContext, apiKey: string): TenantSession | Promise<TenantSession> {
+  authenticate<Context extends RequestContext>(
+    context: Context,
+    apiKey: string,
+    admit?: (context: Context) => void,
+  ): TenantSession | Promise<TenantSession> {
     if (parseApiKey(apiKey) === undefined) throw new GrantdError('unauthorized', 'The API key is not one.');
-    return this.#sessions.get(apiKey) ?? this.#lookUp(context, apiKey);
+    const known = this.#sessions.get(apiKey);
+    if (known !== undefined) return known;
+    admit?.(context);
+    return this.#lookUp(context, apiKey);
   }
 
   ready(): boolean {

@@ -2,7 +2,7 @@
 
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory } from '../../src/core/ids.ts';
-import { BUILT_IN_PLANS, KEYS_BUCKET, type Plan } from '../../src/core/plans.ts';
+import { BUILT_IN_PLANS, type Plan, REVOCATION_RESERVE } from '../../src/core/plans.ts';
 import type { Turns } from '../../src/core/turns.ts';
 import type { FailureLimiter, RateDecision, RateLimiter } from '../../src/front/limits/rate-limiter.ts';
 import { type HttpOptions, listenHttp } from '../../src/http/server.ts';
@@ -17,11 +17,17 @@ export class FakeRateLimiter implements RateLimiter {
   /** Set by a test: decisions come as promises, as with a store behind them. */
   slow = false;
 
-  consume(tenantId: string, plan: Plan, bucket: 'plan' | 'keys') {
-    const limit = bucket === 'keys' ? KEYS_BUCKET.requests : plan.requests;
-    if (limit === undefined) return undefined;
-    const used = (this.#used.get(`${bucket} ${tenantId}`) ?? 0) + 1;
-    this.#used.set(`${bucket} ${tenantId}`, used);
+  consume(tenantId: string, { requests }: Plan) {
+    return requests === undefined ? undefined : this.#take(tenantId, requests);
+  }
+
+  consumeRevocation(keyId: string) {
+    return this.#take(keyId, REVOCATION_RESERVE.requests);
+  }
+
+  #take(id: string, limit: number) {
+    const used = (this.#used.get(id) ?? 0) + 1;
+    this.#used.set(id, used);
     const decision: RateDecision = {
       allowed: used <= limit,
       limit,
@@ -36,8 +42,9 @@ export class FakeFailureLimiter implements FailureLimiter {
   readonly failures = new Map<string, number>();
   max = Number.POSITIVE_INFINITY;
 
-  blockedSeconds(address: string): number | undefined {
-    return (this.failures.get(address) ?? 0) >= this.max ? 42 : undefined;
+  refusal(address: string): RateDecision | undefined {
+    if ((this.failures.get(address) ?? 0) < this.max) return undefined;
+    return { allowed: false, limit: this.max, remaining: 0, resetSeconds: 42 };
   }
 
   record(address: string): void {

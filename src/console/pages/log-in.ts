@@ -1,5 +1,5 @@
-// The log-in: an operator token for a session. Failures are counted by client address, together with those of the JSON API;
-// an address that failed too often is refused before its token is looked at, and every other one may go on.
+// The log-in: an operator token for a session. It keeps: a good token opens a session from anywhere; wrong ones are counted
+// by the client's address, together with those of the JSON API, and an address with too many is told to wait.
 
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -27,19 +27,27 @@ export function createLogIn(dependencies: {
   const { sessions, failureLimiter, metrics } = dependencies;
   return {
     attempt(address, form) {
-      const retryAfterSeconds = failureLimiter?.blockedSeconds(address);
-      if (retryAfterSeconds !== undefined) {
-        metrics.rateLimited.inc({ bucket: 'authentication' });
-        const message = `This address failed to log in too often. Try again in ${retryAfterSeconds} seconds.`;
-        return { kind: 'refused', refusal: refuse('form', message, 429), retryAfterSeconds };
-      }
-      const session = sessions.start(form.text('token').trim());
+      const token = form.text('token').trim();
+      const session = sessions.start(token);
       if (session !== undefined) return { kind: 'started', session };
-      failureLimiter?.record(address);
+      const refused = (field: string, message: string, status: number, retryAfterSeconds?: number): LogInOutcome => ({
+        kind: 'refused',
+        refusal: refuse(field, message, status),
+        retryAfterSeconds,
+      });
+      if (token === '') {
+        metrics.authenticationFailures.inc();
+        return refused('token', 'An operator token is needed.', 401);
+      }
+      const limit = failureLimiter?.refusal(address);
+      if (limit !== undefined) {
+        metrics.rateLimited.inc({ bucket: 'authentication' });
+        const message = `This address failed to log in too often. Try again in ${limit.resetSeconds} seconds.`;
+        return refused('form', message, 429, limit.resetSeconds);
+      }
       metrics.authenticationFailures.inc();
-      const message =
-        form.text('token').trim() === '' ? 'An operator token is needed.' : 'No operator holds this token.';
-      return { kind: 'refused', refusal: refuse('token', message, 401), retryAfterSeconds: undefined };
+      failureLimiter?.record(address);
+      return refused('token', 'No operator holds this token.', 401);
     },
     targetOf(fields) {
       const to = fields.text('to');

@@ -1,37 +1,41 @@
-// Rate limits kept in the memory of this process: fixed windows per tenant and bucket. Nothing is made for a request but at
+// Rate limits kept in the memory of this process: fixed windows per tenant, and per key for revoking keys. Nothing is made for a request but at
 // the begin of a window, and no window has a timer: those that have ended go by generation. It keeps: never more than the
 // limit is let through in a window; a window is counted under the limit it was begun with, so that a new plan holds from
-// the next request on; a tenant takes memory for two lengths of a window after its last one at most.
+// the next request on; a tenant takes memory for two lengths of a window after its last one at most. The reserves of keys
+// have a bound besides, above which the oldest begin anew: a tenant makes keys at will, but has one window for its plan.
 
-import { KEYS_BUCKET, type Plan } from '../../core/plans.ts';
+import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
 import { TextMap } from '../../core/text-map.ts';
-import type { RateDecision, RateLimiter } from './rate-limiter.ts';
+import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT } from './rate-limiter.ts';
 
 interface Window {
   readonly endsAtMs: number;
   consumed: number;
 }
 
-/** One limit, and the windows of the tenants that have it. */
+/** One limit, and the windows of the tenants (or keys) that have it. */
 class WindowLimiter {
   readonly #requests: number;
   readonly #windowSeconds: number;
+  readonly #generationMax: number;
   #young = new TextMap<Window>();
   #old = new TextMap<Window>();
   #sweep: NodeJS.Timeout | undefined;
 
-  constructor(requests: number, windowSeconds: number) {
+  constructor(requests: number, windowSeconds: number, windowsMax = Number.POSITIVE_INFINITY) {
     this.#requests = requests;
     this.#windowSeconds = windowSeconds;
+    this.#generationMax = windowsMax / 2;
   }
 
-  consume(tenantId: string): RateDecision {
+  consume(id: string): RateDecision {
     const nowMs = Date.now();
-    let window = this.#young.get(tenantId) ?? this.#old.get(tenantId);
+    let window = this.#young.get(id) ?? this.#old.get(id);
     if (window === undefined || nowMs >= window.endsAtMs) {
       window = { endsAtMs: nowMs + this.#windowSeconds * 1000, consumed: 0 };
-      this.#old.delete(tenantId);
-      this.#young.set(tenantId, window);
+      this.#old.delete(id);
+      if (this.#young.size >= this.#generationMax) this.#forget();
+      this.#young.set(id, window);
       this.#sweep ??= setInterval(() => this.#forget(), this.#windowSeconds * 1000).unref();
     }
     const limit = this.#requests;
@@ -52,10 +56,11 @@ class WindowLimiter {
   }
 }
 
-export function createMemoryRateLimiter(): RateLimiter {
+export function createMemoryRateLimiter(options: { readonly reservesMax?: number } = {}): RateLimiter {
+  const { reservesMax = RESERVES_MAX_DEFAULT } = options;
   /** Of plans, by length of the window, then by requests: as many as there are different limits in them. */
   const limiters = new Map<number, Map<number, WindowLimiter>>();
-  const keysLimiter = new WindowLimiter(KEYS_BUCKET.requests, KEYS_BUCKET.windowSeconds);
+  const reserves = new WindowLimiter(REVOCATION_RESERVE.requests, REVOCATION_RESERVE.windowSeconds, reservesMax);
 
   function limiterOf(requests: number, windowSeconds: number): WindowLimiter {
     let byRequests = limiters.get(windowSeconds);
@@ -72,9 +77,9 @@ export function createMemoryRateLimiter(): RateLimiter {
   }
 
   return {
-    consume(tenantId: string, { requests, windowSeconds }: Plan, bucket: 'plan' | 'keys') {
-      if (bucket === 'keys') return keysLimiter.consume(tenantId);
+    consume(tenantId: string, { requests, windowSeconds }: Plan) {
       return requests === undefined ? undefined : limiterOf(requests, windowSeconds).consume(tenantId);
     },
+    consumeRevocation: (keyId) => reserves.consume(keyId),
   };
 }

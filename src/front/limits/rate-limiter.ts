@@ -1,6 +1,9 @@
-// The port of the rate limiter: fixed windows per tenant and bucket.
+// The port of the rate limiter: fixed windows, one per tenant for its plan and one per API key for revoking keys.
 
 import type { Plan } from '../../core/plans.ts';
+
+/** Reserves of keys that one front remembers: as many as it knows keys. Some 100 bytes each in memory, 500 over Redis. */
+export const RESERVES_MAX_DEFAULT = 100_000;
 
 export interface RateDecision {
   readonly allowed: boolean;
@@ -13,20 +16,18 @@ export interface RateDecision {
 
 export interface RateLimiter {
   /**
-   * Takes one request out of the tenant's window: that of the plan, or the one of `/v1/keys`. Undefined where the
-   * plan has no limit. At once where it can be decided from memory.
+   * Takes one request out of the tenant's window. Undefined where the plan has no limit. At once where it can be
+   * decided from memory.
    */
-  consume(
-    tenantId: string,
-    plan: Plan,
-    bucket: 'plan' | 'keys',
-  ): RateDecision | undefined | Promise<RateDecision | undefined>;
+  consume(tenantId: string, plan: Plan): RateDecision | undefined | Promise<RateDecision | undefined>;
+  /** Takes one revocation out of the reserve of the key that asks for it (`REVOCATION_RESERVE`), whatever its plan. */
+  consumeRevocation(keyId: string): RateDecision | Promise<RateDecision>;
 }
 
-/** Failed authentications by client address. */
+/** Failed authentications by the network of the client's address. */
 export interface FailureLimiter {
-  /** Undefined: go on. A number: refuse for so many whole seconds. */
-  blockedSeconds(address: string): number | undefined;
+  /** Undefined: go on. Else the failures of that network are used up for this window, and this is what to tell it. */
+  refusal(address: string): RateDecision | undefined;
   /** Counts one failure. */
   record(address: string): void;
 }

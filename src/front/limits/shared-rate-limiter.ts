@@ -1,48 +1,66 @@
-// Rate limits that fronts share: a window for each tenant and bucket, counted elsewhere and leased ahead. It keeps: a tenant
-// takes memory only while one of its windows runs; another limit begins another window.
+// Rate limits that fronts share: a window for each tenant, and one for each key that revokes keys, counted elsewhere and
+// leased ahead. It keeps: a tenant takes memory only while one of its windows runs; another limit begins another window;
+// of the reserves of keys there are never more than the bound here, above which the oldest is let go.
 
 import type { Clock } from '../../core/clock.ts';
-import { KEYS_BUCKET, type Plan } from '../../core/plans.ts';
+import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { LeasedWindow, type LeasedWindowDependencies } from './leased-window.ts';
-import type { RateLimiter } from './rate-limiter.ts';
-import type { SharedCounts } from './shared-counts.ts';
+import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT } from './rate-limiter.ts';
+import type { SharedCounts, WindowLimit } from './shared-counts.ts';
 
-export function createSharedRateLimiter(dependencies: {
-  readonly counts: SharedCounts;
-  readonly clock: Clock;
-  readonly metrics: Metrics;
-}): RateLimiter {
+export function createSharedRateLimiter(
+  dependencies: { readonly counts: SharedCounts; readonly clock: Clock; readonly metrics: Metrics },
+  options: { readonly reservesMax?: number } = {},
+): RateLimiter {
   const { counts, clock, metrics } = dependencies;
+  const { reservesMax = RESERVES_MAX_DEFAULT } = options;
   const decided = {
     memory: metrics.rateLimitDecisions.labels('memory'),
     redis: metrics.rateLimitDecisions.labels('redis'),
     share: metrics.rateLimitDecisions.labels('share'),
   };
   const forWindows: LeasedWindowDependencies = { counts, clock, onDecided: (source) => decided[source].inc() };
-  const windows = new Map<string, LeasedWindow>();
+  const plans = new Map<string, LeasedWindow>();
+  const reserves = new Map<string, LeasedWindow>();
 
   /** Lets a window go once nobody has asked for it after its end. */
-  function letGo(key: string, window: LeasedWindow): void {
-    if (windows.get(key) !== window) return;
+  function letGo(windows: Map<string, LeasedWindow>, id: string, window: LeasedWindow): void {
+    if (windows.get(id) !== window) return;
     const idleAfterMs = window.idleAfterMs();
-    if (idleAfterMs > 0) clock.setTimer(() => letGo(key, window), idleAfterMs);
-    else windows.delete(key);
+    if (idleAfterMs > 0) clock.setTimer(() => letGo(windows, id, window), idleAfterMs);
+    else windows.delete(id);
+  }
+
+  function begin(
+    windows: Map<string, LeasedWindow>,
+    id: string,
+    { key, requests, windowSeconds }: WindowLimit & { readonly key: string },
+  ): LeasedWindow {
+    const begun = new LeasedWindow(forWindows, key, { requests, windowSeconds });
+    windows.set(id, begun);
+    clock.setTimer(() => letGo(windows, id, begun), windowSeconds * 1000);
+    return begun;
   }
 
   return {
-    consume(tenantId: string, plan: Plan, bucket: 'plan' | 'keys') {
-      const requests = bucket === 'keys' ? KEYS_BUCKET.requests : plan.requests;
+    consume(tenantId: string, { requests, windowSeconds }: Plan) {
       if (requests === undefined) return undefined;
-      const windowSeconds = bucket === 'keys' ? KEYS_BUCKET.windowSeconds : plan.windowSeconds;
-      // The first character tells the bucket, the rest is the tenant: no two pairs share a key.
-      const key = bucket === 'keys' ? `k${tenantId}` : `p${tenantId}`;
-      let window = windows.get(key);
+      let window = plans.get(tenantId);
       if (window === undefined || window.limit.requests !== requests || window.limit.windowSeconds !== windowSeconds) {
-        const begun = new LeasedWindow(forWindows, key, { requests, windowSeconds });
-        window = begun;
-        windows.set(key, begun);
-        clock.setTimer(() => letGo(key, begun), windowSeconds * 1000);
+        // The first character tells what is counted, the rest whose it is: no two share a key.
+        window = begin(plans, tenantId, { key: `p${tenantId}`, requests, windowSeconds });
+      }
+      return window.consume();
+    },
+    consumeRevocation(keyId: string): RateDecision | Promise<RateDecision> {
+      let window = reserves.get(keyId);
+      if (window === undefined) {
+        window = begin(reserves, keyId, { key: `k${keyId}`, ...REVOCATION_RESERVE });
+        for (const oldest of reserves.keys()) {
+          if (reserves.size <= reservesMax) break;
+          reserves.delete(oldest);
+        }
       }
       return window.consume();
     },

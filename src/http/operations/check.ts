@@ -14,7 +14,6 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
     method: 'POST',
     path: '/v1/check',
     scope: 'check:read',
-    bucket: 'plan',
     summary: 'Check one relationship',
     description:
       'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. What cannot be decided now is a 503, never a deny.',

@@ -16,7 +16,6 @@ export const createGrant: Operation = {
   method: 'POST',
   path: '/v1/grants',
   scope: 'grant:write',
-  bucket: 'plan',
   summary: 'Create a grant',
   description:
     'Idempotent. The namespaces of subject and object are created where they do not exist. Durable once answered.',

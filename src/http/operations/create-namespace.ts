@@ -14,7 +14,6 @@ export const createNamespace: Operation = {
   method: 'POST',
   path: '/v1/namespaces',
   scope: 'grant:write',
-  bucket: 'plan',
   summary: 'Create a namespace',
   description: 'Idempotent. Grants create the namespaces they name by themselves.',
   body: {

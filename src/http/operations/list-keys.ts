@@ -12,7 +12,6 @@ export const listKeys: Operation = {
   method: 'GET',
   path: '/v1/keys',
   scope: 'admin',
-  bucket: 'keys',
   summary: 'List the API keys',
   description: 'Keys that were not revoked, expired ones included, without the keys themselves.',
   body: undefined,

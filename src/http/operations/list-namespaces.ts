@@ -11,7 +11,6 @@ export const listNamespaces: Operation = {
   method: 'GET',
   path: '/v1/namespaces',
   scope: 'check:read',
-  bucket: 'plan',
   summary: 'List the namespaces',
   description: 'All namespaces of the tenant, created explicitly or by a grant.',
   body: undefined,

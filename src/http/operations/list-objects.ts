@@ -11,7 +11,6 @@ export const listObjects: Operation = {
   method: 'GET',
   path: '/v1/objects',
   scope: 'check:read',
-  bucket: 'plan',
   summary: 'List the objects on which a subject holds a relation',
   description:
     'Ascending by the bytes of the object. An object granted throughout the listing appears exactly once. A cursor is valid for the tenant and the query that it came from.',

@@ -9,7 +9,6 @@ export function createReadOpenapi(readText: () => string): Operation {
     method: 'GET',
     path: '/openapi.json',
     scope: undefined,
-    bucket: 'plan',
     summary: 'Read this description',
     description: 'The OpenAPI description of the interface. Any valid key may read it.',
     body: undefined,

@@ -10,9 +10,10 @@ export const revokeKey: Operation = {
   method: 'DELETE',
   path: '/v1/keys/{key_id}',
   scope: 'admin',
-  bucket: 'keys',
+  reserve: true,
   summary: 'Revoke an API key',
-  description: 'A request that starts after the answer is refused everywhere. A key can revoke itself.',
+  description:
+    'A request that starts after the answer is refused everywhere. A key can revoke itself. It draws on a reserve of the calling key, 60 in 60 seconds, and not on the window of the plan.',
   body: undefined,
   query: undefined,
   pathParameters: { key_id: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID } },

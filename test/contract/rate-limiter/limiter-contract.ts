@@ -22,8 +22,8 @@ export function newTenant(): string {
 
 /** `limiter`: called in each test, when the suite's engine is there. */
 export function defineLimiterContract(name: string, limiter: () => RateLimiter): void {
-  const consume = async (tenant: string, plan: Plan, bucket: 'plan' | 'keys' = 'plan'): Promise<RateDecision> => {
-    const decision = await limiter().consume(tenant, plan, bucket);
+  const consume = async (tenant: string, plan: Plan): Promise<RateDecision> => {
+    const decision = await limiter().consume(tenant, plan);
     assert.ok(decision !== undefined);
     return decision;
   };
@@ -86,18 +86,30 @@ export function defineLimiterContract(name: string, limiter: () => RateLimiter):
       assert.ok(decisions.every(({ allowed, remaining }) => allowed || remaining === 0));
     });
 
-    it('keeps tenants and buckets apart, and gives keys 60 in 60 s whatever the plan', async () => {
+    it('keeps tenants apart', async () => {
       const [ada, bob, one] = [newTenant(), newTenant(), planOf(1, 60)];
       await consume(ada, one);
       assert.equal((await consume(ada, one)).allowed, false);
       assert.equal((await consume(bob, one)).allowed, true);
-      assert.deepEqual(await consume(ada, one, 'keys'), { allowed: true, limit: 60, remaining: 59, resetSeconds: 60 });
-      assert.equal((await consume(ada, planOf(undefined, 1), 'keys')).remaining, 58);
+    });
+
+    it('gives each key a reserve of 60 revocations in 60 s, apart from every plan and from other keys', async () => {
+      const [leaked, own] = [newTenant(), newTenant()];
+      await consume(leaked, planOf(1, 60));
+      const revoke = (key: string) => limiter().consumeRevocation(key);
+      assert.deepEqual(await revoke(leaked), { allowed: true, limit: 60, remaining: 59, resetSeconds: 60 });
+      for (let remaining = 58; remaining >= 0; remaining -= 1)
+        assert.equal((await revoke(leaked)).remaining, remaining);
+      const { allowed, limit, remaining, resetSeconds } = await revoke(leaked);
+      assert.deepEqual({ allowed, limit, remaining }, { allowed: false, limit: 60, remaining: 0 });
+      assert.ok(resetSeconds >= 50 && resetSeconds <= 60);
+      assert.equal((await revoke(own)).remaining, 59);
+      assert.equal((await consume(own, planOf(1, 60))).allowed, true, 'a tenant of the same name is another count');
     });
 
     it('knows no window of a plan without a limit, and holds another plan from the next request on', async () => {
       const tenant = newTenant();
-      assert.equal(await limiter().consume(tenant, planOf(undefined, 1), 'plan'), undefined);
+      assert.equal(await limiter().consume(tenant, planOf(undefined, 1)), undefined);
       await consume(tenant, planOf(1, 60));
       assert.equal((await consume(tenant, planOf(1, 60))).allowed, false);
       assert.equal((await consume(tenant, planOf(5, 60))).remaining, 4);

@@ -60,7 +60,7 @@ describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
         const byShare = () => opened.value('grantd_rate_limit_decisions_total', { source: 'share' });
         await waitFor('every connection', async () => {
           const before = await byShare();
-          for (let count = 0; count < 20; count += 1) await opened.limiter.consume(newTenant(), planOf(3, 60), 'plan');
+          for (let count = 0; count < 20; count += 1) await opened.limiter.consume(newTenant(), planOf(3, 60));
           return (await byShare()) === before;
         });
       });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BUILT_IN_PLANS, DEFAULT_PLAN_NAME, KEYS_BUCKET, resolvePlan } from '../../../src/core/plans.ts';
+import { BUILT_IN_PLANS, DEFAULT_PLAN_NAME, REVOCATION_RESERVE, resolvePlan } from '../../../src/core/plans.ts';
 
 describe('plans', () => {
   it('are built in with these limits', () => {
@@ -22,7 +22,7 @@ describe('plans', () => {
       assert.ok(Object.isFrozen(plan));
     }
     assert.equal(DEFAULT_PLAN_NAME, 'free');
-    assert.deepEqual({ ...KEYS_BUCKET }, { requests: 60, windowSeconds: 60 });
+    assert.deepEqual({ ...REVOCATION_RESERVE }, { requests: 60, windowSeconds: 60 });
   });
 
   it('act as `free` where they are unknown, even where `free` is not configured', () => {

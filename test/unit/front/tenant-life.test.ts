@@ -123,8 +123,9 @@ test('the requests of a tenant are counted over all fronts, and those of another
   assert.equal((await check(url, other.key)).status, 200);
   assert.equal((await call(url, { method: 'GET', path: '/v1/namespaces', key: other.key })).status, 200);
   assert.equal((await call(url, { method: 'POST', path: '/v1/check', key: other.key, body: '{' })).status, 400);
-  // They have a limit of their own.
-  assert.equal((await call(url, { method: 'GET', path: '/v1/keys', key: other.key })).status, 200);
+  // Revocations have a reserve of their own.
+  const revocation = { method: 'DELETE', path: '/v1/keys/key_00000000000000000000000000', key: other.key };
+  assert.equal((await call(url, revocation)).status, 404);
   // What the operator asks is not the tenant's.
   const session = await operator.tenant(contextFor(), quiet.tenantId, 'ann');
   await session.check(contextFor(), TUPLE);

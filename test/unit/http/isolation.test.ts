@@ -44,7 +44,7 @@ const heldBytes = (http: HttpInProcess, budget: string): Promise<number> =>
 const events = (http: HttpInProcess, budget: string, event: string): Promise<number> =>
   metric(http, `grantd_http_budget_events_total{budget="${budget}",event="${event}"}`);
 const dropped = (http: HttpInProcess, reason: string): Promise<number> =>
-  metric(http, `grantd_http_connections_dropped_total{reason="${reason}"}`);
+  metric(http, `grantd_connections_dropped_total{server="public",reason="${reason}"}`);
 
 /** A client that reads only when it is told to, from an address of its own. */
 async function openFrom(http: HttpInProcess, localAddress = '127.0.0.1'): Promise<Socket> {
@@ -373,7 +373,7 @@ describe('connections of one address', { timeout: 60_000 }, () => {
       }
       await waitFor('the silent ones to go', () => silent.every((each) => each.closed));
       assert.ok(!used.destroyed && !busy.destroyed);
-      assert.equal(await dropped(http, 'displaced'), 2);
+      assert.equal(await dropped(http, 'idle'), 2);
       // Two and two: nobody has so many more that a place would be taken for another.
       const third = await openFrom(http, '127.0.0.2');
       third.write(PAGE);

@@ -161,26 +161,80 @@ describe('a request', () => {
     }
   });
 
-  it('that fails to authenticate too often from one address is told to wait; a good key from there is not', async () => {
+  it('with an unknown key from an address that failed too often is told to wait, and costs no look-up', async () => {
     const { tenantId, key } = await http.front.createTenant('unlimited');
     const fresh = http.front.createKey(tenantId, ALL_SCOPES);
+    /** Well-formed, and of nobody. */
+    const unknown = () => {
+      const text = http.front.createKey(tenantId, ALL_SCOPES);
+      http.front.revokeKeyText(text);
+      return text;
+    };
     await send({ ...CHECK, key });
     http.failureLimiter.failures.clear();
     http.failureLimiter.max = 2;
     const from = (address: string, apiKey: string) =>
       send({ ...CHECK, key: apiKey, headers: { 'x-forwarded-for': address } });
-    assertProblem(await from('192.0.2.1', 'junk'), 401, 'unauthorized', errorsBase);
-    assertProblem(await from('192.0.2.1', 'junk'), 401, 'unauthorized', errorsBase);
-    const limited = await from('192.0.2.1', 'junk');
-    assertProblem(limited, 429, 'rate-limited', errorsBase);
-    assert.equal(limited.headers['retry-after'], '42');
+    assertProblem(await from('192.0.2.1', unknown()), 401, 'unauthorized', errorsBase);
+    assertProblem(await from('192.0.2.1', unknown()), 401, 'unauthorized', errorsBase);
+    const lookups = http.front.lookups;
+    for (const guess of [unknown(), fresh]) {
+      const limited = await from('192.0.2.1', guess);
+      assertProblem(limited, 429, 'rate-limited', errorsBase);
+      assert.equal(limited.headers['retry-after'], '42');
+      assertRateLimitHeaders(limited, 2);
+      assert.equal(limited.headers['x-service-ratelimit-remaining'], '0');
+      assert.equal(limited.headers['x-service-ratelimit-reset'], '42');
+    }
+    assert.equal(http.front.lookups, lookups);
+    // A key that is known goes on from there, an unknown one from anywhere else, and junk is junk.
     assert.equal((await from('192.0.2.1', key)).status, 200);
+    assert.equal((await from('192.0.2.2', fresh)).status, 200);
     assert.equal((await from('192.0.2.1', fresh)).status, 200);
-    assertProblem(await from('192.0.2.2', 'junk'), 401, 'unauthorized', errorsBase);
+    assertProblem(await from('192.0.2.1', 'junk'), 401, 'unauthorized', errorsBase);
     // Only the part that the trusted proxy itself has added is believed.
-    assertProblem(await from('192.0.2.77, 192.0.2.1', 'junk'), 429, 'rate-limited', errorsBase);
-    assert.deepEqual([...http.failureLimiter.failures.keys()], ['192.0.2.1', '192.0.2.2']);
+    assertProblem(await from('192.0.2.77, 192.0.2.1', unknown()), 429, 'rate-limited', errorsBase);
+    assert.deepEqual([...http.failureLimiter.failures], [['192.0.2.1', 2]]);
     http.failureLimiter.max = Number.POSITIVE_INFINITY;
+  });
+
+  it('with junk for a key is 401 however often, and counts against nobody', async () => {
+    http.failureLimiter.failures.clear();
+    http.failureLimiter.max = 1;
+    for (const key of ['junk', 'gk1_', `gk1_${'0'.repeat(81)}`]) {
+      for (let index = 0; index < 3; index += 1) {
+        assertProblem(await send({ ...CHECK, key }), 401, 'unauthorized', errorsBase);
+      }
+    }
+    assert.equal(http.failureLimiter.failures.size, 0);
+    http.failureLimiter.max = Number.POSITIVE_INFINITY;
+  });
+
+  it('to revoke a key draws on the reserve of the calling key; everything else of /v1/keys on the plan', async () => {
+    const { tenantId, key: own } = await http.front.createTenant('tiny');
+    const leaked = http.front.createKey(tenantId, scopeMask(['check:read']));
+    const revoke = (key: string) => send({ method: 'DELETE', path: '/v1/keys/key_00000000000000000000000000', key });
+    const list = (key: string, method = 'GET', path = '/v1/keys') => send({ method, path, key });
+    assertRateLimitHeaders(await list(leaked), 2);
+    assertRateLimitHeaders(await list(leaked, 'GET', '/v1/keys/key_00000000000000000000000000'), 2);
+    for (const [method, path] of [
+      ['GET', '/v1/keys'],
+      ['POST', '/v1/keys'],
+      ['PUT', '/v1/keys/x'],
+      ['DELETE', '/v1/keys'],
+    ] as const) {
+      assert.equal((await list(leaked, method, path)).status, 429);
+    }
+    for (let used = 1; used <= 60; used += 1) {
+      const refused = await revoke(leaked);
+      assertProblem(refused, 403, 'insufficient-scope', errorsBase);
+      assertRateLimitHeaders(refused, 60);
+    }
+    assertProblem(await revoke(leaked), 429, 'rate-limited', errorsBase);
+    const spared = await revoke(own);
+    assertProblem(spared, 404, 'key-not-found', errorsBase);
+    assertRateLimitHeaders(spared, 60);
+    assert.equal(spared.headers['x-service-ratelimit-remaining'], '59');
   });
 
   it('outside /v1/ needs no key and finds only the pages of the errors', async () => {

@@ -4,9 +4,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { listenOps, type OpsServer } from '../../../src/roles/ops-server.ts';
 import { listenOn, StartError } from '../../../src/roles/start-error.ts';
+import { systemClock } from '../../../src/roles/system.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
-import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
+import { parseResponses, RawConnection, rawExchange } from '../../support/http-raw.ts';
+import { countIn, type IdleSockets, openIdleSockets } from '../../support/idle-sockets.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
+const clock = systemClock;
 const log = createLog({ level: 'silent', pretty: false });
 const metrics = createMetrics();
 
@@ -14,7 +19,7 @@ describe('the ops port', () => {
   let server: OpsServer;
   let reasons: string[] = [];
   before(async () => {
-    server = await listenOps({ metrics, log, notReady: () => reasons }, { address: '127.0.0.1:0' });
+    server = await listenOps({ metrics, clock, log, notReady: () => reasons }, { address: '127.0.0.1:0' });
   });
   after(() => server.close());
 
@@ -58,7 +63,7 @@ describe('the ops port', () => {
 
   it('answers 500 where the metrics cannot be read, and goes on', async (context) => {
     const failing = { ...metrics, render: () => Promise.reject(new Error('x')) };
-    const other = await listenOps({ metrics: failing, log, notReady: () => [] }, { address: '127.0.0.1:0' });
+    const other = await listenOps({ metrics: failing, clock, log, notReady: () => [] }, { address: '127.0.0.1:0' });
     context.after(() => other.close());
     assert.equal((await fetch(`${other.url}/metrics`)).status, 500);
     assert.equal((await fetch(`${other.url}/livez`)).status, 200);
@@ -67,7 +72,9 @@ describe('the ops port', () => {
   it('names the setting and the address where the port is in use', async () => {
     const address = server.url.slice('http://'.length);
     await assert.rejects(
-      listenOn('GRANTD_OPS_ADDRESS', address, () => listenOps({ metrics, log, notReady: () => [] }, { address })),
+      listenOn('GRANTD_OPS_ADDRESS', address, () =>
+        listenOps({ metrics, clock, log, notReady: () => [] }, { address }),
+      ),
       (error) =>
         error instanceof StartError &&
         error.message === `The address ${address} is in use by another process. Set GRANTD_OPS_ADDRESS to another one.`,
@@ -77,10 +84,138 @@ describe('the ops port', () => {
   it('names the setting where the address is not of this machine', async () => {
     await assert.rejects(
       listenOn('GRANTD_OPS_ADDRESS', '192.0.2.1:0', () =>
-        listenOps({ metrics, log, notReady: () => [] }, { address: '192.0.2.1:0' }),
+        listenOps({ metrics, clock, log, notReady: () => [] }, { address: '192.0.2.1:0' }),
       ),
       /is not an address of this machine\. Set GRANTD_OPS_ADDRESS/,
     );
+  });
+});
+
+describe('the ops port, with strangers on it,', () => {
+  const PROBE = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
+  const SCRAPE = PROBE.replace('livez', 'metrics');
+  const LARGE = 'x'.repeat(8 * 1024 * 1024);
+  let rendered = 0;
+  let rendering: Promise<string> | undefined;
+  let strange: Metrics;
+  let server: OpsServer;
+  before(async () => {
+    const own = createMetrics();
+    const render = (): Promise<string> => {
+      rendered += 1;
+      return rendering ?? own.render();
+    };
+    strange = { ...own, render };
+    const dependencies = { metrics: strange, clock, log, notReady: () => [] };
+    server = await listenOps(dependencies, { address: '127.0.0.1:0', connectionsMax: 64, responseTimeoutMs: 3000 });
+  });
+  after(() => server.close());
+  const dropped = async (reason: string): Promise<number> =>
+    countIn(await strange.registry.metrics(), `grantd_connections_dropped_total{server="ops",reason="${reason}"}`);
+  const probe = async (): Promise<void> => {
+    assert.equal((await rawExchange(server.url, PROBE)).status, 200);
+  };
+
+  it('answers every probe while a thousand idle connections and half-sent requests come', async () => {
+    const strangers = await openIdleSockets(server.url, 1000, (index) => (index % 2 === 0 ? '' : 'GET /livez HT'));
+    const coming = openIdleSockets(server.url, 600);
+    for (let probes = 0; probes < 60; probes += 1) await probe();
+    (await coming).close();
+    strangers.close();
+    assert.ok((await dropped('idle')) > 0, 'the idlest made room');
+    assert.equal(await dropped('full'), 0);
+  });
+
+  it('gives up what nobody has asked on in time', async () => {
+    const strangers = await openIdleSockets(server.url, 10, () => 'GET ');
+    await waitFor('the connections to be closed', () => strangers.open === 0);
+    strangers.close();
+  });
+
+  it('never drops a request that is being answered', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    rendering = promise;
+    const scrape = rawExchange(server.url, SCRAPE);
+    const begun = rendered;
+    await waitFor('the rendering', () => rendered > begun);
+    const strangers = await openIdleSockets(server.url, 600);
+    rendering = undefined;
+    resolve('text');
+    assert.equal((await scrape).body, 'text');
+    strangers.close();
+  });
+
+  it('holds the text of sixteen scrapes that are not taken, and those for a time only', async () => {
+    rendering = Promise.resolve(LARGE);
+    const before = await dropped('stalled');
+    const strangers: IdleSockets[] = [];
+    for (let scrapes = 0; scrapes < 40; scrapes += 1) {
+      const begun = rendered;
+      strangers.push(await openIdleSockets(server.url, 1, () => SCRAPE));
+      await waitFor('its rendering', () => rendered > begun);
+      await probe();
+    }
+    assert.ok((await dropped('stalled')) - before >= 40 - 16);
+    await waitFor('the others to be cut', async () => (await dropped('stalled')) - before === 40);
+    rendering = undefined;
+    for (const each of strangers) each.close();
+    assert.equal((await rawExchange(server.url, SCRAPE)).status, 200);
+  });
+
+  it('refuses scrapes beyond sixteen that wait for their text', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    rendering = promise;
+    const scrapes = Array.from({ length: 20 }, () => rawExchange(server.url, SCRAPE));
+    const early = await Promise.race(scrapes);
+    assert.equal(early.status, 503);
+    assert.equal(early.headers['retry-after'], '1');
+    await probe();
+    rendering = undefined;
+    resolve('text');
+    const statuses = (await Promise.all(scrapes)).map(({ status }) => status);
+    assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.length], [16, 20]);
+  });
+
+  it('renders once for all who ask meanwhile, and never from before a scrape', async () => {
+    const before = rendered;
+    const texts = await Promise.all(Array.from({ length: 12 }, () => rawExchange(server.url, SCRAPE)));
+    assert.ok(texts.every(({ status }) => status === 200));
+    assert.ok(rendered - before <= 4, `${rendered - before} renderings`);
+    strange.checks.inc({ outcome: 'denied' }, 4711);
+    const { body } = await rawExchange(server.url, SCRAPE);
+    assert.equal(countIn(body, 'grantd_checks_total{outcome="denied"}'), 4711);
+  });
+
+  it('answers one request a connection, however many come at once', async () => {
+    const connection = await RawConnection.open(server.url);
+    connection.send(PROBE.repeat(1000));
+    assert.equal(parseResponses(await connection.readToEnd()).length, 1);
+  });
+
+  it('understands a request that comes in pieces, and says so of what is none', async () => {
+    const connection = await RawConnection.open(server.url);
+    for (const piece of PROBE) {
+      connection.send(piece);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await connection.readUntil('alive');
+    for (const [bytes, status] of [
+      ['NONSENSE\r\n\r\n', 400],
+      ['GET livez HTTP/1.1\r\n\r\n', 400],
+      ['GET /livez HTTP/2.0\r\n\r\n', 400],
+      ['GET /livez?verbose HTTP/1.0\r\n\r\n', 200],
+      [`GET /livez HTTP/1.1\r\nX: ${'x'.repeat(8 * 1024)}\r\n\r\n`, 431],
+      [`GET /livez HTTP/1.1\r\nX: ${'x'.repeat(7 * 1024)}\r\n\r\n`, 200],
+    ] as const) {
+      assert.equal((await rawExchange(server.url, bytes)).status, status, bytes.slice(0, 40));
+    }
+  });
+
+  it('reads no more than a little of what comes behind a request', async () => {
+    const connection = await RawConnection.open(server.url);
+    connection.send(`POST /livez HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n${'x'.repeat(1024 * 1024)}`);
+    await connection.readToEnd();
+    await probe();
   });
 });
 

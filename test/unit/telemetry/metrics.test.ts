@@ -15,6 +15,7 @@ const BOUNDED_LABELS = new Set([
   'state',
   'result',
   'kind',
+  'server',
 ]);
 
 describe('the metrics', () => {

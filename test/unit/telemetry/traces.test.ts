@@ -6,12 +6,15 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { createApiKey } from '../../../src/core/api-keys.ts';
+import { IdFactory } from '../../../src/core/ids.ts';
+import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { SamplerName } from '../../../src/telemetry/sampler-names.ts';
 import type { Tracing } from '../../../src/telemetry/spans.ts';
 import { createTracing } from '../../../src/telemetry/tracing.ts';
-import type { Answer } from '../../support/http-client.ts';
+import type { Answer, CallOptions } from '../../support/http-client.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { startTracedService, type TracedService } from '../../support/traced-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -23,7 +26,11 @@ function newTrace(flags = '01') {
   return { traceId, traceparent: `00-${traceId}-${CLIENT_SPAN}-${flags}` };
 }
 
+const ids = new IdFactory(systemClock, systemRandom);
+
 const tupleOf = (subject: string, object = 'doc:1') => ({ subject, relation: 'viewer', object });
+
+const CHECK = { method: 'POST', path: '/v1/check', body: tupleOf('user:warm') };
 
 /** A tree of names, so that a test shows what belongs to what. */
 type Tree = { readonly [name: string]: Tree };
@@ -303,6 +310,32 @@ describe('a trace', () => {
     assert.equal(receiver.spans.length, before + 3);
   });
 
+  it('is not made for who has no key, whatever the header says, at the front or at the shard', async () => {
+    const { key: other } = (await send('POST', '/v1/keys', {}, { scopes: ['check:read'] })).json as { key: string };
+    const unknown = createApiKey({ tenantId: service.tenantId, keyId: ids.create('key') }, systemRandom);
+    const before = receiver.spans.length;
+    const strange: [Partial<CallOptions>, number][] = [
+      [{}, 401],
+      [{ key: 'junk' }, 401],
+      [{ key: unknown }, 401],
+      [{ method: 'GET', path: '/errors' }, 200],
+      [{ method: 'GET', path: '/errors/unauthorized' }, 200],
+      [{ method: 'GET', path: '/nowhere' }, 404],
+    ];
+    for (const [options, status] of strange) {
+      const { traceparent } = newTrace();
+      const answer = await service.send({ ...CHECK, ...options, headers: { traceparent } });
+      assert.equal(answer.status, status);
+    }
+    // The first request of a key is traced as any other, from its begin, but for the verification of the key.
+    const first = newTrace();
+    assert.equal((await service.send({ ...CHECK, key: other, headers: first })).status, 200);
+    assert.deepEqual(treeOf(await receiver.trace(first.traceId, 3), CLIENT_SPAN), {
+      'server POST /v1/check': { 'client grantd.v1.Shard/Check': { 'server grantd.v1.Shard/Check': {} } },
+    });
+    assert.equal(receiver.spans.length, before + 3);
+  });
+
   it('takes the trace state of the client, within its bound', async () => {
     const stated = newTrace();
     await check('user:warm', { ...stated, tracestate: 'vendor=value,other=1' });
@@ -383,7 +416,7 @@ describe('a trace', () => {
     const behind = await startTracedService({ shard });
     await behind.send({ method: 'POST', path: '/v1/check', key: behind.key, body, headers: unknown });
     await behind.close();
-    const spans = await receiver.trace(known.traceId, 3);
+    const spans = await receiver.trace(known.traceId, 2);
     assert.deepEqual([...new Set(spans.map(({ resource }) => resource['service.name']))], ['front']);
     assert.ok(receiver.spans.every(({ traceId }) => traceId !== unknown.traceId));
   });

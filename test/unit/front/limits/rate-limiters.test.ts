@@ -5,6 +5,10 @@ import { beforeEach, mock, test } from 'node:test';
 import { BUILT_IN_PLANS, type Plan, resolvePlan } from '../../../../src/core/plans.ts';
 import { createFailureLimiter } from '../../../../src/front/limits/failure-limiter.ts';
 import { createMemoryRateLimiter } from '../../../../src/front/limits/memory-rate-limiter.ts';
+import type { RateLimiter } from '../../../../src/front/limits/rate-limiter.ts';
+import { createSharedRateLimiter } from '../../../../src/front/limits/shared-rate-limiter.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
 
 const plan = (requests: number | undefined, windowSeconds: number): Plan => ({
   ...resolvePlan(BUILT_IN_PLANS, 'free'),
@@ -21,7 +25,7 @@ test('a window lets its requests through, refuses the next and begins anew', asy
   const limiter = createMemoryRateLimiter();
   const three = plan(3, 60);
   for (const remaining of [2, 1, 0]) {
-    assert.deepEqual(await limiter.consume('ten_a', three, 'plan'), {
+    assert.deepEqual(await limiter.consume('ten_a', three), {
       allowed: true,
       limit: 3,
       remaining,
@@ -30,30 +34,60 @@ test('a window lets its requests through, refuses the next and begins anew', asy
   }
   mock.timers.tick(58_500);
   const refused = { allowed: false, limit: 3, remaining: 0, resetSeconds: 2 };
-  assert.deepEqual(await limiter.consume('ten_a', three, 'plan'), refused);
-  assert.equal((await limiter.consume('ten_b', three, 'plan'))?.allowed, true);
+  assert.deepEqual(await limiter.consume('ten_a', three), refused);
+  assert.equal((await limiter.consume('ten_b', three))?.allowed, true);
   mock.timers.tick(1499);
-  assert.deepEqual(await limiter.consume('ten_a', three, 'plan'), { ...refused, resetSeconds: 1 });
+  assert.deepEqual(await limiter.consume('ten_a', three), { ...refused, resetSeconds: 1 });
   mock.timers.tick(1);
-  assert.equal((await limiter.consume('ten_a', three, 'plan'))?.remaining, 2);
+  assert.equal((await limiter.consume('ten_a', three))?.remaining, 2);
 });
 
-test('keys have a bucket of their own, whatever the plan', async () => {
+test('each key has a reserve of its own for revoking keys', async () => {
   const limiter = createMemoryRateLimiter();
-  const one = plan(1, 60);
-  await limiter.consume('ten_a', one, 'plan');
-  assert.equal((await limiter.consume('ten_a', one, 'plan'))?.allowed, false);
-  const keys = await limiter.consume('ten_a', one, 'keys');
-  assert.deepEqual(keys, { allowed: true, limit: 60, remaining: 59, resetSeconds: 60 });
-  assert.equal((await limiter.consume('ten_a', plan(undefined, 1), 'keys'))?.remaining, 58);
+  for (let remaining = 59; remaining >= 0; remaining -= 1) {
+    const decision = { allowed: true, limit: 60, remaining, resetSeconds: 60 };
+    assert.deepEqual(await limiter.consumeRevocation('key_leaked'), decision);
+  }
+  assert.equal((await limiter.consumeRevocation('key_leaked')).allowed, false);
+  assert.equal((await limiter.consumeRevocation('key_own')).remaining, 59);
+  mock.timers.tick(60_000);
+  assert.equal((await limiter.consumeRevocation('key_leaked')).remaining, 59);
 });
+
+const sharedLimiter = (options: { readonly reservesMax: number }): RateLimiter =>
+  createSharedRateLimiter(
+    {
+      counts: { reachable: false, fronts: 1, take: () => Promise.reject(new Error('away')) },
+      clock: new VirtualClock(),
+      metrics: createMetrics(),
+    },
+    options,
+  );
+
+for (const [what, create] of [
+  ['in memory', createMemoryRateLimiter],
+  ['over Redis', sharedLimiter],
+] as const) {
+  test(`${what} the reserves of keys are bounded: above it the oldest begin anew, plans never do`, async () => {
+    const limiter = create({ reservesMax: 4 });
+    const one = plan(1, 60);
+    await limiter.consume('ten_a', one);
+    const used = async (key: string): Promise<number> => 60 - (await limiter.consumeRevocation(key)).remaining;
+    assert.equal(await used('key_0'), 1);
+    assert.equal(await used('key_0'), 2);
+    for (let key = 1; key <= 4; key += 1) assert.equal(await used(`key_${key}`), 1);
+    assert.equal(await used('key_4'), 2, 'the newest is still there');
+    assert.equal(await used('key_0'), 1, 'the oldest has gone');
+    assert.equal((await limiter.consume('ten_a', one))?.allowed, false);
+  });
+}
 
 test('a plan without a limit has no window, and another plan holds at the next request', async () => {
   const limiter = createMemoryRateLimiter();
-  assert.equal(limiter.consume('ten_a', plan(undefined, 1), 'plan'), undefined);
-  await limiter.consume('ten_a', plan(1, 60), 'plan');
-  assert.equal((await limiter.consume('ten_a', plan(1, 60), 'plan'))?.allowed, false);
-  assert.equal((await limiter.consume('ten_a', plan(5, 1), 'plan'))?.remaining, 4);
+  assert.equal(limiter.consume('ten_a', plan(undefined, 1)), undefined);
+  await limiter.consume('ten_a', plan(1, 60));
+  assert.equal((await limiter.consume('ten_a', plan(1, 60)))?.allowed, false);
+  assert.equal((await limiter.consume('ten_a', plan(5, 1)))?.remaining, 4);
 });
 
 test('exactly the limit of a larger plan is let through in a window, however many ask at once', async () => {
@@ -63,7 +97,7 @@ test('exactly the limit of a larger plan is let through in a window, however man
     let allowed = 0;
     let sum = 0;
     for (let round = 0; round < 50; round += 1) {
-      const decisions = await Promise.all(Array.from({ length: 40 }, () => limiter.consume('ten_a', large, 'plan')));
+      const decisions = await Promise.all(Array.from({ length: 40 }, () => limiter.consume('ten_a', large)));
       for (const decision of decisions) {
         assert.ok(decision !== undefined && decision.resetSeconds >= 1 && decision.resetSeconds <= 10);
         if (decision.allowed) allowed += 1;
@@ -80,42 +114,46 @@ test('exactly the limit of a larger plan is let through in a window, however man
 
 test('what is left of a block ends with its window and with its plan', async () => {
   const limiter = createMemoryRateLimiter();
-  assert.equal((await limiter.consume('ten_a', plan(1000, 1), 'plan'))?.remaining, 999);
-  assert.equal((await limiter.consume('ten_a', plan(1000, 1), 'plan'))?.remaining, 998);
-  assert.equal((await limiter.consume('ten_a', plan(2000, 1), 'plan'))?.remaining, 1999);
+  assert.equal((await limiter.consume('ten_a', plan(1000, 1)))?.remaining, 999);
+  assert.equal((await limiter.consume('ten_a', plan(1000, 1)))?.remaining, 998);
+  assert.equal((await limiter.consume('ten_a', plan(2000, 1)))?.remaining, 1999);
   mock.timers.tick(1000);
-  assert.equal((await limiter.consume('ten_a', plan(2000, 1), 'plan'))?.remaining, 1999);
+  assert.equal((await limiter.consume('ten_a', plan(2000, 1)))?.remaining, 1999);
 });
 
-test('an address is refused after its sixtieth failure, until its window ends', async () => {
+test('an address is refused after its sixtieth failure, until its window ends', () => {
   const limiter = createFailureLimiter();
   for (let count = 1; count <= 60; count += 1) {
-    assert.equal(limiter.blockedSeconds('192.0.2.1'), undefined);
+    assert.equal(limiter.refusal('192.0.2.1'), undefined);
     limiter.record('192.0.2.1');
-    await Promise.resolve();
   }
-  assert.equal(limiter.blockedSeconds('192.0.2.1'), 60);
-  assert.equal(limiter.blockedSeconds('192.0.2.2'), undefined);
+  const refusal = { allowed: false, limit: 60, remaining: 0 };
+  assert.deepEqual(limiter.refusal('192.0.2.1'), { ...refusal, resetSeconds: 60 });
+  assert.equal(limiter.refusal('192.0.2.2'), undefined);
   mock.timers.tick(30_000);
   limiter.record('192.0.2.1');
-  assert.equal(limiter.blockedSeconds('192.0.2.1'), 30);
+  assert.deepEqual(limiter.refusal('192.0.2.1'), { ...refusal, resetSeconds: 30 });
   mock.timers.tick(30_000);
-  assert.equal(limiter.blockedSeconds('192.0.2.1'), undefined);
+  assert.equal(limiter.refusal('192.0.2.1'), undefined);
   limiter.record('192.0.2.1');
-  await Promise.resolve();
-  assert.equal(limiter.blockedSeconds('192.0.2.1'), undefined);
+  assert.equal(limiter.refusal('192.0.2.1'), undefined);
 });
 
-test('above the bound the address whose window began first is let go', async () => {
-  const limiter = createFailureLimiter({ addressesMax: 3 });
-  const fail = async (address: string) => {
+test('an IPv6 client fails for its /64, whichever address of it it takes', () => {
+  const limiter = createFailureLimiter();
+  for (let count = 1; count <= 60; count += 1) limiter.record(`2001:db8:0:1::${count.toString(16)}`);
+  assert.equal(limiter.refusal('2001:db8::1:ffff:0:0:9')?.allowed, false);
+  assert.equal(limiter.refusal('2001:db8:0:2::1'), undefined);
+});
+
+test('above the bound the address whose window began first is let go', () => {
+  const limiter = createFailureLimiter({ networksMax: 3 });
+  const [first = '', ...others] = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'];
+  for (const address of [first, ...others]) {
     for (let count = 0; count < 60; count += 1) limiter.record(address);
-    await Promise.resolve();
-  };
-  for (const address of ['a', 'b', 'c', 'd']) await fail(address);
-  assert.equal(limiter.blockedSeconds('a'), undefined);
-  for (const address of ['b', 'c', 'd']) assert.equal(limiter.blockedSeconds(address), 60);
-  limiter.record('a');
-  await Promise.resolve();
-  assert.equal(limiter.blockedSeconds('a'), undefined, 'its count began anew');
+  }
+  assert.equal(limiter.refusal(first), undefined);
+  for (const address of others) assert.equal(limiter.refusal(address)?.allowed, false);
+  limiter.record(first);
+  assert.equal(limiter.refusal(first), undefined, 'its count began anew');
 });
