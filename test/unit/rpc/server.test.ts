@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import { hashApiKey } from '../../../src/core/api-keys.ts';
 import { FailureKind } from '../../../src/rpc/gen/grantd/v1/FailureKind.ts';
 import type { FrontMessage } from '../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
 import { OUTSTANDING_MAX } from '../../../src/rpc/protocol.ts';
@@ -18,7 +17,7 @@ function createStage() {
   const tenant = world.addTenant(newTenantId(world, [0, 1, 2, 3]));
   const key = addKey(tenant);
   const [keyId = ''] = [...tenant.keys.keys()];
-  const authenticate = { tenantId: tenant.record.tenantId, keyId, hash: hashApiKey(key) };
+  const authenticate = { tenantId: tenant.record.tenantId, keyId, key };
   return { shard, tenant, authenticate };
 }
 
@@ -156,7 +155,14 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
   ['a search for a name of 600 characters', call({ listTenants: { limit: 1, name: 'a'.repeat(600) } })],
   ['limit 0', call({ listKeys: { limit: 0 } })],
   ['limit 1,001', call({ listKeys: { limit: 1001 } })],
-  ['a hash that is none', call({ authenticate: { tenantId: 'a', keyId: 'b', hash: 'c' } })],
+  ['a claim without its key', call({ authenticate: { tenantId: 'a', keyId: 'b' } })],
+  ['a claim with the hash of a key', call({ authenticate: { tenantId: 'a', keyId: 'b', key: 'c'.repeat(64) } })],
+  ['a new key without a hash', call({ attempt, createKey: { keyId: 'a', scopes: 1, hash: 'c' } })],
+  ['a new key without scopes', call({ attempt, createKey: { keyId: 'a', hash: 'c'.repeat(64) } })],
+  [
+    'a new key with more scopes than there are',
+    call({ attempt, createKey: { keyId: 'a', scopes: 8, hash: 'c'.repeat(64) } }),
+  ],
   ['a tenant id of 300 characters', call({ readTenant: { tenantId: 'a'.repeat(300) } })],
   ['a state that is none', call({ attempt, updateTenant: { tenantId: 'a', state: 'deleted' } })],
 ];
