@@ -28,7 +28,7 @@ async function setUp(t: TestContext) {
   });
   const turns = new HeldTurns();
   turns.holding = false;
-  const server = await listen(t, () => shard, turns);
+  const server = await listen(t, () => shard, { turns });
   const peer = openStream(t, server.address, HELLO);
   const handles: number[] = [];
   for (const each of calls) {

@@ -120,15 +120,22 @@ test("only a console's certificate may make the operator's calls", async (t) => 
     return connection.ask({ listMembers: {} });
   };
   const frontLeaf = await authority.issue('front', ['DNS:grantd-front.svc']);
-  const consoleLeaf = await authority.issue('console', ['DNS:other', 'DNS:grantd-console.default.svc']);
+  const consoleLeaf = await authority.issue('console', ['DNS:other', 'DNS:grantd-console']);
   assert.equal((await ask(frontLeaf, Peer.PEER_CONSOLE)).failure?.code, 'insufficient-scope');
   assert.equal((await ask(consoleLeaf, Peer.PEER_FRONT)).failure?.code, 'insufficient-scope');
   assert.ok((await ask(consoleLeaf, Peer.PEER_CONSOLE)).members);
-  assert.ok((await ask(await authority.issue('grantd-console', []), Peer.PEER_CONSOLE)).members);
+  for (const [name, names] of [
+    ['grantd-console', []],
+    ['grantd-console', ['DNS:grantd-front.svc']],
+    ['x', ['DNS:grantd-console.default.svc', 'DNS:grantd-console-0', 'DNS:*.grantd-console', 'DNS:*']],
+  ] as const) {
+    const leaf = await authority.issue(name, [...names]);
+    assert.equal((await ask(leaf, Peer.PEER_CONSOLE)).failure?.code, 'insufficient-scope', names.join());
+  }
 
   const named = await listen(t, openTls(t, shardLeaf), ['ops']);
   assert.equal((await ask(consoleLeaf, Peer.PEER_CONSOLE, named)).failure?.code, 'insufficient-scope');
-  assert.ok((await ask(await authority.issue('x', ['DNS:ops.svc']), Peer.PEER_CONSOLE, named)).members);
+  assert.ok((await ask(await authority.issue('x', ['DNS:ops']), Peer.PEER_CONSOLE, named)).members);
 });
 
 test('a name counts as a console’s only where it is one', () => {
@@ -136,8 +143,13 @@ test('a name counts as a console’s only where it is one', () => {
     // Of what TLS gives, only this is looked at.
     isConsoleCertificate({ subject: { CN }, subjectaltname } as never);
   assert.equal(of('DNS:grantd-console'), true);
-  assert.equal(of('DNS:a, DNS:grantd-console-0.svc'), true);
-  assert.equal(of(undefined, 'grantd-console'), true);
+  assert.equal(of('DNS:a, DNS:Grantd-Console'), true, 'DNS names have no case');
+  assert.equal(of('DNS:grantd-console-0'), false);
+  assert.equal(of('DNS:grantd-console.svc'), false);
+  assert.equal(of('DNS:*.svc, DNS:*'), false);
+  assert.equal(of('DNS:grantd-console.'), false);
+  assert.equal(of(undefined, 'grantd-console'), false, 'a common name proves nothing');
+  assert.equal(of('DNS:front', 'grantd-console'), false);
   assert.equal(of('DNS:grantd-consoles'), false);
   assert.equal(of('DNS:not.grantd-console'), false);
   assert.equal(of('DNS:"a, DNS:grantd-console.x"'), false);
