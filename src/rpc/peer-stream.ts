@@ -36,8 +36,8 @@ export interface PeerStreamDependencies {
   readonly log: Log;
   /** The program's version, for the peer's log. */
   readonly version: string;
-  /** Unless true, a peer that calls itself a console has not proved it, and is served as a front. */
-  readonly consoleAllowed?: boolean;
+  /** False: a peer that calls itself a console has not proved it, and is served as a front. */
+  readonly consoleAllowed: boolean;
   /** Without it nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -75,7 +75,7 @@ export class PeerStream {
     this.#turns = dependencies.turns;
     this.#answers = new AnswerQueue(dependencies);
     this.#version = dependencies.version;
-    this.#consoleAllowed = dependencies.consoleAllowed ?? false;
+    this.#consoleAllowed = dependencies.consoleAllowed;
     this.#tracing = dependencies.tracing;
     this.#onGone = onGone;
     stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
