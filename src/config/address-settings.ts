@@ -51,7 +51,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     form: 'host:port',
     parse: parseAddress,
     defaults: { shard: '0.0.0.0:8082' },
-    unset: 'in `dev`: nowhere, fronts and shards are one process',
+    unset: 'nowhere: fronts and shards are one process',
     description:
       "Where a shard's gRPC listens. Beyond loopback it needs mutual TLS (`GRANTD_RPC_TLS_CERT` and the two beside it) or `GRANTD_RPC_INSECURE`. With several shards in one process the first takes this port and each further one the next; with port 0 each takes any free one.",
   }),
