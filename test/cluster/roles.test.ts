@@ -222,7 +222,7 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
       });
       return { service, url: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${ops}` };
     };
-    const operator = await startConsole(await filesOf('grantd-console', []));
+    const operator = await startConsole(await filesOf('console', ['DNS:grantd-console']));
     const pretender = await startConsole(await filesOf('grantd-front', []));
     await Promise.all([operator, pretender].map(({ service, ops }) => ready(service, ops)));
     const listTenants = (url: string): Promise<Response> =>
