@@ -8,7 +8,7 @@ import {
   parseName,
   pemSourceParser,
 } from './cluster-parsers.ts';
-import { parseAddress, parseShardName } from './parsers.ts';
+import { parseAddress, parseBoolean, parseShardName } from './parsers.ts';
 import { optional, plain, row } from './setting.ts';
 
 const RPC_TLS = 'Give all three or none; the files of those given as files are read again when they change.' as const;
@@ -44,16 +44,26 @@ export const ADDRESS_SETTINGS = Object.freeze({
     defaults: { dev: '127.0.0.1:8090' },
     description: "Where the operator's API is served, under `/operator/v1/`.",
   }),
-  rpcAddress: row({
+  rpcAddress: optional({
     ...plain,
     name: 'GRANTD_RPC_ADDRESS',
     roles: ['dev', 'shard'],
     form: 'host:port',
     parse: parseAddress,
-    default: '0.0.0.0:8082',
-    defaults: { dev: '127.0.0.1:0' },
+    defaults: { shard: '0.0.0.0:8082' },
+    unset: 'nowhere: fronts and shards are one process',
     description:
-      "Where a shard's gRPC listens. With several shards in one process the first takes this port and each further one the next; with port 0 each takes any free one.",
+      "Where a shard's gRPC listens. Beyond loopback it needs mutual TLS (`GRANTD_RPC_TLS_CERT` and the two beside it) or `GRANTD_RPC_INSECURE`. With several shards in one process the first takes this port and each further one the next; with port 0 each takes any free one.",
+  }),
+  rpcInsecure: row({
+    ...plain,
+    name: 'GRANTD_RPC_INSECURE',
+    roles: ['dev', 'shard'],
+    form: 'true or false',
+    parse: parseBoolean,
+    default: 'false',
+    description:
+      "With `true`, a shard listens beyond loopback without mutual TLS. Whoever reaches its port can then make the operator's calls, for every tenant and without any token, and reads keys and grants on the network. A warning says so at each start.",
   }),
   rpcAdvertise: optional({
     ...plain,
@@ -124,7 +134,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     parse: parseCertificateNames,
     default: 'grantd-console',
     description:
-      'With TLS: whose certificates may make the calls of an operator, by a DNS name or the common name, alone or with `.` or `-` and anything after it.',
+      'With TLS: whose certificates may make the calls of an operator. One of the DNS names of the certificate has to be one of these, as a whole.',
   }),
   rpcTlsServerName: optional({
     ...plain,

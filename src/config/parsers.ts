@@ -2,7 +2,7 @@
 // throws a WrongSetting that says what is expected. None repeats a text that may be a secret.
 
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
+import { isIP, SocketAddress } from 'node:net';
 import { DEFAULT_PLAN_NAME, KEYS_MAX_DEFAULT, NAMESPACES_MAX_DEFAULT, type Plan, type Plans } from '../core/plans.ts';
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
@@ -96,6 +96,12 @@ export function parsePath(text: string): string {
 /** Names that stand for well-known ranges. */
 const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
+const IPV4_MAPPED_BITS = 96;
+
+/** An IPv4 range in the notation of IPv6 whose prefix is one of IPv4: it means a network, and says nearly everything. */
+const isMappedByMistake = (address: string, prefix: number): boolean =>
+  prefix < IPV4_MAPPED_BITS && new SocketAddress({ address, family: 'ipv6' }).address.startsWith('::ffff:');
+
 /** Comma-separated addresses, ranges (CIDR) and names of ranges. */
 export function parseTrustedProxies(text: string): readonly string[] {
   const proxies = text.split(',').map((part) => part.trim());
@@ -108,6 +114,9 @@ export function parseTrustedProxies(text: string): readonly string[] {
       throw new WrongSetting(
         `must be comma-separated IP addresses or ranges like 10.0.0.0/8, or loopback, linklocal, uniquelocal; ${quote(proxy)} is none`,
       );
+    }
+    if (version === 6 && prefix !== undefined && isMappedByMistake(address, Number(prefix))) {
+      throw new WrongSetting(`must give a range of IPv4 addresses as such, like 10.0.0.0/8; it has ${quote(proxy)}`);
     }
   }
   return Object.freeze(proxies);

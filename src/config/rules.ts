@@ -1,5 +1,6 @@
 // What must hold between settings: each right by itself, and still wrong together.
 
+import { isLoopback } from './cluster-parsers.ts';
 import type { RedisUrl } from './redis-settings.ts';
 import type { Role } from './setting.ts';
 import type { Settings } from './settings.ts';
@@ -39,7 +40,25 @@ const redisPart = ({ redisUrl }: Values, part: keyof RedisUrl): unknown =>
     ? new Map<string, unknown>(Object.entries(redisUrl)).get(part)
     : undefined;
 
+/** Without TLS nothing tells a console from whoever reaches the port: a self-declared one must be what somebody asked for. */
+const rpcIsSafe = ({ rpcAddress, rpcTlsCert, rpcInsecure }: Values): boolean =>
+  typeof rpcAddress !== 'string' || isLoopback(rpcAddress) || rpcTlsCert !== undefined || rpcInsecure === true;
+
 export const RULES: readonly Rule[] = Object.freeze([
+  {
+    roles: ['shard'],
+    settings: ['rpcAddress', 'rpcTlsCert', 'rpcTlsKey', 'rpcTlsCa', 'rpcInsecure'],
+    holds: rpcIsSafe,
+    problem:
+      'GRANTD_RPC_TLS_CERT, GRANTD_RPC_TLS_KEY and GRANTD_RPC_TLS_CA are not set, and GRANTD_RPC_ADDRESS (0.0.0.0:8082 unless set) is not loopback: whoever reached it could do everything to every tenant; set the three, or GRANTD_RPC_INSECURE=true where nobody but fronts and consoles can reach it',
+  },
+  {
+    roles: ['dev'],
+    settings: ['rpcAddress', 'rpcInsecure'],
+    holds: rpcIsSafe,
+    problem:
+      'GRANTD_RPC_ADDRESS is not loopback, and grantd dev has no TLS for it: whoever reached it could do everything to every tenant; leave it out, or set GRANTD_RPC_INSECURE=true where nobody but fronts and consoles can reach it',
+  },
   together(
     ['front', 'shard', 'console'],
     ['rpcTlsCert', 'rpcTlsKey', 'rpcTlsCa'],

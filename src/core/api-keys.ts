@@ -14,6 +14,9 @@ const SECRET_LENGTH = 24;
 const CHECKED_LENGTH = 16 + 16 + SECRET_LENGTH;
 const PAYLOAD_LENGTH = CHECKED_LENGTH + 4;
 export const API_KEY_LENGTH = API_KEY_PREFIX.length + BODY_LENGTH;
+const KEY_TEXT = `${API_KEY_PREFIX}[0-9A-Za-z]{${BODY_LENGTH}}`;
+const WHOLE_KEY = new RegExp(`^${KEY_TEXT}$`);
+const ANY_KEY = new RegExp(KEY_TEXT, 'g');
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const digitValues = new Map([...ALPHABET].map((character, index) => [character, BigInt(index)]));
@@ -88,6 +91,12 @@ export function parseApiKey(text: string): ApiKeyParts | undefined {
   const keyId = parseKeyId(`key_${encodeUuid(payload.subarray(16, 32))}`);
   return tenantId === undefined || keyId === undefined ? undefined : { tenantId, keyId };
 }
+
+/** Whether a text has the form of a key; its checksum is not looked at. */
+export const hasApiKeyForm = (text: string): boolean => WHOLE_KEY.test(text);
+
+/** The text without the keys in it: the last net under whatever a process writes. */
+export const withoutApiKeys = (text: string): string => text.replace(ANY_KEY, '[redacted]');
 
 /** SHA-256 over the UTF-8 text: 64 hexadecimal characters, lower case. */
 export function hashApiKey(text: string): string {

@@ -2,7 +2,7 @@
 // for the console, the operator's calls.
 
 import type { ChannelCredentials } from '@grpc/grpc-js';
-import { hashApiKey, parseApiKey } from '../core/api-keys.ts';
+import { parseApiKey } from '../core/api-keys.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import { IdFactory } from '../core/ids.ts';
@@ -161,7 +161,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     return sessions.open(context, apiKey, () => ({
       tenantId,
       keyId,
-      claim: { authenticate: { tenantId, keyId, hash: hashApiKey(apiKey) } },
+      claim: { authenticate: { tenantId, keyId, key: apiKey } },
       operator: false,
     }));
   }

@@ -1,6 +1,7 @@
 // The role `dev`: the whole service in one process on the embedded store. The same parts as in a cluster, wired the same
-// way, but that fronts and shards exchange their messages directly, where a cluster's talk gRPC. It is ready only when
-// everything serves, and a start that fails at any step lets go of all that it had taken.
+// way, but that fronts and shards exchange their messages directly, where a cluster's talk gRPC: it listens for that only
+// where it is told to. It is ready only when everything serves, and a start that fails at any step lets go of all that it
+// had taken.
 
 import { resolve } from 'node:path';
 import { OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
@@ -15,6 +16,7 @@ import { createStaticDiscovery } from '../discovery/static.ts';
 import { createFront } from '../front/create-front.ts';
 import { createDirectTransport } from '../rpc/direct-transport.ts';
 import { listenShardServer, type ShardServer } from '../rpc/server.ts';
+import { createStreamHost, type StreamHostDependencies } from '../rpc/stream-host.ts';
 import { retireMembers } from '../shard/membership.ts';
 import { createMemoryBudget } from '../shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../shard/node.ts';
@@ -33,6 +35,7 @@ import { DEADLINE_MS, makeCursorSecret, newClusterMeta } from './new-cluster.ts'
 import { openOperatorApi, openPublicApi } from './open-apis.ts';
 import { openOps } from './open-ops.ts';
 import { openRateLimits } from './open-rate-limits.ts';
+import { serverAccess } from './open-rpc-tls.ts';
 import { openTracing } from './open-tracing.ts';
 import { openTurns } from './open-turns.ts';
 import { listenOn, StartError } from './start-error.ts';
@@ -43,6 +46,8 @@ const OPERATOR_TOKEN_LENGTH = 32;
 const FRONT_READY_MS_MAX = 15_000;
 const FRONT_READY_POLL_MS = 10;
 const MS_PER_HOUR = 3_600_000;
+/** In place of a host, for shards that only this process reaches. */
+const IN_PROCESS_HOST = 'in-process';
 
 interface DevDependencies {
   readonly clock: Clock;
@@ -68,6 +73,25 @@ function shardAddress(address: string, index: number): string {
   const { port } = splitAddress(address);
   const host = address.slice(0, address.lastIndexOf(':'));
   return port === 0 ? address : `${host}:${port + index}`;
+}
+
+/**
+ * What takes the streams of one shard: those of this process, and by gRPC where an address is set. Without one the shard
+ * is known by a name that nobody can dial.
+ */
+async function openShardDoor(
+  dependencies: StreamHostDependencies,
+  config: DevConfig,
+  index: number,
+): Promise<ShardServer> {
+  if (config.rpcAddress === undefined) {
+    const { accept, finish } = createStreamHost(dependencies);
+    return { address: `${IN_PROCESS_HOST}:${index + 1}`, accept, close: async () => finish() };
+  }
+  const address = shardAddress(config.rpcAddress, index);
+  return listenOn('GRANTD_RPC_ADDRESS', address, () =>
+    listenShardServer(dependencies, { address, ...serverAccess({}, undefined, address, dependencies) }),
+  );
 }
 
 /** Whatever keeps the store from opening is told as the store says it: the directory, and what is wrong with it. */
@@ -150,10 +174,7 @@ export async function startDev(
   const nodes: (ShardNode | undefined)[] = [];
   const servers: ShardServer[] = [];
   for (let index = 0; index < options.shards; index += 1) {
-    const address = shardAddress(config.rpcAddress, index);
-    const server = await listenOn('GRANTD_RPC_ADDRESS', address, () =>
-      listenShardServer({ shard: () => nodes[index], clock, turns, log, tracing }, { address }),
-    );
+    const server = await openShardDoor({ shard: () => nodes[index], clock, turns, log, tracing }, config, index);
     parts.defer(() => server.close());
     servers.push(server);
   }

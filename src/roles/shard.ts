@@ -20,7 +20,7 @@ import type { RunningRole } from './life-cycle.ts';
 import { loopBackAddress, loopBackTransport, openLoopBack } from './loop-back.ts';
 import { cassandraOptions, toStartError, whileCassandraIsAway } from './open-cassandra.ts';
 import { openOps } from './open-ops.ts';
-import { openRpcTls } from './open-rpc-tls.ts';
+import { openRpcTls, serverAccess } from './open-rpc-tls.ts';
 import { openTracing } from './open-tracing.ts';
 import { openTurns } from './open-turns.ts';
 import { prepareProcess } from './prepare-process.ts';
@@ -100,12 +100,7 @@ export async function startShard(
   const server = await listenOn('GRANTD_RPC_ADDRESS', config.rpcAddress, () =>
     listenShardServer(
       { shard: () => node, clock, turns: openTurns({ clock, metrics }), log, tracing },
-      {
-        address: config.rpcAddress,
-        version,
-        consoleNames: config.rpcTlsConsoleNames,
-        ...(tls === undefined ? {} : { credentials: tls.serverCredentials() }),
-      },
+      { address: config.rpcAddress, version, ...serverAccess(config, tls, config.rpcAddress, { log }) },
     ),
   );
   parts.defer(() => server.close());

@@ -3,6 +3,7 @@
 
 import { assertNever } from '../core/assert.ts';
 import { GrantdError } from '../core/errors.ts';
+import { isOperatorCall } from '../shard/call-access.ts';
 import type { Shard, ShardConnection } from '../shard/shard.ts';
 import type { Call__Output } from './gen/grantd/v1/Call.ts';
 import * as replies from './replies.ts';
@@ -11,34 +12,19 @@ import {
   bulkChecksOf,
   handleOf,
   hashText,
+  keyText,
   limitOf,
   NAME_MAX,
   namespaceFrom,
   pageOf,
   present,
   relationFrom,
+  scopesFrom,
   shortText,
   trailQueryOf,
   writesOf,
 } from './requests.ts';
 import { demand, WireViolation } from './wire-violation.ts';
-
-type RequestName = NonNullable<Call__Output['request']>;
-
-/** What only the console may ask. */
-const OPERATOR_REQUESTS: ReadonlySet<RequestName> = new Set([
-  'authenticateOperator',
-  'createTenant',
-  'updateTenant',
-  'readTenant',
-  'listTenants',
-  'listSubjects',
-  'listSubjectGrants',
-  'listTrail',
-  'exportGrants',
-  'listSlots',
-  'listMembers',
-]);
 
 function stateOf(state: string): 'active' | 'suspended' | 'deleting' | undefined {
   if (state === '') return undefined;
@@ -57,17 +43,17 @@ export function dispatch(
 ): Promise<replies.ReplyBody> {
   const name = call.request;
   demand(name !== undefined, 'A call lacks its request.');
-  if (peer !== 'console' && OPERATOR_REQUESTS.has(name)) {
+  if (peer !== 'console' && isOperatorCall(name)) {
     throw new GrantdError('insufficient-scope', 'Only the operator’s console may ask this.');
   }
   switch (name) {
     case 'authenticate': {
-      const { tenantId, keyId, hash } = present(call.authenticate);
+      const { tenantId, keyId, key } = present(call.authenticate);
       return connection
         .authenticate({
           tenantId: shortText(tenantId, 'A tenant id'),
           keyId: shortText(keyId, 'A key id'),
-          hash: hashText(hash),
+          key: keyText(key),
         })
         .then(replies.handleReply);
     }
@@ -115,7 +101,7 @@ export function dispatch(
         .createKey(handleOf(call), attemptOf(call), {
           keyId: shortText(keyId, 'A key id'),
           name: shortText(keyName, 'The name of a key', NAME_MAX),
-          scopes,
+          scopes: scopesFrom(scopes),
           expiresAtMs: expiresAtMs === 0 ? undefined : expiresAtMs,
           hash: hashText(hash),
         })

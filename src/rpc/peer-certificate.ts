@@ -1,21 +1,21 @@
-// Whom a peer's certificate is for. A console may do what no front may, so with TLS its word alone is not enough.
+// Whom a peer's certificate is for. A console may do what no front may, so with TLS its word alone is not enough. Only the
+// DNS names of the certificate count, each as a whole: a common name is what whoever asked for the certificate wrote there
+// (https://www.rfc-editor.org/rfc/rfc9525#section-2), and a name that only begins like a console's is another's.
 
 import type { PeerCertificate } from 'node:tls';
 
-/** A name is a console's where it is one of these, or begins with one of them and a `.` or `-`. */
+/** A certificate is a console's where it is for one of these names. */
 export const CONSOLE_NAMES_DEFAULT: readonly string[] = ['grantd-console'];
 
 const DNS_PREFIX = 'DNS:';
 
-function namesOf(certificate: PeerCertificate): string[] {
-  const { subject, subjectaltname = '' } = certificate;
+/** Case is no part of a DNS name. */
+function dnsNamesOf({ subjectaltname = '' }: PeerCertificate): string[] {
   // A name that contains a separator is quoted: such a list is not one that is safe to take apart.
   const alternatives = subjectaltname.includes('"') ? [] : subjectaltname.split(', ');
-  const dnsNames = alternatives
+  return alternatives
     .filter((name) => name.startsWith(DNS_PREFIX))
-    .map((name) => name.slice(DNS_PREFIX.length));
-  const common = subject?.CN ?? [];
-  return [...dnsNames, ...(Array.isArray(common) ? common : [common])];
+    .map((name) => name.slice(DNS_PREFIX.length).toLowerCase());
 }
 
 /** `certificate`: as TLS has verified it. */
@@ -24,9 +24,6 @@ export function isConsoleCertificate(
   consoleNames: readonly string[] = CONSOLE_NAMES_DEFAULT,
 ): boolean {
   if (certificate === undefined) return false;
-  return namesOf(certificate).some((name) =>
-    consoleNames.some(
-      (allowed) => name === allowed || name.startsWith(`${allowed}.`) || name.startsWith(`${allowed}-`),
-    ),
-  );
+  const names = dnsNamesOf(certificate);
+  return consoleNames.some((allowed) => names.includes(allowed.toLowerCase()));
 }

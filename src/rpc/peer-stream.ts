@@ -37,7 +37,7 @@ export interface PeerStreamDependencies {
   /** The program's version, for the peer's log. */
   readonly version: string;
   /** False: a peer that calls itself a console has not proved it, and is served as a front. */
-  readonly consoleAllowed?: boolean;
+  readonly consoleAllowed: boolean;
   /** Without it nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -75,7 +75,7 @@ export class PeerStream {
     this.#turns = dependencies.turns;
     this.#answers = new AnswerQueue(dependencies);
     this.#version = dependencies.version;
-    this.#consoleAllowed = dependencies.consoleAllowed ?? true;
+    this.#consoleAllowed = dependencies.consoleAllowed;
     this.#tracing = dependencies.tracing;
     this.#onGone = onGone;
     stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
@@ -151,7 +151,10 @@ export class PeerStream {
     if (hello.peer === Peer.PEER_CONSOLE) {
       if (this.#consoleAllowed) this.#peer = 'console';
       else
-        this.#log.warn({ peer: this.#stream.getPeer(), name }, "a console without a console's certificate is refused");
+        this.#log.warn(
+          { peer: this.#stream.getPeer(), name },
+          'a peer that calls itself a console has not proved it, and is served as a front',
+        );
     }
     this.#connection = this.#shard.connect({ kind: this.#peer, name });
     this.#unwatch = this.#shard.watchRoutes(() => {

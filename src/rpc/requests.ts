@@ -1,7 +1,9 @@
 // The calls of a front, as a shard's server reads them: each is validated in full before the shard sees it. What breaks
 // the protocol throws WireViolation; an ill-formed identifier answers that call alone.
 
+import { hasApiKeyForm } from '../core/api-keys.ts';
 import { GrantdError } from '../core/errors.ts';
+import { ALL_SCOPES, type ScopeMask } from '../core/scopes.ts';
 import {
   IDENTIFIER_LENGTH_MAX,
   isNamespaceName,
@@ -48,6 +50,18 @@ export function shortText(value: string, field: string, lengthMax = SHORT_TEXT_M
 export function hashText(value: string): string {
   demand(HASH_PATTERN.test(value), 'A hash has 64 hexadecimal characters.');
   return value;
+}
+
+/** Says nothing of the value: it may be a key all the same. */
+export function keyText(value: string): string {
+  demand(hasApiKeyForm(value), 'A claim has no API key.');
+  return value;
+}
+
+/** Of a new key. */
+export function scopesFrom(mask: number): ScopeMask {
+  demand(mask >= 1 && mask <= ALL_SCOPES, `${mask} is no set of scopes.`);
+  return mask;
 }
 
 export function handleOf(call: Call__Output): number {

@@ -6,6 +6,7 @@ import { parseTenantId, timeOfId } from '../core/ids.ts';
 import { ALL_SCOPES } from '../core/scopes.ts';
 import { isLeaving, type Tenant } from '../core/tenants.ts';
 import type { MemberRow } from '../store/store.ts';
+import { ACCESS } from './call-access.ts';
 import { exportGrants, listSubjectGrants, listSubjects } from './listings.ts';
 import { LoadWindow, mergeLoads } from './load.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from './operations.ts';
@@ -145,7 +146,9 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
 
   async listSubjects(number: number, query: PageQuery): Promise<Page<string>> {
     this.#assertOperator();
-    return this.read(number, ({ tenure, memory }) => listSubjects(this.dependencies, tenure, memory, query));
+    return this.read(number, ACCESS.listSubjects, ({ tenure, memory }) =>
+      listSubjects(this.dependencies, tenure, memory, query),
+    );
   }
 
   async listSubjectGrants(
@@ -153,7 +156,9 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     query: PageQuery & { subject: string },
   ): ReturnType<ShardConnection['listSubjectGrants']> {
     this.#assertOperator();
-    return this.read(number, ({ memory }) => listSubjectGrants(this.dependencies, memory, query));
+    return this.read(number, ACCESS.listSubjectGrants, ({ memory }) =>
+      listSubjectGrants(this.dependencies, memory, query),
+    );
   }
 
   async listTrail(query: TrailQuery & { readonly tenantId: string }): Promise<TrailPage> {
@@ -175,7 +180,9 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
 
   async exportGrants(number: number, query: PageQuery): ReturnType<ShardConnection['exportGrants']> {
     this.#assertOperator();
-    return this.read(number, ({ tenure, memory }) => exportGrants(this.dependencies, tenure, memory, query));
+    return this.read(number, ACCESS.exportGrants, ({ tenure, memory }) =>
+      exportGrants(this.dependencies, tenure, memory, query),
+    );
   }
 
   async listSlots(): Promise<SlotsReport> {

@@ -1,10 +1,12 @@
 // Handles of one connection: what a front holds in place of an authenticated key. A handle's number is never used
-// again on the connection, it is good in its tenure only, and it dies with its key.
+// again on the connection, it is good in its tenure only, and it dies with its key. Nothing is served under a handle
+// whose key lacks the scope of the call.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
-import type { ScopeMask } from '../core/scopes.ts';
+import { ALL_SCOPES, type ScopeMask, scopesOf } from '../core/scopes.ts';
+import { OPERATOR_SCOPES } from './call-access.ts';
 import { type HandleGrant, ShardFailure } from './shard.ts';
 import type { HandleState, KeyUse, TenantMemory } from './tenant-memory.ts';
 import type { Tenure } from './tenure.ts';
@@ -18,6 +20,8 @@ export interface Handle extends HandleState {
   /** Key id, or `operator:<name>`. */
   readonly actor: string;
   readonly suspended: boolean;
+  /** Of the key; the operator's has a bit more. */
+  readonly scopes: ScopeMask;
   readonly expiresAtMs: number | undefined;
   /** Undefined: the operator's. */
   readonly use: KeyUse | undefined;
@@ -27,6 +31,15 @@ export const sameHash = (left: string, right: string): boolean =>
   left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
 
 export const unauthorized = (): GrantdError => new GrantdError('unauthorized', 'The API key is not valid.');
+
+/** The scope of a call of the operator has no name: no key can have it. */
+function lacking(scope: ScopeMask): GrantdError {
+  const [name] = scopesOf(scope);
+  return new GrantdError(
+    'insufficient-scope',
+    name === undefined ? 'No API key may make this call.' : `The API key lacks the scope ${name}.`,
+  );
+}
 
 export class HandleTable {
   readonly #clock: Clock;
@@ -46,8 +59,9 @@ export class HandleTable {
     if (this.#closed) throw new ShardFailure('handle-gone', 'The connection is closed.');
     const { tenant } = of.memory;
     const suspended = tenant.state === 'suspended' && of.use !== undefined;
+    const held = of.use === undefined ? OPERATOR_SCOPES : scopes & ALL_SCOPES;
     this.#lastHandle += 1;
-    const handle: Handle = { ...of, suspended, dead: false };
+    const handle: Handle = { ...of, suspended, scopes: held, dead: false };
     this.#handles.set(this.#lastHandle, handle);
     of.memory.addHandle(handle);
     if (this.#handles.size > HANDLES_MAX) {
@@ -58,7 +72,7 @@ export class HandleTable {
       handle: this.#lastHandle,
       tenantId: tenant.tenantId,
       keyId: of.keyId,
-      scopes,
+      scopes: held & ALL_SCOPES,
       expiresAtMs: of.expiresAtMs,
       plan: tenant.plan,
       suspended,
@@ -70,12 +84,13 @@ export class HandleTable {
     return this.#handles.get(number)?.memory.tenantId ?? '';
   }
 
-  /** The handle, if a request under it may be served now. */
-  use(number: number): Handle {
+  /** The handle, if a request under it that asks for `scope` may be served now. */
+  use(number: number, scope: ScopeMask): Handle {
     const handle = this.#handles.get(number);
     if (handle === undefined) throw new ShardFailure('handle-gone', 'The handle is not known.');
     if (handle.dead) this.#handles.delete(number);
     this.assertGood(handle);
+    if ((handle.scopes & scope) !== scope) throw lacking(scope);
     return handle;
   }
 

@@ -215,9 +215,13 @@ export interface ShardWelcome {
   readonly leaseMs: number;
 }
 
-/** Every method throws (or rejects with) ShardFailure or GrantdError. */
+/**
+ * Every method throws (or rejects with) ShardFailure or GrantdError; under a handle whose key lacks the scope of the call,
+ * `insufficient-scope`.
+ */
 export interface ShardConnection {
-  authenticate(claim: { tenantId: string; keyId: string; hash: string }): Promise<HandleGrant>;
+  /** `key`: its whole text. What is stored of a key does not authenticate. */
+  authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<HandleGrant>;
   authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant>;
   /** Whose it is; empty where the handle is not known. */
   tenantOf(handle: number): string;

@@ -1,7 +1,7 @@
 // The calls of a tenant on one connection: checks, grants, listing, namespaces, keys. Whether a call may be served is asked
 // when it arrives and again after its last await, so that nothing is answered from a tenure that has ended meanwhile.
 
-import type { ApiKeyRecord } from '../core/api-keys.ts';
+import { type ApiKeyRecord, hashApiKey } from '../core/api-keys.ts';
 import { assert } from '../core/assert.ts';
 import { type KeyId, parseKeyId, parseTenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
@@ -10,6 +10,7 @@ import { isLeaving } from '../core/tenants.ts';
 import { TextMap } from '../core/text-map.ts';
 import { columnsOf, type Namespace, type Relation, type TupleColumns } from '../core/tuples.ts';
 import { appendTraced } from './append-spans.ts';
+import { ACCESS } from './call-access.ts';
 import { type Handle, HandleTable, sameHash, unauthorized } from './handles.ts';
 import { type ListingContext, listObjects, pageOf } from './listings.ts';
 import {
@@ -60,7 +61,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     return this.dependencies.tenureOf(slotOfTenant(tenantId, this.dependencies.slots));
   }
 
-  async authenticate(claim: { tenantId: string; keyId: string; hash: string }): Promise<HandleGrant> {
+  async authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<HandleGrant> {
     const tenantId = parseTenantId(claim.tenantId);
     const keyId = parseKeyId(claim.keyId);
     if (tenantId === undefined || keyId === undefined) throw unauthorized();
@@ -74,7 +75,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     if (isLeaving(memory.tenant)) throw unauthorized();
     const key = memory.keys.rows.get(keyId);
     const nowMs = this.dependencies.clock.wallMs();
-    if (key === undefined || !sameHash(key.hash, claim.hash)) throw unauthorized();
+    if (key === undefined || !sameHash(key.hash, hashApiKey(claim.key))) throw unauthorized();
     if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized();
     let use = memory.keyUses.get(keyId);
     if (use === undefined) {
@@ -91,13 +92,13 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   }
 
   async confirm(handle: number): Promise<void> {
-    this.handles.use(handle);
+    this.handles.use(handle, ACCESS.confirm);
   }
 
   // ---- checks ----
 
   check(number: number, subject: string, relation: number, object: string): boolean | Promise<boolean> {
-    const handle = this.handles.use(number);
+    const handle = this.handles.use(number, ACCESS.check);
     const page = handle.memory.pages.get(subject);
     if (page !== undefined) {
       const authorized = page.holds(relation, object);
@@ -130,7 +131,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     checks: TupleColumns,
   ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
     assert(checks.subjects.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
-    const handle = this.handles.use(number);
+    const handle = this.handles.use(number, ACCESS.checkBulk);
     const authorized = this.#decide(handle.memory, checks);
     if (authorized !== undefined) return { authorized, checkedAtMs: this.dependencies.clock.wallMs() };
     const pinned = await this.#pinTuples(handle.memory, checks);
@@ -203,7 +204,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     writes: readonly GrantRequest[],
   ): Promise<readonly GrantResult[]> {
     assert(writes.length <= WRITES_MAX, 'a call carries at most 1,000 writes');
-    const handle = this.handles.use(number);
+    const handle = this.handles.use(number, ACCESS.writeGrants);
     const { memory } = handle;
     const pinned = await this.#pinTuples(memory, columnsOf(writes));
     try {
@@ -251,12 +252,16 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     number: number,
     query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
   ): Promise<Page<string>> {
-    return this.read(number, (handle) => listObjects(this.dependencies, handle.memory, query));
+    return this.read(number, ACCESS.listObjects, (handle) => listObjects(this.dependencies, handle.memory, query));
   }
 
   /** A read under a handle: good when it starts and when it is answered. */
-  protected async read<Answer>(number: number, read: (handle: Handle) => Promise<Answer>): Promise<Answer> {
-    const handle = this.handles.use(number);
+  protected async read<Answer>(
+    number: number,
+    scope: ScopeMask,
+    read: (handle: Handle) => Promise<Answer>,
+  ): Promise<Answer> {
+    const handle = this.handles.use(number, scope);
     const answer = await read(handle);
     this.handles.assertGood(handle);
     return answer;
@@ -265,7 +270,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   // ---- namespaces and keys ----
 
   async listNamespaces(number: number): Promise<readonly Namespace[]> {
-    return this.read(number, async ({ memory }) => {
+    return this.read(number, ACCESS.listNamespaces, async ({ memory }) => {
       await memory.namespaces.pin();
       memory.namespaces.unpin();
       const names = [...memory.namespaces.rows].map(([name, { createdAtMs }]) => ({ name, createdAtMs }));
@@ -278,7 +283,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     attempt: Attempt,
     name: string,
   ): Promise<{ created: boolean; namespace: Namespace }> {
-    const handle = this.handles.use(number);
+    const handle = this.handles.use(number, ACCESS.createNamespace);
     const { memory } = handle;
     await memory.namespaces.pin();
     try {
@@ -299,7 +304,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   ): Promise<ListedKey> {
     const keyId = parseKeyId(key.keyId);
     assert(keyId !== undefined, 'a front makes well-formed key ids');
-    const result = await this.#writeKeys(number, attempt, key.name.length, (memory) =>
+    const result = await this.#writeKeys(number, ACCESS.createKey, attempt, key.name.length, (memory) =>
       decideKey(this.dependencies, memory, { ...key, keyId }),
     );
     assert(result.kind === 'key', 'a key operation has a key result');
@@ -308,16 +313,17 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
 
   async revokeKey(number: number, attempt: Attempt, keyId: string): Promise<void> {
     // The name of the revoked key goes into the log again: up to 256 code points, two characters each.
-    await this.#writeKeys(number, attempt, 512, (memory) => decideKeyRevocation(memory, keyId));
+    await this.#writeKeys(number, ACCESS.revokeKey, attempt, 512, (memory) => decideKeyRevocation(memory, keyId));
   }
 
   async #writeKeys(
     number: number,
+    scope: ScopeMask,
     attempt: Attempt,
     characters: number,
     decide: (memory: TenantMemory) => Decide,
   ): Promise<OperationResult> {
-    const handle = this.handles.use(number);
+    const handle = this.handles.use(number, scope);
     const { memory } = handle;
     await memory.keys.pin();
     try {
@@ -329,7 +335,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   }
 
   async listKeys(number: number, query: PageQuery): Promise<Page<ListedKey>> {
-    return this.read(number, async ({ memory }) => {
+    return this.read(number, ACCESS.listKeys, async ({ memory }) => {
       await memory.keys.pin();
       try {
         const stored = await this.#keyUses(memory);

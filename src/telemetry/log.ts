@@ -1,8 +1,9 @@
-// The log: pino, JSON lines on standard error, readable ones on a terminal. Secrets are redacted by field name; one line
-// per request only at debug level.
+// The log: pino, JSON lines on standard error, readable ones on a terminal. Secrets are redacted by field name, and API
+// keys wherever they stand in a line; one line per request only at debug level.
 
 import { type Logger, pino } from 'pino';
 import { build as createPretty } from 'pino-pretty';
+import { withoutApiKeys } from '../core/api-keys.ts';
 import type { LogLevel } from './log-levels.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'> & {
@@ -31,6 +32,7 @@ export function createLog(options: { readonly level: LogLevel; readonly pretty: 
   return pino(
     {
       level: options.level,
+      hooks: { streamWrite: withoutApiKeys },
       redact: { paths: REDACTED, censor: '[redacted]' },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

@@ -101,7 +101,7 @@ describe('the example environment', { skip: missing ?? false }, () => {
       if (spec.ingress === undefined) continue;
       const pod = podsOf(all).find(({ object }) => object.metadata.name === metadata.name);
       assert.deepEqual(spec.podSelector.matchLabels, pod?.labels);
-      const containers = (pod?.spec.containers ?? []) as readonly { ports?: { name: string }[] }[];
+      const containers = pod?.spec.containers ?? [];
       const names = containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name));
       for (const { ports } of spec.ingress) for (const { port } of ports) assert.ok(names.includes(port), port);
     }

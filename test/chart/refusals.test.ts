@@ -60,6 +60,14 @@ const CASES: readonly Case[] = [
     /tls\.existingSecrets\.shard must name/,
   ],
   [
+    'no TLS between fronts and shards, unless it is said twice',
+    'minimal',
+    { 'tls.enabled': false },
+    /tls\.enabled=false lets whoever reaches port 8082 .* without a token; .*tls\.allowInsecure=true/,
+  ],
+  ['a digest that is none', 'minimal', { 'image.digest': 'sha256:abc' }, /'\/image\/digest'.*does not match pattern/],
+  ['a digest with its tag', 'minimal', { 'image.digest': `1.0@sha256:${'a'.repeat(64)}` }, /'\/image\/digest'/],
+  [
     'an address of Redis that is none',
     'minimal',
     { 'redis.url': 'cache:6379' },

@@ -19,13 +19,14 @@ const REDIS = ['GRANTD_REDIS_URL', 'GRANTD_REDIS_PASSWORD', 'GRANTD_REDIS_SENTIN
 const TRACES = ['OTEL_SDK_DISABLED', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_SERVICE_NAME'];
 /** What nobody needs to say by a value of its own; `pod.extraEnv` can. Of a standalone pod, what concerns several processes. */
 const LEFT_TO_EXTRA_ENV: Partial<Record<Role, readonly string[]>> = {
-  dev: ['GRANTD_RPC_ADDRESS', 'GRANTD_SHARD_NAME', ...REDIS, ...TRACES],
+  dev: ['GRANTD_RPC_ADDRESS', 'GRANTD_RPC_INSECURE', 'GRANTD_SHARD_NAME', ...REDIS, ...TRACES],
   front: TRACES,
   shard: TRACES,
   console: TRACES,
 };
 /** What no example of its own needs, but somebody may. */
 const MORE: readonly RenderOptions[] = [
+  { ci: 'minimal', set: { 'tls.enabled': false, 'tls.allowInsecure': true } },
   {
     ci: 'standalone',
     set: {

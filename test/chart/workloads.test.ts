@@ -17,6 +17,10 @@ import { containersOf, type Pod, podsOf } from '../support/chart/pods.ts';
 const missing = await missingHelm('the workloads of the chart');
 const minimal = (set: NonNullable<RenderOptions['set']> = {}): RenderOptions => ({ ci: 'minimal', set });
 
+const WITHOUT_TLS = { 'tls.enabled': false, 'tls.allowInsecure': true };
+
+const keyOf = ({ kind, metadata }: KubernetesObject): string => `${kind}/${metadata.name}`;
+const hookOf = ({ metadata }: KubernetesObject): string | undefined => metadata.annotations?.['helm.sh/hook'];
 const namesOf = (objects: readonly KubernetesObject[], kind: string): string[] =>
   objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
 
@@ -56,13 +60,13 @@ describe('the Jobs of the chart', { skip: missing }, () => {
     }
   });
 
-  it('need no hook, and shards wait for the schema', async () => {
-    const objects = await render(minimal());
-    const hooked = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined);
-    assert.deepEqual(
-      hooked.map(({ metadata }) => metadata.name),
-      ['grantd-test'],
-    );
+  it('need no hook, but for what makes Secrets, and shards wait for the schema', async () => {
+    for (const ci of CI_VALUES) {
+      const hooked = (await render({ ci })).filter((object) => hookOf(object) !== undefined);
+      for (const { kind, metadata } of hooked) {
+        assert.match(`${kind}/${metadata.name}`, /^Pod\/grantd-test$|\/grantd-secrets(-[0-9a-f]{10})?$/, ci);
+      }
+    }
     const { spec } = await podOf(minimal(), 'shard');
     assert.deepEqual(
       spec.initContainers?.map(({ args }) => args),
@@ -74,11 +78,154 @@ describe('the Jobs of the chart', { skip: missing }, () => {
     const argsOf = async (options: RenderOptions): Promise<string> =>
       (await podOf(options, 'secrets')).spec.containers[0]?.args?.join(' ') ?? '';
     assert.match(await argsOf(minimal()), /--operator-token --shard-names=grantd-shards\.authorization\.svc,/);
-    assert.doesNotMatch(await argsOf(minimal({ 'tls.enabled': false })), /shard-names/);
+    assert.doesNotMatch(await argsOf(minimal(WITHOUT_TLS)), /shard-names/);
     assert.doesNotMatch(await argsOf(minimal({ 'operator.existingSecret': 'x' })), /--operator-token/);
     assert.doesNotMatch(await argsOf({ ci: 'standalone' }), /shard-names/);
     assert.equal(await jobOf({ ci: 'external-secrets' }, 'secrets'), 'none');
     assert.deepEqual(namesOf(await render({ ci: 'external-secrets' }), 'Secret'), []);
+  });
+});
+
+describe('the Job that makes Secrets', { skip: missing }, () => {
+  const PARTS = ['NetworkPolicy', 'ServiceAccount', 'Role', 'RoleBinding', 'Job'] as const;
+
+  it('runs before the rest, and its account and rights go with it', async () => {
+    const options = minimal({ 'networkPolicy.enabled': true });
+    const hooked = (await render(options)).filter((object) => hookOf(object) === 'pre-install,pre-upgrade');
+    assert.deepEqual(hooked.map(({ kind }) => kind).sort(), [...PARTS].sort());
+    for (const { kind, metadata } of hooked) {
+      const { annotations = {} } = metadata;
+      assert.equal(annotations['helm.sh/hook-delete-policy'], 'before-hook-creation,hook-succeeded', kind);
+      assert.equal(Number(annotations['helm.sh/hook-weight']) < 0, kind !== 'Job', kind);
+    }
+  });
+
+  it('leaves no right to make or read a Secret behind in any example', async () => {
+    for (const ci of CI_VALUES) {
+      for (const object of await render({ ci })) {
+        if (object.kind !== 'Role' || !JSON.stringify(object).includes('"secrets"')) continue;
+        assert.match(object.metadata.annotations?.['helm.sh/hook-delete-policy'] ?? '', /hook-succeeded/, ci);
+      }
+    }
+  });
+
+  it('keeps the annotations that are given, and needs nothing that the installation makes', async () => {
+    const set = {
+      'serviceAccounts.secrets.annotations': { team: 'a' },
+      'secretsJob.annotations': { team: 'b' },
+      'priorityClass.create': true,
+      'networkPolicy.enabled': true,
+    };
+    const options = minimal(set);
+    const account = await objectOf(options, 'ServiceAccount', 'grantd-secrets');
+    const job = await objectOf(options, 'Job', await jobOf(options, 'secrets'));
+    assert.deepEqual([account.metadata.annotations?.team, job.metadata.annotations?.team], ['a', 'b']);
+    assert.equal(hookOf(account), hookOf(job));
+    const { spec } = await podOf(options, 'secrets');
+    assert.equal('priorityClassName' in spec, false);
+    const made = new Set((await render(options)).filter((object) => hookOf(object) === undefined).map(keyOf));
+    const names = ['ServiceAccount', 'Role', 'NetworkPolicy'].map((kind) => `${kind}/grantd-secrets`);
+    assert.deepEqual(
+      names.filter((name) => made.has(name)),
+      [],
+    );
+    assert.equal(
+      (await podOf(minimal({ ...set, 'pod.priorityClassName': 'mine' }), 'secrets')).spec.priorityClassName,
+      'mine',
+    );
+  });
+});
+
+describe('the image', { skip: missing }, () => {
+  it('is the one of the digest, in every container, whatever the tag says', async () => {
+    const digest = `sha256:${'ab'.repeat(32)}`;
+    const set = { 'image.digest': digest, 'image.tag': '9.9.9', 'image.registry': 'registry.example.com' };
+    for (const ci of CI_VALUES) {
+      const containers = podsOf(await render({ ci, set })).flatMap(containersOf);
+      assert.ok(containers.length > 0);
+      for (const { image, name } of containers) {
+        assert.match(
+          image ?? '',
+          new RegExp(`^registry\\.example\\.com/(platform/)?grantd@${digest}$`),
+          `${ci}: ${name}`,
+        );
+      }
+    }
+  });
+});
+
+describe('gRPC without TLS', { skip: missing }, () => {
+  const insecureIn = async (options: RenderOptions, component: string): Promise<string | undefined> =>
+    (await podOf(options, component)).spec.containers[0]?.env?.find(({ name }) => name === 'GRANTD_RPC_INSECURE')
+      ?.value;
+
+  it('is what shards are told only where both values say so', async () => {
+    const off = { 'tls.enabled': false, 'tls.allowInsecure': true };
+    assert.equal(await insecureIn(minimal(off), 'shard'), 'true');
+    assert.equal(await insecureIn(minimal(), 'shard'), undefined);
+    assert.equal(await insecureIn(minimal({ 'tls.allowInsecure': true }), 'shard'), undefined);
+    assert.equal(await insecureIn({ ci: 'standalone', set: off }, 'standalone'), undefined);
+  });
+});
+
+describe('the network policies', { skip: missing }, () => {
+  interface Rule {
+    readonly ports: readonly { readonly port: string | number }[];
+    readonly from?: readonly { readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> } }[];
+    readonly to?: Rule['from'];
+  }
+  interface Policy {
+    readonly spec: { readonly ingress: readonly Rule[]; readonly egress?: readonly Rule[] };
+  }
+  const rulesOf = async (component: string): Promise<Policy['spec']> =>
+    (await objectOf<Policy>({ ci: 'high-availability' }, 'NetworkPolicy', `grantd-${component}`)).spec;
+  const componentsOf = (rules: readonly Rule[] | undefined, port: string | number): string[] =>
+    (rules ?? [])
+      .filter(({ ports }) => ports.some((each) => each.port === port))
+      .flatMap(({ from, to }) => from ?? to ?? [])
+      .map(({ podSelector }) => podSelector?.matchLabels['app.kubernetes.io/component'] ?? 'others');
+
+  it('are on where the example is one of production', async () => {
+    const policies = namesOf(await render({ ci: 'high-availability' }), 'NetworkPolicy');
+    assert.deepEqual(
+      policies.sort(),
+      ['console', 'front', 'migrate', 'secrets', 'shard'].map((component) => `grantd-${component}`),
+    );
+  });
+
+  it('let in to shards whoever calls them, and nobody else', async () => {
+    assert.deepEqual(componentsOf((await rulesOf('shard')).ingress, 'rpc'), ['front', 'console']);
+    for (const caller of ['front', 'console']) {
+      assert.deepEqual(componentsOf((await rulesOf(caller)).egress, 8082), ['shard'], caller);
+    }
+    assert.deepEqual(componentsOf((await rulesOf('shard')).egress, 8082), []);
+  });
+
+  it('let helm test in to fronts and console, whoever else may come', async () => {
+    assert.deepEqual(componentsOf((await rulesOf('front')).ingress, 'http'), ['test', 'others']);
+    assert.deepEqual(componentsOf((await rulesOf('console')).ingress, 'http'), ['test']);
+  });
+
+  it('name ports that the pods have', async () => {
+    for (const component of ['front', 'shard', 'console']) {
+      const { spec } = await podOf({ ci: 'high-availability' }, component);
+      const has = spec.containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name));
+      const named = (await rulesOf(component)).ingress.flatMap(({ ports }) => ports.map(({ port }) => port));
+      assert.deepEqual(named.sort(), has.sort(), component);
+    }
+  });
+
+  it('let out to the API server whoever asks it', async () => {
+    const askers = [];
+    for (const component of ['front', 'console', 'secrets', 'shard', 'migrate']) {
+      const ports = (await rulesOf(component)).egress?.flatMap((rule) => rule.ports.map(({ port }) => port)) ?? [];
+      if (ports.includes(6443)) askers.push(component);
+      assert.ok(ports.includes(53), component);
+    }
+    const tokens = podsOf(await render({ ci: 'high-availability' })).filter(
+      ({ spec }) => spec.automountServiceAccountToken !== false,
+    );
+    assert.deepEqual(askers.sort(), tokens.map(({ component }) => component).sort());
   });
 });
 
@@ -258,8 +405,8 @@ describe('the rest of the chart', { skip: missing }, () => {
     }
     assert.doesNotMatch(notes, /tls\.enabled/);
     assert.match(
-      await renderNotes(minimal({ 'tls.enabled': false })),
-      /tls\.enabled is false: whoever reaches the shards/,
+      await renderNotes(minimal(WITHOUT_TLS)),
+      /tls\.enabled is false: whoever reaches port 8082 of a shard can read and change everything/,
     );
     assert.match(
       await renderNotes({ ci: 'standalone' }),

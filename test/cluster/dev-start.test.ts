@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { listeningPorts } from '../support/listening-ports.ts';
 import {
   type DevProcess,
   DevProcess as Process,
@@ -100,6 +101,15 @@ describe('a first start', () => {
       env: { PATH: process.env.PATH, GRANTD_DATA_DIR: directory },
     });
     assert.ok(stdout.includes(readDevFacts(directory).tenant_id));
+  });
+
+  it('listens for nothing but the API, the console and the ops port', () => {
+    const { base_url: baseUrl, ops_url: opsUrl, console_url: consoleUrl } = readDevFacts(directory);
+    const told = [baseUrl, opsUrl, consoleUrl].map((url) => Number(new URL(url).port));
+    assert.deepEqual(
+      listeningPorts(grantd.child.pid ?? 0),
+      told.sort((left, right) => left - right),
+    );
   });
 
   it('spreads the slots over two shards', async () => {

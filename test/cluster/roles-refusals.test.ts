@@ -108,6 +108,31 @@ describe('a part of a cluster', () => {
     }
   });
 
+  it('shard does not listen beyond loopback without mutual TLS', async () => {
+    const { GRANTD_RPC_ADDRESS: _, ...unset } = minimal.shard ?? {};
+    for (const environment of [unset, { ...unset, GRANTD_RPC_ADDRESS: '0.0.0.0:0' }]) {
+      assert.match(
+        await refusal(['shard'], environment),
+        /^grantd: A setting is wrong:\n {2}GRANTD_RPC_TLS_CERT, .* are not set, .*GRANTD_RPC_INSECURE=true/,
+      );
+    }
+  });
+
+  it('shard does so where it is told to, and warns of it', async () => {
+    const insecure = { ...minimal.shard, GRANTD_RPC_ADDRESS: '0.0.0.0:0', GRANTD_RPC_INSECURE: 'true' };
+    const service = start(['shard'], insecure);
+    await waitFor('the warning', () => /GRANTD_RPC_INSECURE: /.test(service.stderr) || service.hasEnded);
+    assert.match(service.stderr, /"level":"warn".*"address":"0\.0\.0\.0:0".*GRANTD_RPC_INSECURE: /);
+    await stopped(service);
+  });
+
+  it('shard on loopback needs neither, and does not warn', async () => {
+    const service = start(['shard'], minimal.shard ?? {});
+    await waitFor('the wait', () => /waiting for Cassandra/.test(service.stderr) || service.hasEnded);
+    assert.ok(!service.stderr.includes('GRANTD_RPC_INSECURE: '), service.stderr);
+    await stopped(service);
+  });
+
   for (const [role, setting] of [
     ['front', 'GRANTD_OPS_ADDRESS'],
     ['front', 'GRANTD_HTTP_ADDRESS'],

@@ -90,6 +90,14 @@ describe(NAME, { skip: missing ?? false }, () => {
     assert.ok(tookMs < FIRST_CHECK_MS_MAX, `${tookMs} ms`);
   });
 
+  test('nothing keeps the rights to make Secrets once they are made', async (it) => {
+    const made = await it.release.kubectl(['get', 'secret', '--output', 'name']);
+    assert.match(made, /^secret\/grantd-tls-authority$/m);
+    const kinds = 'serviceaccount,role,rolebinding,networkpolicy,job,pod';
+    const selector = 'app.kubernetes.io/component=secrets';
+    assert.equal(await it.release.kubectl(['get', kinds, '--selector', selector, '--output', 'name']), '');
+  });
+
   const events: readonly Event[] = [
     ...RESCALING,
     ...ROLLOUTS,

@@ -148,9 +148,8 @@ export class SimulatedCluster {
     const shard: RunningShard = { shardName, address, process, node, streams, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;
-      const peer = new PeerStream(stream, { shard: node, clock, turns, log, version: 'simulated' }, () =>
-        streams.delete(peer),
-      );
+      const options = { shard: node, clock, turns, log, version: 'simulated', consoleAllowed: true };
+      const peer = new PeerStream(stream, options, () => streams.delete(peer));
       streams.add(peer);
       return true;
     });

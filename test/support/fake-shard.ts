@@ -1,6 +1,7 @@
 // A shard made of maps, for tests of what talks to shards: it owns the slots it is told to, knows the tenants and keys it
 // is given, and fails on demand. Several of them may share one world, as real ones share a store.
 
+import { hashApiKey } from '../../src/core/api-keys.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { parseKeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../src/core/scopes.ts';
@@ -262,11 +263,11 @@ class FakeConnection implements ShardConnection {
     };
   }
 
-  async authenticate(claim: { tenantId: string; keyId: string; hash: string }): Promise<HandleGrant> {
+  async authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<HandleGrant> {
     await this.#enter('authenticate');
     this.#demandOwner(claim.tenantId);
     const key = this.#shard.world.tenants.get(claim.tenantId)?.keys.get(claim.keyId);
-    if (key === undefined || key.hash !== claim.hash) throw new GrantdError('unauthorized', 'No such key.');
+    if (key === undefined || key.hash !== hashApiKey(claim.key)) throw new GrantdError('unauthorized', 'No such key.');
     return this.#grant(claim.tenantId, claim.keyId, key);
   }
 

@@ -118,7 +118,7 @@ export class ShardHarness {
     const key = { keyId, name: 'test', scopes, expiresAtMs, hash };
     await running.connection.createKey(handle, this.attempt(), key);
     const authenticate = (connection: ShardConnection): Promise<HandleGrant> =>
-      connection.authenticate({ tenantId, keyId, hash });
+      connection.authenticate({ tenantId, keyId, key: text });
     return { keyId, hash, authenticate };
   }
 

@@ -24,6 +24,9 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if and (not .Values.tls.enabled) (not .Values.tls.allowInsecure) -}}
+{{- $wrong = append $wrong "tls.enabled=false lets whoever reaches port 8082 of a shard do everything to every tenant, without a token; leave it on (tls.source=job needs nothing of you), or set tls.allowInsecure=true where a mesh or a network policy lets only fronts and consoles in" -}}
+{{- end -}}
 {{- range $name, $component := dict "front" .Values.front "shard" .Values.shard "console" .Values.console -}}
 {{- if ge (int64 $component.drainSeconds) (int64 $component.shutdownSeconds) -}}
 {{- $wrong = append $wrong (printf "%s.shutdownSeconds must be longer than %s.drainSeconds" $name $name) -}}

@@ -1,9 +1,19 @@
 {{/*
 A Job cannot be changed, only replaced: its name carries a hash of all that it runs, so a change makes another one and
-an upgrade that changes nothing of it leaves it as it is. No hook is needed for it, whoever applies the objects.
+an upgrade that changes nothing of it leaves it as it is. The migration needs no hook, whoever applies the objects.
+
+What makes Secrets is a hook all the same, with its account and its rights: nothing else takes them away as soon as they
+have done their work, and a right to make Secrets that lies about is one that somebody finds.
 */}}
 
-{{/* Of (dict "root" $ "component" "migrate" "spec" "YAML of the Job's spec"). */}}
+{{/* The account, rights and network policy of the hook come first; `hook-succeeded` deletes all of it together. Of "-10" or "0". */}}
+{{- define "grantd.secretsHook" -}}
+helm.sh/hook: pre-install,pre-upgrade
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
+{{/* Of (dict "root" $ "component" "migrate" "values" .Values.migration "spec" "YAML of the Job's spec" "annotations" "YAML"). */}}
 {{- define "grantd.job" -}}
 apiVersion: batch/v1
 kind: Job
@@ -12,7 +22,7 @@ metadata:
   namespace: {{ .root.Release.Namespace }}
   labels:
     {{- include "grantd.labels" . | nindent 4 }}
-  {{- with .values.annotations }}
+  {{- with merge (default dict (.annotations | default "{}" | fromYaml)) .values.annotations }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -57,9 +67,6 @@ template:
 {{- define "grantd.secretsSpec" -}}
 {{- $pod := fromYaml (include "grantd.pod" (dict "root" $ "values" .Values.secretsJob)) -}}
 backoffLimit: {{ int64 .Values.secretsJob.backoffLimit }}
-{{- with .Values.secretsJob.ttlSecondsAfterFinished }}
-ttlSecondsAfterFinished: {{ int64 . }}
-{{- end }}
 template:
   metadata:
     {{- include "grantd.podMetadata" (dict "root" $ "component" "secrets" "pod" $pod) | nindent 4 }}

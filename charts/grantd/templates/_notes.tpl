@@ -16,6 +16,6 @@ Clients in the cluster reach it at {{ include "grantd.internalUrl" . }}{{ if ne 
      kubectl --namespace {{ .Release.Namespace }} exec {{ $console }} -- grantd tenants create example
 {{- if and (not .Values.standalone.enabled) (not .Values.tls.enabled) }}
 
-tls.enabled is false: whoever reaches the shards can read and change everything. Let nobody but fronts and console reach them.
+tls.enabled is false: whoever reaches port 8082 of a shard can read and change everything, for every tenant. {{ if .Values.networkPolicy.enabled }}Make sure that your network enforces the NetworkPolicies.{{ else }}Let nobody but fronts and consoles reach it (networkPolicy.enabled=true).{{ end }}
 {{- end }}
 {{- end }}

@@ -35,7 +35,8 @@ imagePullSecrets:
 securityContext:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .pod.priorityClassName | default (ternary (include "grantd.fullname" .root) "" .root.Values.priorityClass.create) }}
+{{- /* What runs before the installation cannot use what the installation makes. */}}
+{{- with .pod.priorityClassName | default (ternary (include "grantd.fullname" .root) "" (and .root.Values.priorityClass.create (ne .component "secrets"))) }}
 priorityClassName: {{ . }}
 {{- end }}
 {{- with .pod.runtimeClassName }}

@@ -147,6 +147,8 @@ GRANTD_CASSANDRA_PASSWORD_FILE: /etc/grantd/cassandra-credentials/password
 {{- include "grantd.settings.tracing" . }}
 {{- if include "grantd.usesTls" . }}
 GRANTD_RPC_TLS_CONSOLE_NAMES: {{ include "grantd.consoleNames" . | quote }}
+{{- else if .Values.tls.allowInsecure }}
+GRANTD_RPC_INSECURE: "true"
 {{- end }}
 GRANTD_RPC_ADDRESS: {{ printf "%s:8082" (include "grantd.listen" .) | quote }}
 GRANTD_RPC_ADVERTISE: {{ ternary "[$(POD_IP)]:8082" "$(POD_IP):8082" (eq .Values.ipFamily "IPv6") | quote }}

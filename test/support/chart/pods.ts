@@ -4,6 +4,8 @@ import type { KubernetesObject } from './helm.ts';
 
 export interface Container {
   readonly name: string;
+  readonly image?: string;
+  readonly ports?: readonly { readonly name: string }[];
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
   readonly securityContext?: {
@@ -19,6 +21,7 @@ export interface Container {
 export interface PodSpec {
   readonly serviceAccountName: string;
   readonly automountServiceAccountToken: boolean;
+  readonly priorityClassName?: string;
   readonly terminationGracePeriodSeconds?: number;
   readonly enableServiceLinks?: boolean;
   readonly securityContext?: {

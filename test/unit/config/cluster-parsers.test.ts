@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  isLoopback,
   isWildcard,
   parseContactPoints,
   parseDialAddress,
@@ -81,6 +82,27 @@ describe('parseContactPoints', () => {
       ['cassandra-1,,b', 'http://a', 'a:b', '0.0.0.0:9042'],
       /comma-separated hosts.* is none$/,
     );
+  });
+});
+
+describe('isLoopback', () => {
+  it('holds for what is certain to be this machine alone', () => {
+    for (const host of ['127.0.0.1', '127.255.0.9', 'localhost', '[::1]', '[0:0::1]', '[::ffff:127.0.0.1]']) {
+      assert.ok(isLoopback(`${host}:1`), host);
+    }
+    for (const host of [
+      '0.0.0.0',
+      '0',
+      '127',
+      '128.0.0.1',
+      '10.0.0.1',
+      '[::]',
+      '[::2]',
+      'localhost.example',
+      '127.example',
+    ]) {
+      assert.ok(!isLoopback(`${host}:1`), host);
+    }
   });
 });
 

@@ -19,7 +19,7 @@ const CASSANDRA: Environment = {
 };
 const MINIMAL = {
   front: { GRANTD_DISCOVERY: 'dns:shards:8082', GRANTD_BASE_URL: 'https://grantd.example.com' },
-  shard: CASSANDRA,
+  shard: { ...CASSANDRA, GRANTD_RPC_INSECURE: 'true' },
   console: {
     GRANTD_DISCOVERY: 'static:10.0.0.1:8082',
     GRANTD_OPERATOR_TOKEN: TOKEN,
@@ -82,6 +82,7 @@ describe('the settings of the parts of a cluster', () => {
         /^GRANTD_STORE is not set; grantd shard needs it \(cassandra; sqlite in dev\)/,
         /^GRANTD_CASSANDRA_CONTACT_POINTS is not set/,
         /^GRANTD_CASSANDRA_LOCAL_DATACENTER is not set/,
+        /^GRANTD_RPC_TLS_CERT, GRANTD_RPC_TLS_KEY and GRANTD_RPC_TLS_CA are not set, and GRANTD_RPC_ADDRESS \(0\.0\.0\.0:8082 unless set\) is not loopback/,
       ],
     ],
     [
@@ -151,6 +152,29 @@ describe('settings that stand together', () => {
       for (const left of Object.keys(tls)) {
         assert.match(problemsOf(role, { ...MINIMAL[role], ...tls, [left]: '' })[0] ?? '', /set all three or none$/);
       }
+    }
+  });
+
+  it('shard and dev: no gRPC beyond loopback without mutual TLS, unless told so', () => {
+    const tls = { GRANTD_RPC_TLS_CERT: CERTIFICATE, GRANTD_RPC_TLS_KEY: PRIVATE_KEY, GRANTD_RPC_TLS_CA: CERTIFICATE };
+    const insecure = { GRANTD_RPC_INSECURE: 'true' };
+    for (const address of ['10.0.0.1:8082', '[::]:8082', 'shard-1:8082']) {
+      const at = { GRANTD_RPC_ADDRESS: address };
+      for (const refused of [
+        problemsOf('shard', { ...CASSANDRA, ...at }),
+        problemsOf('shard', { ...CASSANDRA, ...at, GRANTD_RPC_INSECURE: 'false' }),
+        problemsOf('dev', at),
+      ]) {
+        assert.equal(refused.length, 1, address);
+        assert.match(refused[0] ?? '', /GRANTD_RPC_ADDRESS.* is not loopback.*GRANTD_RPC_INSECURE=true/);
+      }
+      assert.deepEqual(problemsOf('shard', { ...CASSANDRA, ...at, ...tls }), []);
+      assert.deepEqual(problemsOf('shard', { ...CASSANDRA, ...at, ...insecure }), []);
+      assert.deepEqual(problemsOf('dev', { ...at, ...insecure }), []);
+    }
+    for (const address of ['127.0.0.1:8082', '[::1]:0', 'localhost:8082']) {
+      assert.deepEqual(problemsOf('shard', { ...CASSANDRA, GRANTD_RPC_ADDRESS: address }), [], address);
+      assert.deepEqual(problemsOf('dev', { GRANTD_RPC_ADDRESS: address }), [], address);
     }
   });
 

@@ -11,14 +11,24 @@ import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardM
 import { CLIENT_OPTIONS, ShardClient } from '../../../src/rpc/protocol.ts';
 import { listenShardServer, type ShardServer } from '../../../src/rpc/server.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
-import { createLog } from '../../../src/telemetry/log.ts';
+import { createLog, type Log } from '../../../src/telemetry/log.ts';
 
 export const silentLog = createLog({ level: 'silent', pretty: false });
 
-export async function listen(t: TestContext, shard: () => Shard | undefined, turns?: Turns): Promise<ShardServer> {
+interface ListenOptions {
+  readonly turns?: Turns;
+  readonly log?: Log;
+  readonly unprovenConsoles?: boolean;
+}
+
+export async function listen(
+  t: TestContext,
+  shard: () => Shard | undefined,
+  { turns, log = silentLog, unprovenConsoles = true }: ListenOptions = {},
+): Promise<ShardServer> {
   const server = await listenShardServer(
-    { shard, clock: systemClock, log: silentLog, turns },
-    { address: '127.0.0.1:0', version: '1.2.3' },
+    { shard, clock: systemClock, log, turns },
+    { address: '127.0.0.1:0', version: '1.2.3', unprovenConsoles },
   );
   t.after(() => server.close());
   return server;

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import { hashApiKey } from '../../../src/core/api-keys.ts';
 import { FailureKind } from '../../../src/rpc/gen/grantd/v1/FailureKind.ts';
 import { Relation } from '../../../src/rpc/gen/grantd/v1/Relation.ts';
 import { OUTSTANDING_MAX } from '../../../src/rpc/protocol.ts';
@@ -22,13 +21,13 @@ async function setUp(t: TestContext) {
   shard.own(SLOTS);
   const tenants = [1, 2].map(() => world.addTenant(newTenantId(world, SLOTS)));
   const calls = tenants.map((tenant, index) => {
-    const hash = hashApiKey(addKey(tenant));
+    const key = addKey(tenant);
     const [keyId = ''] = [...tenant.keys.keys()];
-    return { id: index + 1, authenticate: { tenantId: tenant.record.tenantId, keyId, hash } };
+    return { id: index + 1, authenticate: { tenantId: tenant.record.tenantId, keyId, key } };
   });
   const turns = new HeldTurns();
   turns.holding = false;
-  const server = await listen(t, () => shard, turns);
+  const server = await listen(t, () => shard, { turns });
   const peer = openStream(t, server.address, HELLO);
   const handles: number[] = [];
   for (const each of calls) {
@@ -73,7 +72,7 @@ test('calls wait for the turn of their tenant; those without a handle for one of
   stream.write({
     calls: [
       { id: 5, handle: handles[0] ?? 0, listNamespaces: {} },
-      { id: 6, authenticate: { tenantId: tenantIds[0] ?? '', keyId: 'key_1', hash: '0'.repeat(64) } },
+      { id: 6, authenticate: { tenantId: tenantIds[0] ?? '', keyId: 'key_1', key: `gk1_${'0'.repeat(81)}` } },
     ],
   });
   await until(() => turns.waiting === 2);

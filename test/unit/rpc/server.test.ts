@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import { hashApiKey } from '../../../src/core/api-keys.ts';
 import { FailureKind } from '../../../src/rpc/gen/grantd/v1/FailureKind.ts';
 import type { FrontMessage } from '../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
 import { OUTSTANDING_MAX } from '../../../src/rpc/protocol.ts';
 import { addGrant, FakeShard, FakeWorld } from '../../support/fake-shard.ts';
+import { createRecordingLog } from '../../support/store-directory.ts';
 import { addKey, newTenantId, until } from '../front/harness.ts';
 import { CONSOLE_HELLO, HELLO, listen, openStream } from './harness.ts';
 
@@ -18,7 +18,7 @@ function createStage() {
   const tenant = world.addTenant(newTenantId(world, [0, 1, 2, 3]));
   const key = addKey(tenant);
   const [keyId = ''] = [...tenant.keys.keys()];
-  const authenticate = { tenantId: tenant.record.tenantId, keyId, hash: hashApiKey(key) };
+  const authenticate = { tenantId: tenant.record.tenantId, keyId, key };
   return { shard, tenant, authenticate };
 }
 
@@ -81,6 +81,75 @@ test('the checks of a message that memory decides are answered in one message', 
 test('a stream that comes before the shard is up is refused as unavailable', async (t) => {
   const server = await listen(t, () => undefined);
   assert.equal((await openStream(t, server.address, HELLO).ended).code, status.UNAVAILABLE);
+});
+
+test('without TLS a peer is no console because it says so, unless the server is told to believe it', async (t) => {
+  for (const unprovenConsoles of [false, true]) {
+    const { shard } = createStage();
+    const server = await listen(t, () => shard, { unprovenConsoles });
+    const { reply } = openStream(t, server.address, { ...CONSOLE_HELLO, calls: [{ id: 1, listMembers: {} }] });
+    const { failure, members } = await reply(1);
+    if (unprovenConsoles) assert.ok(members);
+    else assert.equal(failure?.code, 'insufficient-scope');
+  }
+});
+
+const OPERATOR_CALLS = {
+  authenticateOperator: { tenantId: 'a', operator: 'b' },
+  createTenant: { tenantId: 'a', name: 'b', plan: 'free', operator: 'c' },
+  updateTenant: { tenantId: 'a', operator: 'b' },
+  readTenant: { tenantId: 'a' },
+  listTenants: { limit: 1 },
+  listSubjects: { limit: 1 },
+  listSubjectGrants: { limit: 1, subject: 'user:a' },
+  listTrail: { tenantId: 'a', limit: 1 },
+  exportGrants: { limit: 1 },
+  listSlots: {},
+  listMembers: {},
+};
+
+test("a front gets no further with the operator's calls than a refusal", async (t) => {
+  const { shard } = createStage();
+  const server = await listen(t, () => shard);
+  const calls = Object.entries(OPERATOR_CALLS).map(([name, body], index) => ({
+    id: index + 1,
+    handle: 1,
+    attempt: { requestId: 'req_1', expiresAtMs: 1e12 },
+    [name]: body,
+  }));
+  const { reply, stream } = openStream(t, server.address, HELLO);
+  for (const call of calls) {
+    stream.write({ calls: [call] });
+    assert.equal((await reply(call.id)).failure?.code, 'insufficient-scope');
+  }
+  assert.deepEqual([...shard.counts.keys()], []);
+});
+
+test('a claim that is refused or breaks the protocol leaves nothing of its key in a message or the log', async (t) => {
+  const { shard, authenticate } = createStage();
+  const log = createRecordingLog();
+  const server = await listen(t, () => shard, { log });
+  const key = `${authenticate.key.slice(0, -1)}${authenticate.key.endsWith('a') ? 'b' : 'a'}`;
+  const refused = openStream(t, server.address, {
+    ...HELLO,
+    calls: [{ id: 1, authenticate: { ...authenticate, key } }],
+  });
+  const { failure } = await refused.reply(1);
+  assert.equal(failure?.code, 'unauthorized');
+  const broken = [
+    { ...authenticate, key: `${key}x` },
+    { ...authenticate, key, tenantId: key.repeat(5) },
+    { ...authenticate, key, keyId: key.repeat(5) },
+  ];
+  const said = [JSON.stringify(failure)];
+  for (const claim of broken) {
+    const { ended } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate: claim }] });
+    const { code, details } = await ended;
+    assert.equal(code, status.INVALID_ARGUMENT);
+    said.push(details);
+  }
+  assert.equal(log.lines.length, broken.length);
+  for (const text of [...said, ...log.lines]) assert.ok(!text.includes(key.slice(4, 40)), text);
 });
 
 const check = { ids: [1], handles: [1], subjects: ['user:a'], relations: [6], objects: ['doc:1'] } as const;
@@ -156,7 +225,14 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
   ['a search for a name of 600 characters', call({ listTenants: { limit: 1, name: 'a'.repeat(600) } })],
   ['limit 0', call({ listKeys: { limit: 0 } })],
   ['limit 1,001', call({ listKeys: { limit: 1001 } })],
-  ['a hash that is none', call({ authenticate: { tenantId: 'a', keyId: 'b', hash: 'c' } })],
+  ['a claim without its key', call({ authenticate: { tenantId: 'a', keyId: 'b' } })],
+  ['a claim with the hash of a key', call({ authenticate: { tenantId: 'a', keyId: 'b', key: 'c'.repeat(64) } })],
+  ['a new key without a hash', call({ attempt, createKey: { keyId: 'a', scopes: 1, hash: 'c' } })],
+  ['a new key without scopes', call({ attempt, createKey: { keyId: 'a', hash: 'c'.repeat(64) } })],
+  [
+    'a new key with more scopes than there are',
+    call({ attempt, createKey: { keyId: 'a', scopes: 8, hash: 'c'.repeat(64) } }),
+  ],
   ['a tenant id of 300 characters', call({ readTenant: { tenantId: 'a'.repeat(300) } })],
   ['a state that is none', call({ attempt, updateTenant: { tenantId: 'a', state: 'deleted' } })],
 ];

@@ -1,9 +1,11 @@
 // Mutual TLS between fronts and shards, with real certificates over loopback.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import { dialShard } from '../../../src/rpc/client.ts';
 import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
@@ -13,11 +15,13 @@ import { isConsoleCertificate } from '../../../src/rpc/peer-certificate.ts';
 import { listenShardServer } from '../../../src/rpc/server.ts';
 import { createRpcTls, type RpcTls, type RpcTlsOptions } from '../../../src/rpc/tls.ts';
 import { FakeShard, FakeWorld } from '../../support/fake-shard.ts';
+import { shellBlocks } from '../../support/shell-blocks.ts';
 import { createRecordingLog } from '../../support/store-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { createAuthority, createDirectory, type Leaf } from './certificates.ts';
 import { silentLog } from './harness.ts';
 
+const run = promisify(execFile);
 const SERVICE = 'grantd-shard.default.svc';
 const RELOAD_MS = 20;
 
@@ -111,6 +115,26 @@ test('without a name of the Service the certificate is for the dialled address',
   assert.ok((await front.ask({ readTenant: { tenantId: 'x' } })).failure);
 });
 
+test('a shard is known by a name in its subjectAltName, whole or by one wildcard label, and never by its common name', async (t) => {
+  const authority = await createAuthority(t);
+  const front = openTls(t, await authority.issue('front', ['DNS:grantd-front']), { serverName: SERVICE });
+  const dial = async (commonName: string, names: readonly string[]) =>
+    connect(t, await listen(t, openTls(t, await authority.issue(commonName, names))), front);
+  for (const name of [SERVICE.toUpperCase(), '*.default.svc']) (await dial('shard', [`DNS:${name}`])).close();
+  for (const [commonName, names] of [
+    [SERVICE, []],
+    [SERVICE, ['IP:127.0.0.1']],
+    [SERVICE, ['DNS:another.svc']],
+    ['shard', [`DNS:${SERVICE}.example`, `DNS:x.${SERVICE}`, `DNS:*.${SERVICE}`, 'DNS:*.svc', 'DNS:*']],
+  ] as const) {
+    await assert.rejects(
+      dial(commonName, names),
+      /grantd-shard\.default\.svc|does not contain a DNS name/,
+      names.join(),
+    );
+  }
+});
+
 test("only a console's certificate may make the operator's calls", async (t) => {
   const authority = await createAuthority(t);
   const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
@@ -120,15 +144,22 @@ test("only a console's certificate may make the operator's calls", async (t) => 
     return connection.ask({ listMembers: {} });
   };
   const frontLeaf = await authority.issue('front', ['DNS:grantd-front.svc']);
-  const consoleLeaf = await authority.issue('console', ['DNS:other', 'DNS:grantd-console.default.svc']);
+  const consoleLeaf = await authority.issue('console', ['DNS:other', 'DNS:grantd-console']);
   assert.equal((await ask(frontLeaf, Peer.PEER_CONSOLE)).failure?.code, 'insufficient-scope');
   assert.equal((await ask(consoleLeaf, Peer.PEER_FRONT)).failure?.code, 'insufficient-scope');
   assert.ok((await ask(consoleLeaf, Peer.PEER_CONSOLE)).members);
-  assert.ok((await ask(await authority.issue('grantd-console', []), Peer.PEER_CONSOLE)).members);
+  for (const [name, names] of [
+    ['grantd-console', []],
+    ['grantd-console', ['DNS:grantd-front.svc']],
+    ['x', ['DNS:grantd-console.default.svc', 'DNS:grantd-console-0', 'DNS:*.grantd-console', 'DNS:*']],
+  ] as const) {
+    const leaf = await authority.issue(name, [...names]);
+    assert.equal((await ask(leaf, Peer.PEER_CONSOLE)).failure?.code, 'insufficient-scope', names.join());
+  }
 
   const named = await listen(t, openTls(t, shardLeaf), ['ops']);
   assert.equal((await ask(consoleLeaf, Peer.PEER_CONSOLE, named)).failure?.code, 'insufficient-scope');
-  assert.ok((await ask(await authority.issue('x', ['DNS:ops.svc']), Peer.PEER_CONSOLE, named)).members);
+  assert.ok((await ask(await authority.issue('x', ['DNS:ops']), Peer.PEER_CONSOLE, named)).members);
 });
 
 test('a name counts as a console’s only where it is one', () => {
@@ -136,13 +167,39 @@ test('a name counts as a console’s only where it is one', () => {
     // Of what TLS gives, only this is looked at.
     isConsoleCertificate({ subject: { CN }, subjectaltname } as never);
   assert.equal(of('DNS:grantd-console'), true);
-  assert.equal(of('DNS:a, DNS:grantd-console-0.svc'), true);
-  assert.equal(of(undefined, 'grantd-console'), true);
+  assert.equal(of('DNS:a, DNS:Grantd-Console'), true, 'DNS names have no case');
+  assert.equal(of('DNS:grantd-console-0'), false);
+  assert.equal(of('DNS:grantd-console.svc'), false);
+  assert.equal(of('DNS:*.svc, DNS:*'), false);
+  assert.equal(of('DNS:grantd-console.'), false);
+  assert.equal(of(undefined, 'grantd-console'), false, 'a common name proves nothing');
+  assert.equal(of('DNS:front', 'grantd-console'), false);
   assert.equal(of('DNS:grantd-consoles'), false);
   assert.equal(of('DNS:not.grantd-console'), false);
   assert.equal(of('DNS:"a, DNS:grantd-console.x"'), false);
   assert.equal(of('URI:grantd-console, IP Address:127.0.0.1', 'front'), false);
   assert.equal(isConsoleCertificate(undefined), false);
+});
+
+test('the certificates of the guide tell the three kinds of processes apart', async (t) => {
+  const directory = await createDirectory(t);
+  const block = shellBlocks('docs/operating/cluster.md').find((each) => each.includes('openssl')) ?? assert.fail();
+  await run('bash', ['-euc', block], { cwd: directory });
+  const leafOf = (name: string): Leaf => ({
+    cert: join(directory, `${name}.crt`),
+    key: join(directory, `${name}.key`),
+    ca: join(directory, 'ca.crt'),
+  });
+  const address = await listen(t, openTls(t, leafOf('shard')));
+  for (const name of ['front', 'shard', 'console']) {
+    const tls = openTls(t, leafOf(name), { serverName: 'grantd-shard' });
+    const { failure, members } = await (await connect(t, address, tls, Peer.PEER_CONSOLE)).ask({ listMembers: {} });
+    assert.equal(failure?.code, name === 'console' ? undefined : 'insufficient-scope', name);
+    assert.equal(members !== null && members !== undefined, name === 'console', name);
+  }
+  // A front cannot stand for a shard.
+  const impostor = await listen(t, openTls(t, leafOf('front')));
+  await assert.rejects(connect(t, impostor, openTls(t, leafOf('console'), { serverName: 'grantd-shard' })));
 });
 
 test('changed files hold for new connections, and existing ones go on', async (t) => {

@@ -154,14 +154,15 @@ test('a handle of an ended tenure is refused', async () => {
   heir.kill();
 });
 
-test('a wrong hash, an unknown key and an unknown tenant are unauthorized, at the cost of one load at most', async () => {
+test('a wrong key, the stored hash of the right one, an unknown key and an unknown tenant are unauthorized, at the cost of one load at most', async () => {
   const { slot: first, tenantId, handle } = await openSlot();
   const key = await first.createKey(handle, tenantId);
   await first.tenure.checkpointed();
   const slot = await first.restart();
   const claims = [
-    { ...key, hash: '0'.repeat(64) },
-    { ...key, hash: '' },
+    { ...key, key: `${key.key}.` },
+    { ...key, key: '' },
+    { ...key, key: key.hash },
     { ...key, keyId: ids.create('key') },
     { ...key, tenantId: ids.create('ten') },
     { ...key, tenantId: 'ten_nonsense' },

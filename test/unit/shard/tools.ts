@@ -3,10 +3,11 @@
 
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
+import { hashApiKey } from '../../../src/core/api-keys.ts';
 import type { Random } from '../../../src/core/clock.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
-import { hashText } from '../../../src/core/slots.ts';
+import { ALL_SCOPES } from '../../../src/core/scopes.ts';
 import { columnsOf, type Tuple } from '../../../src/core/tuples.ts';
 import { Connection } from '../../../src/shard/connection.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
@@ -204,11 +205,13 @@ export class OpenSlot {
     handle: number,
     tenantId: TenantId,
     expiresAtMs?: number,
-  ): Promise<{ tenantId: TenantId; keyId: KeyId; hash: string }> {
+    scopes = ALL_SCOPES,
+  ): Promise<{ tenantId: TenantId; keyId: KeyId; key: string; hash: string }> {
     const keyId = ids.create('key');
-    const hash = hashText(keyId).toString(16).padStart(64, '0');
-    await this.connection.createKey(handle, attempt(), { keyId, name: 'test', scopes: 7, expiresAtMs, hash });
-    return { tenantId, keyId, hash };
+    const key = `the text of ${keyId}`;
+    const hash = hashApiKey(key);
+    await this.connection.createKey(handle, attempt(), { keyId, name: 'test', scopes, expiresAtMs, hash });
+    return { tenantId, keyId, key, hash };
   }
 
   /** State holds everything. */

@@ -51,6 +51,22 @@ describe('the log', () => {
     }
   });
 
+  it('never has an API key in a line, whatever field, message or error it stands in', () => {
+    const key = `gk1_${'a9Z'.repeat(27)}`;
+    for (const pretty of [false, true]) {
+      const { stderr } = run(
+        `{ level: 'info', pretty: ${pretty} }`,
+        `const key = '${key}';
+         log.info({ call: { authenticate: { claim: key } } }, 'x');
+         log.warn('refused ' + key + key);
+         log.error({ err: new Error('no such key: ' + key, { cause: { deep: [{ key }] } }) }, 'y');
+         log.child({ peer: key }).info('z')`,
+      );
+      assert.ok(!stderr.includes(key), stderr);
+      assert.match(stderr, /refused \[redacted\]\[redacted\]/);
+    }
+  });
+
   it('is silent where it is told to be', () => {
     assert.equal(run("{ level: 'silent', pretty: false }", "log.error('x')").stderr, '');
   });

@@ -222,6 +222,7 @@ describe('a trace', () => {
     );
     assert.equal(tries[0]?.attributes['rpc.response.status_code'], 'UNAVAILABLE');
     assert.equal(find(spans, 'POST /v1/check').failed, false);
+    assert.ok(!JSON.stringify(spans).includes(service.key), 'the key goes to the shard, and not into the trace');
   });
 
   it('says what was asked by the names of the conventions', async () => {

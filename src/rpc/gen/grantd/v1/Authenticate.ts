@@ -4,11 +4,11 @@
 export interface Authenticate {
   'tenantId'?: (string);
   'keyId'?: (string);
-  'hash'?: (string);
+  'key'?: (string);
 }
 
 export interface Authenticate__Output {
   'tenantId': (string);
   'keyId': (string);
-  'hash': (string);
+  'key': (string);
 }
