@@ -1,0 +1,72 @@
+// Connections that each send the next request when the last one is answered, for as long as the attack runs.
+
+import { Connection } from '../../load/connection.ts';
+import type { AttackRun } from './attack-run.ts';
+
+const REOPEN_MS = 50;
+
+export interface ClosedLoopOptions {
+  readonly url: string;
+  readonly connections: number;
+  /** Of all connections together. Default: no bound but the time. */
+  readonly requestsMax?: number;
+  /** The whole request of that number. */
+  readonly requestOf: (number: number) => string;
+  /** Default: statuses are counted. */
+  readonly onResponse?: (status: number, body: string, number: number) => void;
+}
+
+export const postRequest = (path: string, key: string, body: string): string =>
+  [
+    `POST ${path} HTTP/1.1`,
+    'Host: grantd',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
+
+/** Resolves when all that may be sent was answered or lost, or the attack is over. */
+export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promise<void> {
+  const { url, connections, requestsMax = Number.POSITIVE_INFINITY, requestOf } = options;
+  const { hostname: host, port } = new URL(url);
+  const onResponse = options.onResponse ?? ((status: number): void => run.count(status));
+  const done = Promise.withResolvers<void>();
+  let sent = 0;
+  let open = 0;
+  const sendNext = (connection: Connection): void => {
+    if (run.isOver || sent >= requestsMax) {
+      connection.destroy();
+      open -= 1;
+      if (open === 0) done.resolve();
+      return;
+    }
+    connection.request = sent;
+    sent += 1;
+    connection.send(requestOf(connection.request));
+  };
+  const openOne = (): void => {
+    let isLost = false;
+    const connection = new Connection(
+      { host, port: Number(port) },
+      {
+        onOpen: sendNext,
+        onAnswer: (answered, status, body) => {
+          onResponse(status, body, answered.request);
+          sendNext(answered);
+        },
+        onError: () => {
+          if (isLost) return;
+          isLost = true;
+          run.count('reset');
+          connection.destroy();
+          setTimeout(openOne, REOPEN_MS);
+        },
+      },
+    );
+  };
+  open = connections;
+  for (let index = 0; index < connections; index += 1) openOne();
+  return Promise.race([done.promise, run.over]);
+}

@@ -1,0 +1,45 @@
+// Questions about the large subjects, each asked once, and what may be answered: the truth, or that it is too much now.
+
+import type { Tuple } from '../../../src/core/tuples.ts';
+import type { AttackTarget } from '../attack-messages.ts';
+import { LARGE_GRANTS_PER_SUBJECT, largeTuple } from '../filled-grants.ts';
+import type { AttackRun } from './attack-run.ts';
+import { postRequest, runClosedLoop } from './closed-loop.ts';
+
+const CHECKS_PER_BULK = 100;
+
+/** Every other one is authorized. */
+export function coldQuestion(subject: number): { readonly tuple: Tuple; readonly authorized: boolean } {
+  const authorized = subject % 2 === 0;
+  const number = (subject * 31) % LARGE_GRANTS_PER_SUBJECT;
+  return { tuple: largeTuple(subject, authorized ? number : number + LARGE_GRANTS_PER_SUBJECT), authorized };
+}
+
+export function judgeCold(run: AttackRun, status: number, body: string, expectedStart: string): void {
+  run.expect(status, [200, 503], body);
+  if (status === 200 && !body.startsWith(expectedStart)) run.reject(`a wrong response: ${body.slice(0, 300)}`);
+}
+
+/** At once, each about subjects of its own as far as there are enough. */
+export async function askColdBulks(
+  { baseUrl, key, largeSubjects }: AttackTarget,
+  run: AttackRun,
+  count: number,
+): Promise<void> {
+  const bulks = Array.from({ length: count }, (_, bulk) => {
+    const questions = Array.from({ length: CHECKS_PER_BULK }, (__, check) =>
+      coldQuestion((bulk * CHECKS_PER_BULK + check) % largeSubjects),
+    );
+    return {
+      text: postRequest('/v1/check/bulk', key, JSON.stringify({ checks: questions.map(({ tuple }) => tuple) })),
+      expectedStart: `{"results":${JSON.stringify(questions.map(({ authorized }) => ({ authorized })))},`,
+    };
+  });
+  await runClosedLoop(run, {
+    url: baseUrl,
+    connections: count,
+    requestsMax: count,
+    requestOf: (number) => bulks[number]?.text ?? '',
+    onResponse: (status, body, number) => judgeCold(run, status, body, bulks[number]?.expectedStart ?? ''),
+  });
+}
