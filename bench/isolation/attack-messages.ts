@@ -1,5 +1,8 @@
 // What an attack is told and what it reports, as messages between processes.
 
+/** For what an attack needs before its time begins to count, and for the responses to what it asks once. */
+export const PREPARATION_MS_MAX = 20_000;
+
 /** All that an attacker can have: addresses, and keys of a tenant of its own; the operator's token for a careless import. */
 export interface AttackTarget {
   readonly baseUrl: string;
@@ -12,7 +15,7 @@ export interface AttackTarget {
   readonly operatorToken: string;
   /** How many subjects of many grants the store holds. */
   readonly largeSubjects: number;
-  /** After so long the attack ends by itself. */
+  /** So long an attack goes on that would not end by itself. */
   readonly durationMs: number;
 }
 

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { AttackReport, AttackTarget, FromAttack } from './attack-messages.ts';
+import { type AttackReport, type AttackTarget, type FromAttack, PREPARATION_MS_MAX } from './attack-messages.ts';
 import type { FromVictim, ToVictim, VictimJob, VictimResult } from './victim-job.ts';
 
 /** An attack that does not end by itself in that time after its own. */
@@ -45,7 +45,7 @@ export class VictimProgram {
 /** Resolves when the attack is over, and its process and all its connections are gone. */
 export function runAttackProgram(name: string, target: AttackTarget): Promise<AttackReport> {
   const child = fork(join(import.meta.dirname, 'attacks', `${name}.ts`), { serialization: 'advanced' });
-  const late = setTimeout(() => child.kill('SIGKILL'), target.durationMs + LATE_MS_MAX);
+  const late = setTimeout(() => child.kill('SIGKILL'), target.durationMs + PREPARATION_MS_MAX + LATE_MS_MAX);
   let last: FromAttack = { kind: 'failed', message: 'its process ended without a report' };
   child.on('message', (message: FromAttack) => {
     last = message;

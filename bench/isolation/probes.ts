@@ -2,6 +2,7 @@
 
 import type { Addresses } from '../server/grantd-process.ts';
 import type { Probe } from './attack-list.ts';
+import { PREPARATION_MS_MAX } from './attack-messages.ts';
 import { type Call, callOnce } from './http-call.ts';
 import type { Part } from './service.ts';
 import { type Attacker, callOperator } from './tenants.ts';
@@ -49,19 +50,21 @@ export class Probes {
   #firstFailure: string | undefined;
 
   static async prepare({ probe, addresses, parts, attacker, durationMs }: ProbesOptions): Promise<Probes> {
-    const rounds = Math.ceil(durationMs / INTERVAL_MS);
+    const rounds = Math.ceil((durationMs + PREPARATION_MS_MAX) / INTERVAL_MS);
     const alive = parts.map(({ opsUrl }) => ({ url: `${opsUrl}/livez`, status: 200 }));
-    const keyIds = probe === 'revoke-key' ? await createKeyIds(addresses, attacker, rounds) : [];
+    const keyIds =
+      probe === 'revoke-key' ? await createKeyIds(addresses, attacker, Math.ceil(durationMs / INTERVAL_MS)) : [];
     const further = (round: number): readonly ExpectedCall[] => {
       switch (probe) {
         case 'readiness':
           return parts.map(({ opsUrl }) => ({ url: `${opsUrl}/readyz`, status: 200 }));
         case 'operator':
           return [{ url: `${addresses.console_url}/operator/v1/plans`, key: addresses.operator_token, status: 200 }];
-        case 'revoke-key': {
-          const url = `${addresses.base_url}/v1/keys/${keyIds[round] ?? ''}`;
-          return [{ url, method: 'DELETE', key: attacker.adminKey, status: 204 }];
-        }
+        case 'revoke-key':
+          return keyIds.slice(round, round + 1).map((keyId) => {
+            const url = `${addresses.base_url}/v1/keys/${keyId}`;
+            return { url, method: 'DELETE', key: attacker.adminKey, status: 204 };
+          });
         case undefined:
           return [];
       }

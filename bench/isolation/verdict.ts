@@ -41,6 +41,14 @@ export const notMeasured = (mode: ServiceUnderAttack['mode'], { name }: Attack):
   target: { kind: 'at most', value: 0 },
 });
 
+/** What the attacker saw, so that an attack that did nothing shows, and what the service needed. */
+export function describeOutcomes({ report: { outcomes }, parts, during, strain }: AttackMeasurement): string {
+  const seen = Object.entries(outcomes).map(([outcome, count]) => `${count} × ${outcome}`);
+  const peaks = parts.map(({ name, peakBytes }) => `${name} peak ${Math.round(peakBytes / MEBIBYTE)} MiB`);
+  const p99 = `victim p99 ${Math.round(during.latencyMs.p99)} ms, strain ${strain.toFixed(1)}`;
+  return [...seen, ...peaks, p99].join(', ');
+}
+
 /** What was missed, in words; empty: nothing. */
 export function describeMisses(measurement: AttackMeasurement): readonly string[] {
   const { during, probes, report } = measurement;

@@ -6,13 +6,25 @@ import { ATTACKS, type Attack } from '../isolation/attack-list.ts';
 import { VictimProgram } from '../isolation/child-programs.ts';
 import { type Durations, measureAttack } from '../isolation/measure-attack.ts';
 import { ClusterService, CONTAINER_1024, EmbeddedService, type ServiceUnderAttack } from '../isolation/service.ts';
-import { describeMisses, figuresOf, notMeasured } from '../isolation/verdict.ts';
+import { describeMisses, describeOutcomes, figuresOf, notMeasured } from '../isolation/verdict.ts';
 import { type BenchContext, MissingEngine, type Scenario } from '../scenario.ts';
 import { startCassandraFor } from './cluster-load.ts';
 
 const P99_FLOOR_MS = 25;
-const DURATIONS: Durations = { idleMs: 10_000, attackMs: 12_000, duringMs: 10_000, p99FloorMs: P99_FLOOR_MS };
-const DURATIONS_QUICK: Durations = { idleMs: 1500, attackMs: 4000, duringMs: 2000, p99FloorMs: P99_FLOOR_MS };
+const DURATIONS: Durations = {
+  warmUpRequests: 2000,
+  idleMs: 10_000,
+  attackMs: 12_000,
+  duringMs: 10_000,
+  p99FloorMs: P99_FLOOR_MS,
+};
+const DURATIONS_QUICK: Durations = {
+  warmUpRequests: 500,
+  idleMs: 1500,
+  attackMs: 3000,
+  duringMs: 2000,
+  p99FloorMs: P99_FLOOR_MS,
+};
 /** Of 10,000 grants each. */
 const LARGE_SUBJECTS = 400;
 const LARGE_SUBJECTS_QUICK = 100;
@@ -35,10 +47,10 @@ async function attackAll(
   const figures: Figure[] = [];
   for (const attack of attacks) {
     context.progress(`${service.mode}: ${attack.name}`);
-    const startMs = performance.now();
     const victim = new VictimProgram();
     try {
       const measurement = await measureAttack(service, victim, attack, context.quick ? DURATIONS_QUICK : DURATIONS);
+      context.progress(`  ${describeOutcomes(measurement)}`);
       for (const miss of describeMisses(measurement)) context.progress(`  missed: ${miss}`);
       figures.push(...figuresOf(measurement));
     } catch (error) {
@@ -47,7 +59,6 @@ async function attackAll(
     } finally {
       victim.close();
     }
-    console.error(performance.now() - startMs);
   }
   return figures;
 }
@@ -72,7 +83,8 @@ async function attackCluster(context: BenchContext, attacks: readonly Attack[]):
   context.progress(`cluster: filling ${largeSubjects} subjects of 10,000 grants`);
   const service = await ClusterService.fill(cassandra, { directory: context.createDirectory(), largeSubjects });
   parts.defer(() => service.stop());
-  return attackAll(context, service, attacks);
+  // Awaited: what it needs is stopped after it.
+  return await attackAll(context, service, attacks);
 }
 
 export const isolationScenario: Scenario = {

@@ -1,22 +1,32 @@
-// The frame of an attack's own process: it is told its target, runs until its time is over, and reports. It ends when
-// the process that started it does.
+// The frame of an attack's own process: it is told its target, runs until it has done all it can or its time is over, and
+// reports. It ends when the process that started it does.
 
-import type { AttackTarget, FromAttack } from '../attack-messages.ts';
+import { type AttackTarget, type FromAttack, PREPARATION_MS_MAX } from '../attack-messages.ts';
+
+const delay = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 
 export class AttackRun {
   readonly #outcomes: Record<string, number> = {};
+  readonly #durationMs: number;
   readonly #endMs: number;
+  /** Resolves when an attack that would go on has to end. */
   readonly over: Promise<void>;
   #unexpected = 0;
   #firstUnexpected: string | undefined;
 
   constructor(durationMs: number) {
+    this.#durationMs = durationMs;
     this.#endMs = performance.now() + durationMs;
-    this.over = new Promise((resolve) => setTimeout(resolve, durationMs));
+    this.over = delay(durationMs);
   }
 
   get isOver(): boolean {
     return performance.now() >= this.#endMs;
+  }
+
+  /** As long as an attack lasts, from when all of it is in place: on a busy machine that takes its time. */
+  hold(): Promise<void> {
+    return delay(this.#durationMs);
   }
 
   count(outcome: string | number): void {
@@ -45,12 +55,11 @@ const send = (message: FromAttack): void => {
   else process.exit();
 };
 
-/** The attack may end early; it is cut off when its time is over. */
 export function runAttack(attack: (target: AttackTarget, run: AttackRun) => Promise<void>): void {
   process.on('disconnect', () => process.exit());
   process.once('message', (target: AttackTarget) => {
     const run = new AttackRun(target.durationMs);
-    Promise.race([attack(target, run), run.over]).then(
+    Promise.race([attack(target, run), delay(target.durationMs + PREPARATION_MS_MAX)]).then(
       () => send(run.report()),
       (error: unknown) => send({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }),
     );

@@ -10,6 +10,8 @@ export interface ClosedLoopOptions {
   readonly connections: number;
   /** Of all connections together. Default: no bound but the time. */
   readonly requestsMax?: number;
+  /** All are waited for, however long the attack is to last. */
+  readonly isOnce?: boolean;
   /** The whole request of that number. */
   readonly requestOf: (number: number) => string;
   /** Default: statuses are counted. */
@@ -29,14 +31,14 @@ export const postRequest = (path: string, key: string, body: string): string =>
 
 /** Resolves when all that may be sent was answered or lost, or the attack is over. */
 export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promise<void> {
-  const { url, connections, requestsMax = Number.POSITIVE_INFINITY, requestOf } = options;
+  const { url, connections, requestsMax = Number.POSITIVE_INFINITY, isOnce = false, requestOf } = options;
   const { hostname: host, port } = new URL(url);
   const onResponse = options.onResponse ?? ((status: number): void => run.count(status));
   const done = Promise.withResolvers<void>();
   let sent = 0;
   let open = 0;
   const sendNext = (connection: Connection): void => {
-    if (run.isOver || sent >= requestsMax) {
+    if ((run.isOver && !isOnce) || sent >= requestsMax) {
       connection.destroy();
       open -= 1;
       if (open === 0) done.resolve();
@@ -68,5 +70,5 @@ export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promi
   };
   open = connections;
   for (let index = 0; index < connections; index += 1) openOne();
-  return Promise.race([done.promise, run.over]);
+  return isOnce ? done.promise : Promise.race([done.promise, run.over]);
 }

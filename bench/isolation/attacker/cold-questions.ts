@@ -39,6 +39,7 @@ export async function askColdBulks(
     url: baseUrl,
     connections: count,
     requestsMax: count,
+    isOnce: true,
     requestOf: (number) => bulks[number]?.text ?? '',
     onResponse: (status, body, number) => judgeCold(run, status, body, bulks[number]?.expectedStart ?? ''),
   });

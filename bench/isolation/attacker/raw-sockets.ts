@@ -40,9 +40,7 @@ function open(run: AttackRun, options: RawSocketOptions, sockets: Socket[]): Pro
 /** Resolves when all have been opened or refused. */
 export async function openRawSockets(run: AttackRun, options: RawSocketOptions): Promise<readonly Socket[]> {
   const sockets: Socket[] = [];
-  await forEachAtATime(Array(options.count).keys(), OPENING_MAX, async () => {
-    if (!run.isOver) await open(run, options, sockets);
-  });
+  await forEachAtATime(Array(options.count).keys(), OPENING_MAX, () => open(run, options, sockets));
   return sockets;
 }
 

@@ -12,6 +12,7 @@ runAttack(async ({ baseUrl, key, largeSubjects }, run) => {
     url: baseUrl,
     connections: CHECKS,
     requestsMax: CHECKS,
+    isOnce: true,
     requestOf: (number) => postRequest('/v1/check', key, JSON.stringify(coldQuestion(number % largeSubjects).tuple)),
     onResponse: (status, body, number) => {
       const { authorized } = coldQuestion(number % largeSubjects);

@@ -13,6 +13,7 @@ runAttack(async ({ baseUrl, key }, run) => {
     url: baseUrl,
     connections: CONNECTIONS,
     requestsMax: 3 * GRANTS_MAX,
+    isOnce: true,
     requestOf: (number) => postRequest('/v1/grants', key, JSON.stringify(wideTuple(number))),
     onResponse: (status, body) => {
       run.expect(status, [201, 403], body);

@@ -15,7 +15,11 @@ runAttack(async ({ baseUrl }, run) => {
   const onText = (text: string): void => run.count(text.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
   const sockets: readonly Socket[] = await openRawSockets(run, { url: baseUrl, count: CONNECTIONS, onText });
   const perTick = Math.ceil((sockets.length * TICK_MS) / ROUND_MS);
-  for (let next = 0; !run.isOver; next += perTick) {
+  let isOver = false;
+  run.hold().then(() => {
+    isOver = true;
+  });
+  for (let next = 0; !isOver; next += perTick) {
     for (let index = next; index < next + perTick; index += 1) {
       const socket = sockets[index % sockets.length];
       if (socket?.writable === true) socket.write(refused);

@@ -19,5 +19,5 @@ runAttack(async ({ baseUrl, key }, run) => {
   const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(BODY_BYTES - 1, ' ')]);
   const onText = (text: string): void => run.count(text.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
   await openRawSockets(run, { url: baseUrl, count: CONNECTIONS, bytes, onText });
-  await run.over;
+  await run.hold();
 });

@@ -9,5 +9,5 @@ const REQUESTS_PER_CONNECTION = 1900;
 runAttack(async ({ baseUrl }, run) => {
   const bytes = Buffer.from(requestHead('GET', '/errors').repeat(REQUESTS_PER_CONNECTION));
   await openRawSockets(run, { url: baseUrl, count: CONNECTIONS, bytes });
-  await run.over;
+  await run.hold();
 });

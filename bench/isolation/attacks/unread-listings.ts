@@ -11,5 +11,5 @@ runAttack(async ({ baseUrl, key }, run) => {
   const request = requestHead('GET', listingPath(wideTuple(0).subject), key);
   const bytes = Buffer.from(request.repeat(REQUESTS_PER_CONNECTION));
   await openRawSockets(run, { url: baseUrl, count: CONNECTIONS, bytes });
-  await run.over;
+  await run.hold();
 });
