@@ -18,11 +18,11 @@ const padded = (number: number): string => String(number).padStart(NUMBER_DIGITS
 const LONG_PREFIX = 'p'.repeat(EXTERNAL_ID_MAX - NUMBER_DIGITS);
 const WIDE_PREFIX = WIDEST.repeat(EXTERNAL_ID_MAX - NUMBER_DIGITS);
 
-/** A subject of many grants with names of a usual length. */
+/** One of many subjects with as many grants as a page holds, of the names that take the most bytes: 10 MB each. */
 export const largeTuple = (subject: number, number: number): Tuple => ({
   subject: `user:large-${padded(subject)}`,
   relation: RELATION,
-  object: `document:large-${padded(subject)}-${padded(number)}`,
+  object: `document:${WIDE_PREFIX}${padded(number)}`,
 });
 
 /** Nearly as many grants as a subject may have in a page, whose objects differ in their last letters only. */

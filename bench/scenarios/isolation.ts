@@ -25,12 +25,13 @@ const DURATIONS_QUICK: Durations = {
   duringMs: 2000,
   p99FloorMs: P99_FLOOR_MS,
 };
-/** Of 10,000 grants each. */
-const LARGE_SUBJECTS = 400;
-const LARGE_SUBJECTS_QUICK = 100;
-/** What Cassandra takes of a machine that it shares with all else would otherwise be most of the run. */
-const LARGE_SUBJECTS_CLUSTER = 100;
-const LARGE_SUBJECTS_CLUSTER_QUICK = 30;
+/** Of 10,000 grants and 10 MB each: all that are asked about. */
+const LARGE_SUBJECTS = 300;
+/** More than the heap holds. */
+const LARGE_SUBJECTS_QUICK = 60;
+/** Filling Cassandra would otherwise be most of the run. */
+const LARGE_SUBJECTS_CLUSTER = 80;
+const LARGE_SUBJECTS_CLUSTER_QUICK = 20;
 /** In a cluster, where time is short: those that reach the shard. */
 const CLUSTER_QUICK: ReadonlySet<string> = new Set([
   'sorted-listings',

@@ -16,7 +16,8 @@ import { describeMisses, describeOutcomes } from '../../bench/isolation/verdict.
 const DURATIONS: Durations = { warmUpRequests: 200, idleMs: 500, attackMs: 2500, duringMs: 1500, p99FloorMs: 150 };
 const CONTAINER = { memoryMib: 512, heapMib: 256 };
 const SETTINGS = { GRANTD_PAGE_CACHE_BYTES: '64MiB' };
-const LARGE_SUBJECTS = 60;
+/** Of 10 MB each: together more than the heap. */
+const LARGE_SUBJECTS = 30;
 
 describe('beside another tenant', () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-isolation-'));

@@ -18,16 +18,22 @@ export interface ClosedLoopOptions {
   readonly onResponse?: (status: number, body: string, number: number) => void;
 }
 
-export const postRequest = (path: string, key: string, body: string): string =>
-  [
-    `POST ${path} HTTP/1.1`,
+/** The bytes of a whole request, one per character, as a connection sends them. */
+export function bodyRequest(method: string, path: string, key: string, body: string): string {
+  const bytes = Buffer.from(body);
+  const head = [
+    `${method} ${path} HTTP/1.1`,
     'Host: grantd',
     `Authorization: Bearer ${key}`,
     'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Content-Length: ${bytes.length}`,
     '',
-    body,
+    '',
   ].join('\r\n');
+  return `${head}${bytes.toString('latin1')}`;
+}
+
+export const postRequest = (path: string, key: string, body: string): string => bodyRequest('POST', path, key, body);
 
 /** Resolves when all that may be sent was answered or lost, or the attack is over. */
 export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promise<void> {

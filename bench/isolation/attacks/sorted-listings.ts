@@ -2,7 +2,7 @@
 // have 9,990 objects that differ in their last letters only, which is the dearest case of a comparison.
 
 import { runAttack } from '../attacker/attack-run.ts';
-import { postRequest, runClosedLoop } from '../attacker/closed-loop.ts';
+import { bodyRequest, runClosedLoop } from '../attacker/closed-loop.ts';
 import { requestHead } from '../attacker/raw-sockets.ts';
 import { LONG_GRANTS_PER_SUBJECT, LONG_SUBJECTS, listingPath, longTuple } from '../filled-grants.ts';
 
@@ -24,7 +24,7 @@ runAttack(async ({ baseUrl, key }, run) => {
       const object = LONG_GRANTS_PER_SUBJECT + ((round / 2) % WRITES_PER_SUBJECT_MAX);
       // From the second time round on it is there already: the other method changes it.
       const method = Math.floor(round / 2 / WRITES_PER_SUBJECT_MAX) % 2 === 0 ? 'POST' : 'DELETE';
-      return postRequest('/v1/grants', key, JSON.stringify(longTuple(subject, object))).replace('POST', method);
+      return bodyRequest(method, '/v1/grants', key, JSON.stringify(longTuple(subject, object)));
     },
     onResponse: (status, body) => {
       if (status === 200 && body.startsWith('{"objects":')) listed += 1;
