@@ -15,7 +15,7 @@ export interface Attack {
   readonly tenant: 'long' | 'large' | 'new';
   /** Nothing of the store may be in memory. */
   readonly isCold?: boolean;
-  /** Every request of the victim comes on a new connection, from an address that no attacker uses. */
+  /** Every request of the victim comes on a new connection. */
   readonly victimReconnects?: boolean;
   readonly probe?: Probe;
   readonly settings?: Readonly<Record<string, string>>;

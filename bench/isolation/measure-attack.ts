@@ -9,8 +9,6 @@ import type { ServiceUnderAttack } from './service.ts';
 import { type Attacker, callOperator, createAttacker } from './tenants.ts';
 import type { VictimJob, VictimResult } from './victim-job.ts';
 
-/** Of loopback, and none that an attack uses. */
-const VICTIM_ADDRESS = '127.0.0.2';
 const RATIO_MAX = 2;
 const IDLE_ATTEMPTS = 3;
 
@@ -95,7 +93,7 @@ export async function measureAttack(
     url: addresses.base_url,
     key: tenants.victim.key,
     requests: tenants.questions,
-    ...(attack.victimReconnects === true ? { newConnectionsFrom: VICTIM_ADDRESS } : {}),
+    reconnects: attack.victimReconnects === true,
   };
   await victim.warmUp(job, warmUpRequests);
   const idle = await measureIdle(service, victim, job, { idleMs, p99FloorMs });

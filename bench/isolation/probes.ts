@@ -6,6 +6,7 @@ import { PREPARATION_MS_MAX } from './attack-messages.ts';
 import { type Call, callOnce } from './http-call.ts';
 import type { Part } from './service.ts';
 import { type Attacker, callOperator } from './tenants.ts';
+import { VICTIM_ADDRESS } from './victim-job.ts';
 
 const INTERVAL_MS = 1000;
 /** As long as the kubelet waits for a probe in the chart. */
@@ -63,7 +64,7 @@ export class Probes {
         case 'revoke-key':
           return keyIds.slice(round, round + 1).map((keyId) => {
             const url = `${addresses.base_url}/v1/keys/${keyId}`;
-            return { url, method: 'DELETE', key: attacker.adminKey, status: 204 };
+            return { url, method: 'DELETE', key: attacker.adminKey, localAddress: VICTIM_ADDRESS, status: 204 };
           });
         case undefined:
           return [];

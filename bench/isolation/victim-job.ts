@@ -2,12 +2,15 @@
 
 import type { PreparedRequest } from '../load/load-job.ts';
 
+/** Where it comes from, of loopback: no attacker does. */
+export const VICTIM_ADDRESS = '127.0.0.2';
+
 export interface VictimJob {
   readonly url: string;
   readonly key: string;
   readonly requests: readonly PreparedRequest[];
-  /** Every request on a new connection from this address of loopback. Default: all on one connection. */
-  readonly newConnectionsFrom?: string;
+  /** Every request on a new connection. Else all on one. */
+  readonly reconnects: boolean;
 }
 
 export type ToVictim =

@@ -4,7 +4,7 @@
 import { Agent } from 'node:http';
 import { percentile } from '../statistics.ts';
 import { callOnce } from './http-call.ts';
-import type { FromVictim, ToVictim, VictimJob, VictimResult } from './victim-job.ts';
+import { type FromVictim, type ToVictim, VICTIM_ADDRESS, type VictimJob, type VictimResult } from './victim-job.ts';
 
 const INTERVAL_MS = 20;
 const CALL_MS_MAX = 20_000;
@@ -59,14 +59,20 @@ class Victim {
   }
 
   async #ask(): Promise<void> {
-    const { url, key, requests, newConnectionsFrom } = this.#job;
+    const { url, key, requests, reconnects } = this.#job;
     const { body = '', expectedStart = '' } = requests[this.#sent % requests.length] ?? {};
     this.#sent += 1;
     const startMs = performance.now();
-    const connection = newConnectionsFrom === undefined ? { agent: this.#agent } : { localAddress: newConnectionsFrom };
     try {
-      const call = { url: `${url}/v1/check`, method: 'POST', key, body, timeoutMs: CALL_MS_MAX, ...connection };
-      const response = await callOnce(call);
+      const response = await callOnce({
+        url: `${url}/v1/check`,
+        method: 'POST',
+        key,
+        body,
+        localAddress: VICTIM_ADDRESS,
+        timeoutMs: CALL_MS_MAX,
+        ...(reconnects ? {} : { agent: this.#agent }),
+      });
       if (response.status !== 200 || !response.body.startsWith(expectedStart)) {
         this.#fail(`${response.status} ${response.body.slice(0, 300)} to ${body}`);
       }
