@@ -3,7 +3,7 @@
 import type { Attack } from './attack-list.ts';
 import type { AttackReport } from './attack-messages.ts';
 import { runAttackProgram, type VictimProgram } from './child-programs.ts';
-import { observeParts, type PartUse, readLostLeases } from './observed-parts.ts';
+import { PartsObservation, type PartUse, readLostLeases } from './observed-parts.ts';
 import { type ProbeResult, Probes } from './probes.ts';
 import type { ServiceUnderAttack } from './service.ts';
 import { type Attacker, callOperator, createAttacker } from './tenants.ts';
@@ -68,7 +68,7 @@ async function measureIdle(
 ): Promise<VictimResult> {
   let best: VictimResult | undefined;
   for (let attempt = 0; attempt < IDLE_ATTEMPTS; attempt += 1) {
-    const observed = observeParts(parts);
+    using observed = new PartsObservation(parts);
     const idle = await measureVictim(victim, job, () => delay(idleMs));
     const strain = strainOf(observed.stop());
     if (best === undefined || idle.latencyMs.p99 < best.latencyMs.p99) best = idle;
@@ -88,7 +88,7 @@ export async function measureAttack(
   const { addresses, parts, tenants, mode } = service;
   const attacker = await attackerOf(service, attack);
   await callOperator(addresses, `/tenants/${attacker.tenantId}`, { method: 'PATCH', body: { plan: attack.plan } });
-  const probes = await Probes.prepare({ probe: attack.probe, addresses, parts, attacker, durationMs: attackMs });
+  using probes = await Probes.prepare({ probe: attack.probe, addresses, parts, attacker, durationMs: attackMs });
   const job: VictimJob = {
     url: addresses.base_url,
     key: tenants.victim.key,
@@ -99,7 +99,7 @@ export async function measureAttack(
   const idle = await measureIdle(service, victim, job, { idleMs, p99FloorMs });
   const lostBefore = await readLostLeases(parts);
 
-  const observed = observeParts(parts);
+  using observed = new PartsObservation(parts);
   probes.start();
   let report: AttackReport | undefined;
   const during = await measureVictim(victim, job, async () => {

@@ -78,18 +78,28 @@ class ObservedPart {
   }
 }
 
-/** `stop` says what was seen since. */
-export function observeParts(parts: readonly Part[]): { stop(): readonly PartUse[] } {
-  const observed = parts.map((part) => new ObservedPart(part));
-  const sample = (): void => {
-    for (const part of observed) part.sample();
-  };
-  const timer = setInterval(sample, SAMPLE_MS);
-  return {
-    stop() {
-      clearInterval(timer);
-      sample();
-      return observed.map((part) => part.use());
-    },
-  };
+/** Looks at them until it is stopped, or left. */
+export class PartsObservation {
+  readonly #observed: readonly ObservedPart[];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(parts: readonly Part[]) {
+    this.#observed = parts.map((part) => new ObservedPart(part));
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS);
+  }
+
+  #sample(): void {
+    for (const part of this.#observed) part.sample();
+  }
+
+  /** What was seen since the beginning. */
+  stop(): readonly PartUse[] {
+    clearInterval(this.#timer);
+    this.#sample();
+    return this.#observed.map((part) => part.use());
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
 }

@@ -85,6 +85,10 @@ export class Probes {
     }, INTERVAL_MS);
   }
 
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
   async stop(): Promise<ProbeResult> {
     clearInterval(this.#timer);
     await Promise.all(this.#inFlight);

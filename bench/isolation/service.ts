@@ -8,6 +8,8 @@ import { GrantdCluster } from '../server/grantd-cluster.ts';
 import { type Addresses, GrantdProcess } from '../server/grantd-process.ts';
 import { createTenants, fillStore, type Tenants } from './tenants.ts';
 
+/** The kernel ends it with this process, however that ends. */
+const WITH_PARENT = ['setpriv', '--pdeathsig', 'KILL', '--'];
 const KEYSPACE = 'isolation';
 /** Few, so that a new owner has them all soon. */
 const CLUSTER_SLOTS = 16;
@@ -104,7 +106,7 @@ function startDev(
   further: Readonly<Record<string, string>>,
 ): Promise<GrantdProcess> {
   const all = { GRANTD_DEMO: 'false', ...limitHeap(container), ...settings, ...further };
-  return GrantdProcess.start({ directory, searchPath, settings: all });
+  return GrantdProcess.start({ directory, searchPath, settings: all, under: WITH_PARENT });
 }
 
 export class ClusterService implements ServiceUnderAttack {

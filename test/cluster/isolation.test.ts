@@ -13,7 +13,7 @@ import { EmbeddedService } from '../../bench/isolation/service.ts';
 import { describeMisses, describeOutcomes } from '../../bench/isolation/verdict.ts';
 
 /** A p99 of so few requests is the second longest of them: the bound is for a service that stalls, not for one that is slow. */
-const DURATIONS: Durations = { warmUpRequests: 200, idleMs: 500, attackMs: 2500, duringMs: 1500, p99FloorMs: 150 };
+const DURATIONS: Durations = { warmUpRequests: 200, idleMs: 500, attackMs: 2500, duringMs: 1500, p99FloorMs: 100 };
 const CONTAINER = { memoryMib: 512, heapMib: 256 };
 const SETTINGS = { GRANTD_PAGE_CACHE_BYTES: '64MiB' };
 /** Of 10 MB each: together more than the heap. */

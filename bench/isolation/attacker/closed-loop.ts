@@ -4,6 +4,8 @@ import { Connection } from '../../load/connection.ts';
 import type { AttackRun } from './attack-run.ts';
 
 const REOPEN_MS = 50;
+/** Twice the deadline of a request. */
+const RESPONSE_MS_MAX = 20_000;
 
 export interface ClosedLoopOptions {
   readonly url: string;
@@ -76,5 +78,11 @@ export function runClosedLoop(run: AttackRun, options: ClosedLoopOptions): Promi
   };
   open = connections;
   for (let index = 0; index < connections; index += 1) openOne();
-  return isOnce ? done.promise : Promise.race([done.promise, run.over]);
+  if (!isOnce) return Promise.race([done.promise, run.over]);
+  // A request that is never answered, not even with a refusal, is a fault too.
+  const late = setTimeout(() => {
+    run.reject(`after ${RESPONSE_MS_MAX} ms, ${open} connections have no response`);
+    done.resolve();
+  }, RESPONSE_MS_MAX);
+  return done.promise.finally(() => clearTimeout(late));
 }

@@ -16,6 +16,6 @@ runAttack(async ({ consoleUrl, tenantId, operatorToken, largeSubjects }, run) =>
     key: operatorToken,
     contentType: 'application/x-ndjson',
     body: lines.join('\n'),
-  });
+  }).catch((error: unknown) => ({ status: 0, body: String(error) }));
   run.expect(status, [200, 503], body);
 });
