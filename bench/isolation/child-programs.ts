@@ -2,6 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
+import { type EchoProcess, startEcho } from '../server/echo-process.ts';
 import { type AttackReport, type AttackTarget, type FromAttack, PREPARATION_MS_MAX } from './attack-messages.ts';
 import type { FromVictim, ToVictim, VictimJob, VictimResult } from './victim-job.ts';
 
@@ -10,6 +11,19 @@ const LATE_MS_MAX = 15_000;
 
 export class VictimProgram {
   readonly #child: ChildProcess = fork(join(import.meta.dirname, 'victim-process.ts'), { serialization: 'advanced' });
+  readonly #echo: EchoProcess;
+
+  static async start(): Promise<VictimProgram> {
+    return new VictimProgram(await startEcho());
+  }
+
+  private constructor(echo: EchoProcess) {
+    this.#echo = echo;
+  }
+
+  get echoUrl(): string {
+    return this.#echo.url;
+  }
 
   async #tell(message: ToVictim): Promise<FromVictim> {
     const { promise, resolve, reject } = Promise.withResolvers<FromVictim>();
@@ -39,6 +53,7 @@ export class VictimProgram {
 
   close(): void {
     if (this.#child.connected) this.#child.disconnect();
+    this.#echo.close();
   }
 }
 

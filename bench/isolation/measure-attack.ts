@@ -72,7 +72,7 @@ async function measureIdle(
     const idle = await measureVictim(victim, job, () => delay(idleMs));
     const strain = strainOf(observed.stop());
     if (best === undefined || idle.latencyMs.p99 < best.latencyMs.p99) best = idle;
-    if (RATIO_MAX * idle.latencyMs.p99 <= p99FloorMs * strain) break;
+    if (RATIO_MAX * idle.latencyMs.p99 <= p99FloorMs * strain + idle.echoP99Ms) break;
   }
   if (best === undefined) throw new Error('The victim was not measured alone.');
   return best;
@@ -91,6 +91,7 @@ export async function measureAttack(
   using probes = await Probes.prepare({ probe: attack.probe, addresses, parts, attacker, durationMs: attackMs });
   const job: VictimJob = {
     url: addresses.base_url,
+    echoUrl: victim.echoUrl,
     key: tenants.victim.key,
     requests: tenants.questions,
     reconnects: attack.victimReconnects === true,
@@ -126,7 +127,7 @@ export async function measureAttack(
     idle,
     during,
     strain,
-    p99MsMax: Math.max(RATIO_MAX * idle.latencyMs.p99, p99FloorMs * strain),
+    p99MsMax: Math.max(RATIO_MAX * idle.latencyMs.p99, p99FloorMs * strain + during.echoP99Ms),
     parts: uses,
     probes: probed,
     report,

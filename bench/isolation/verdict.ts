@@ -16,6 +16,7 @@ export function figuresOf(measurement: AttackMeasurement): readonly Figure[] {
     { row, name: 'p99 idle', value: idle.latencyMs.p99, unit: 'ms' },
     { row, name: 'p50 during', value: during.latencyMs.p50, unit: 'ms' },
     { row, name: 'p99 during', value: during.latencyMs.p99, unit: 'ms', target: atMost(p99MsMax) },
+    { row, name: 'echo p99', value: during.echoP99Ms, unit: 'ms' },
     { row, name: 'strain', value: strain, unit: '×' },
     { row, name: 'failed', value: during.failed + probes.failed, unit: '', target: atMost(0) },
     { row, name: 'wrong to attacker', value: report.unexpected, unit: '', target: atMost(0) },
@@ -45,7 +46,7 @@ export const notMeasured = (mode: ServiceUnderAttack['mode'], { name }: Attack):
 export function describeOutcomes({ report: { outcomes }, parts, during, strain }: AttackMeasurement): string {
   const seen = Object.entries(outcomes).map(([outcome, count]) => `${count} × ${outcome}`);
   const peaks = parts.map(({ name, peakBytes }) => `${name} peak ${Math.round(peakBytes / MEBIBYTE)} MiB`);
-  const p99 = `victim p99 ${Math.round(during.latencyMs.p99)} ms, strain ${strain.toFixed(1)}`;
+  const p99 = `victim p99 ${Math.round(during.latencyMs.p99)} ms, echo ${Math.round(during.echoP99Ms)} ms, strain ${strain.toFixed(1)}`;
   return [...seen, ...peaks, p99].join(', ');
 }
 

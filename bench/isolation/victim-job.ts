@@ -7,6 +7,8 @@ export const VICTIM_ADDRESS = '127.0.0.2';
 
 export interface VictimJob {
   readonly url: string;
+  /** Of a server that does nothing but answer: asked as often, in between. */
+  readonly echoUrl: string;
   readonly key: string;
   readonly requests: readonly PreparedRequest[];
   /** Every request on a new connection. Else all on one. */
@@ -26,7 +28,9 @@ export interface VictimResult {
   readonly failed: number;
   readonly firstFailure: string | undefined;
   /** From the moment a request was due to its response, right or not. */
-  readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly latencyMs: { readonly p50: number; readonly p99: number };
+  /** What the machine adds to any response just then. */
+  readonly echoP99Ms: number;
 }
 
 export type FromVictim =

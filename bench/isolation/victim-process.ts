@@ -1,5 +1,6 @@
 // Another tenant's client: one check every 20 ms, whatever happens to those before it. On its one connection a request
-// waits for the response to the last one, and that wait counts. What this process itself wakes late does not.
+// waits for the response to the last one, and that wait counts. What this process itself wakes late does not. In between
+// it asks a server that does nothing but answer.
 
 import { Agent } from 'node:http';
 import { percentile } from '../statistics.ts';
@@ -9,11 +10,19 @@ import { type FromVictim, type ToVictim, VICTIM_ADDRESS, type VictimJob, type Vi
 const INTERVAL_MS = 20;
 const CALL_MS_MAX = 20_000;
 
+const measure = async (ask: () => Promise<void>, latenciesMs: number[]): Promise<void> => {
+  const startMs = performance.now();
+  await ask();
+  latenciesMs.push(performance.now() - startMs);
+};
+
 class Victim {
   readonly #job: VictimJob;
   /** One connection: what is asked meanwhile waits for it in order. */
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #echoAgent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #latenciesMs: number[] = [];
+  readonly #echoLatenciesMs: number[] = [];
   readonly #inFlight = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #sent = 0;
@@ -25,8 +34,11 @@ class Victim {
   }
 
   async warmUp(requests: number): Promise<void> {
-    for (let count = 0; count < requests; count += 1) await this.#ask();
-    this.#agent.destroy();
+    for (let count = 0; count < requests; count += 1) {
+      await this.#ask();
+      await this.#askEcho();
+    }
+    this.#close();
     if (this.#failed > 0) throw new Error(`The victim is not served before the attack: ${this.#firstFailure}`);
   }
 
@@ -35,12 +47,15 @@ class Victim {
     let due = 0;
     const next = (): void => {
       // Several at once where this process woke late: none is left out.
-      for (; startMs + due * INTERVAL_MS <= performance.now(); due += 1) {
-        const asked = this.#ask();
+      for (; startMs + (due * INTERVAL_MS) / 2 <= performance.now(); due += 1) {
+        const asked =
+          due % 2 === 0
+            ? measure(() => this.#ask(), this.#latenciesMs)
+            : measure(() => this.#askEcho(), this.#echoLatenciesMs);
         this.#inFlight.add(asked);
         asked.finally(() => this.#inFlight.delete(asked));
       }
-      this.#timer = setTimeout(next, Math.max(0, startMs + due * INTERVAL_MS - performance.now()));
+      this.#timer = setTimeout(next, Math.max(0, startMs + (due * INTERVAL_MS) / 2 - performance.now()));
     };
     next();
   }
@@ -48,21 +63,26 @@ class Victim {
   async stop(): Promise<VictimResult> {
     clearTimeout(this.#timer);
     await Promise.all(this.#inFlight);
-    this.#agent.destroy();
+    this.#close();
     const ascending = Float64Array.from(this.#latenciesMs).sort();
-    const latencyMs = {
-      p50: percentile(ascending, 0.5),
-      p99: percentile(ascending, 0.99),
-      max: percentile(ascending, 1),
+    return {
+      sent: this.#sent,
+      failed: this.#failed,
+      firstFailure: this.#firstFailure,
+      latencyMs: { p50: percentile(ascending, 0.5), p99: percentile(ascending, 0.99) },
+      echoP99Ms: percentile(Float64Array.from(this.#echoLatenciesMs).sort(), 0.99),
     };
-    return { sent: this.#sent, failed: this.#failed, firstFailure: this.#firstFailure, latencyMs };
+  }
+
+  #close(): void {
+    this.#agent.destroy();
+    this.#echoAgent.destroy();
   }
 
   async #ask(): Promise<void> {
     const { url, key, requests, reconnects } = this.#job;
     const { body = '', expectedStart = '' } = requests[this.#sent % requests.length] ?? {};
     this.#sent += 1;
-    const startMs = performance.now();
     try {
       const response = await callOnce({
         url: `${url}/v1/check`,
@@ -79,7 +99,12 @@ class Victim {
     } catch (error) {
       this.#fail(error instanceof Error ? error.message : String(error));
     }
-    this.#latenciesMs.push(performance.now() - startMs);
+  }
+
+  async #askEcho(): Promise<void> {
+    const { echoUrl, requests, reconnects } = this.#job;
+    const { body = '' } = requests[0] ?? {};
+    await callOnce({ url: echoUrl, method: 'POST', body, ...(reconnects ? {} : { agent: this.#echoAgent }) });
   }
 
   #fail(what: string): void {

@@ -21,9 +21,10 @@ const LARGE_SUBJECTS = 30;
 
 describe('beside another tenant', () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-isolation-'));
-  const victim = new VictimProgram();
+  let victim: VictimProgram | undefined;
   let service: EmbeddedService | undefined;
   before(async () => {
+    victim = await VictimProgram.start();
     service = await EmbeddedService.fill({
       directory,
       searchPath: process.env.PATH ?? '',
@@ -33,14 +34,14 @@ describe('beside another tenant', () => {
     });
   });
   after(async () => {
-    victim.close();
+    victim?.close();
     await service?.stop();
     rmSync(directory, { recursive: true });
   });
 
   for (const attack of ATTACKS) {
     it(attack.summary, async (context) => {
-      assert.ok(service !== undefined);
+      assert.ok(service !== undefined && victim !== undefined);
       const measurement = await measureAttack(service, victim, attack, DURATIONS);
       context.diagnostic(describeOutcomes(measurement));
       assert.deepEqual(describeMisses(measurement), []);
