@@ -2,6 +2,8 @@
 
 export interface Figure {
   readonly name: string;
+  /** What it belongs to, where a scenario measures the same of many things: these make a table with a row for each. */
+  readonly row?: string;
   readonly value: number;
   readonly unit: string;
   readonly target?: { readonly kind: 'at most' | 'at least'; readonly value: number };

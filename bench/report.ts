@@ -38,7 +38,29 @@ function renderVerdict(figure: Figure): string {
   return reached ? 'reached' : 'MISSED';
 }
 
+function renderCell(figure: Figure | undefined): string {
+  if (figure === undefined) return '';
+  const value = Number.isInteger(figure.value) ? String(figure.value) : renderNumber(figure.value);
+  return isReached(figure) === false ? `${value} > ${renderNumber(figure.target?.value ?? Number.NaN)}` : value;
+}
+
+/** A row for each thing, a column for each figure; beside a value that misses its target, the target. */
+function renderRows(figures: readonly Figure[]): string {
+  const columns = [...new Map(figures.map(({ name, unit }) => [name, unit]))];
+  const table = new Table({
+    head: ['', ...columns.map(([name, unit]) => (unit === '' ? name : `${name} (${unit})`)), ''],
+    colAligns: ['left', ...columns.map((): 'right' => 'right'), 'left'],
+    style: { head: [], border: [], compact: true },
+  });
+  for (const [row, its] of Map.groupBy(figures, (figure) => figure.row ?? '')) {
+    const cells = columns.map(([name]) => renderCell(its.find((figure) => figure.name === name)));
+    table.push([row, ...cells, its.some((figure) => isReached(figure) === false) ? 'MISSED' : 'reached']);
+  }
+  return `${table.toString()}\n`;
+}
+
 export function renderFigures(figures: readonly Figure[]): string {
+  if (figures.every(({ row }) => row !== undefined)) return renderRows(figures);
   const table = new Table({
     head: ['figure', 'value', 'unit', 'target', '', 'rounds'],
     colAligns: ['left', 'right', 'left', 'left', 'left', 'left'],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { DataSet } from './data-set.ts';
-import type { Figure } from './figure.ts';
+import { type Figure, isReached } from './figure.ts';
 import { LoadClient } from './load/load-client.ts';
 import { describeMachine, renderFigures, renderMachine } from './report.ts';
 import { type BenchContext, type LargeDirectory, MissingEngine, type Scenario } from './scenario.ts';
@@ -15,6 +15,7 @@ import { cassandraScenario } from './scenarios/cassandra.ts';
 import { checkScenario } from './scenarios/check.ts';
 import { clusterScenario } from './scenarios/cluster.ts';
 import { grantsScenario } from './scenarios/grants.ts';
+import { isolationScenario } from './scenarios/isolation.ts';
 import { limitsScenario } from './scenarios/limits.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { restartScenario } from './scenarios/restart.ts';
@@ -32,17 +33,21 @@ const SCENARIOS: readonly Scenario[] = [
   tenantsScenario,
   clusterScenario,
   cassandraScenario,
+  isolationScenario,
 ];
+const PARTS = SCENARIOS.flatMap(({ parts = [] }) => parts);
 const LARGE_GRANTS = 1_000_000;
 const LARGE_GRANTS_QUICK = 100_000;
 const ROUNDS_DEFAULT = 5;
 const ROUNDS_QUICK = 2;
+const NAME_WIDTH = 21;
 const DURATION_MS = 3000;
 const DURATION_MS_QUICK = 1000;
 
 interface RunOptions {
   readonly rounds?: number;
   readonly quick: boolean;
+  readonly only: readonly string[];
   readonly json?: string;
   readonly keep?: string;
 }
@@ -52,6 +57,8 @@ function parseRounds(text: string): number {
   if (rounds < 1) throw new InvalidArgumentError('It must be a number from 1 to 99.');
   return rounds;
 }
+
+const collect = (part: string, parts: readonly string[]): readonly string[] => [...parts, part];
 
 async function importLarge(context: BenchContext): Promise<LargeDirectory> {
   const directory = context.createDirectory();
@@ -87,9 +94,20 @@ async function runScenario(
   }
 }
 
-async function run(names: readonly string[], { rounds, quick, json, keep }: RunOptions): Promise<void> {
+/** A misspelt part would otherwise be a run of nothing. */
+function requirePartsOf(scenarios: readonly Scenario[], only: readonly string[]): void {
+  const known = scenarios.flatMap(({ parts = [] }) => parts.map(({ name }) => name));
+  const unknown = only.filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new Error(`No scenario of this run has a part named ${unknown.join(', ')}.`);
+}
+
+const describe = (things: readonly { readonly name: string; readonly summary: string }[]): string =>
+  things.map(({ name, summary }) => `  ${name.padEnd(NAME_WIDTH)}${summary}`).join('\n');
+
+async function run(names: readonly string[], { rounds, quick, only, json, keep }: RunOptions): Promise<void> {
   const { env, stdout, stderr } = process;
   const scenarios = SCENARIOS.filter(({ name }) => names.length === 0 || names.includes(name));
+  requirePartsOf(scenarios, only);
   const machine = describeMachine();
   const found: Record<string, readonly Figure[]> = {};
   const directories: string[] = [];
@@ -98,6 +116,7 @@ async function run(names: readonly string[], { rounds, quick, json, keep }: RunO
   const contextOf = (scenario: string): BenchContext => ({
     client,
     quick,
+    only,
     rounds: rounds ?? (quick ? ROUNDS_QUICK : ROUNDS_DEFAULT),
     durationMs: quick ? DURATION_MS_QUICK : DURATION_MS,
     searchPath: env.PATH ?? '',
@@ -128,6 +147,8 @@ async function run(names: readonly string[], { rounds, quick, json, keep }: RunO
       }
       found[scenario.name] = figures;
       stdout.write(`\n${scenario.name}: ${scenario.summary}\n${renderFigures(figures)}`);
+      const isMissed = figures.some((figure) => isReached(figure) === false);
+      if (scenario.failsOnMiss === true && isMissed) process.exitCode = 1;
     }
   } finally {
     client.close();
@@ -143,13 +164,11 @@ const program = new Command('bench')
   .description('Measures what the service promises. Every figure is a ratio within the run, or CPU of the service.')
   .addArgument(new Argument('[scenarios...]', 'which ones; all by default').choices(SCENARIOS.map(({ name }) => name)))
   .option('--rounds <number>', `measurements of each figure (default: ${ROUNDS_DEFAULT})`, parseRounds)
+  .option('--only <part>', 'only that part of a scenario that has parts, again for each', collect, [])
   .option('--quick', 'fewer grants, shorter rounds: some minutes, figures that are hints', false)
   .option('--keep <folder>', 'keep the tenants of the scenario `tenants` there, and use those that are there')
   .option('--json <file>', 'write machine and figures there too')
-  .addHelpText(
-    'after',
-    `\nScenarios:\n${SCENARIOS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`).join('\n')}`,
-  )
+  .addHelpText('after', `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of isolation:\n${describe(PARTS)}`)
   .action(run);
 
 try {

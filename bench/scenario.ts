@@ -19,6 +19,8 @@ export interface BenchContext {
   readonly rounds: number;
   /** Of one measurement. */
   readonly durationMs: number;
+  /** Which parts of a scenario that has parts by name; empty: all. */
+  readonly only: readonly string[];
   /** For the processes started. */
   readonly searchPath: string;
   /** An empty folder, removed at the end of the run. */
@@ -35,6 +37,10 @@ export class MissingEngine extends Error {}
 export interface Scenario {
   readonly name: string;
   readonly summary: string;
+  /** What `--only` may name, with what it is. */
+  readonly parts?: readonly { readonly name: string; readonly summary: string }[];
+  /** A target that is missed fails the run. */
+  readonly failsOnMiss?: boolean;
   run(context: BenchContext): Promise<readonly Figure[]>;
 }
 

@@ -7,10 +7,13 @@ import { connect, type Socket } from 'node:net';
 const HEAD_END = '\r\n\r\n';
 const LENGTH_HEADER = '\r\ncontent-length:';
 const CLOSE_HEADER = '\r\nconnection: close\r\n';
+/** No body, and no length. */
+const NO_CONTENT = 'http/1.1 204 ';
 
 /** The body's length in bytes, of a head in lower case; the whole text is ASCII here. */
 function contentLength(head: string): number {
   const start = head.indexOf(LENGTH_HEADER);
+  if (head.startsWith(NO_CONTENT)) return 0;
   if (start < 0) throw new Error(`An answer without a length: ${head}`);
   return Number.parseInt(head.slice(start + LENGTH_HEADER.length), 10);
 }

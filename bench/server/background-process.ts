@@ -53,6 +53,10 @@ export class BackgroundProcess {
     return this.#child.pid ?? 0;
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   /** Rejects with the end of its output where it ends first, or the time is over. */
   async waitUntil(isReady: () => boolean | Promise<boolean>, boundSeconds: number): Promise<void> {
     const endMs = performance.now() + boundSeconds * 1000;

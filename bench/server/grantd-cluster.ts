@@ -22,6 +22,10 @@ export interface ClusterOptions {
   readonly fronts: number;
   /** For the logs of the processes. */
   readonly directory: string;
+  /** Default: that of the program. */
+  readonly slots?: number;
+  /** Laid over what each of that role is started with. */
+  readonly environment?: Readonly<Partial<Record<'shard' | 'front', Readonly<Record<string, string>>>>>;
 }
 
 export interface Member {
@@ -30,6 +34,7 @@ export interface Member {
   /** Of its HTTP at a front, of its gRPC at a shard, of the operator's API at a console. */
   readonly address: string;
   readonly opsAddress: string;
+  readonly program: { readonly hasEnded: boolean };
 }
 
 interface Started extends Member {
@@ -101,6 +106,7 @@ export class GrantdCluster {
     const migration = this.#launch('migrate', 'migrate', {
       ...this.#store,
       GRANTD_CASSANDRA_REPLICATION_FACTOR: String(Math.min(3, contactPoints.length)),
+      ...(this.#options.slots === undefined ? {} : { GRANTD_SLOTS: String(this.#options.slots) }),
     });
     await migration.waitForEnd();
     await this.#startShards();
@@ -117,6 +123,13 @@ export class GrantdCluster {
     await Promise.all(this.#shards.map(({ program }) => program.stop()));
     await this.#startShards();
     await this.#waitForSlots();
+  }
+
+  /** All stop in order; as many start anew, on other addresses. */
+  async restartFronts(): Promise<void> {
+    const stopped = this.#fronts.splice(0);
+    await Promise.all(stopped.map(({ program }) => program.stop()));
+    for (const _ of stopped) await this.startFront();
   }
 
   async startFront(): Promise<void> {
@@ -188,6 +201,7 @@ export class GrantdCluster {
       ...(role === 'shard' ? { GRANTD_SHARD_NAME: name } : {}),
       GRANTD_OPS_ADDRESS: opsAddress,
       GRANTD_DRAIN_SECONDS: '0',
+      ...(role === 'console' ? {} : this.#options.environment?.[role]),
     });
     try {
       await program.waitUntil(() => answersOk(`http://${opsAddress}/readyz`), START_SECONDS_MAX);

@@ -88,6 +88,15 @@ export class GrantdProcess {
     return this.#child.pid ?? 0;
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The end of what it has logged. */
+  get logTail(): string {
+    return this.#log;
+  }
+
   async #waitUntilReady(): Promise<void> {
     for (;;) {
       if (this.#hasEnded) throw new Error(`grantd ended at its start:\n${this.#log}`);

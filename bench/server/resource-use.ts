@@ -34,6 +34,24 @@ export function readResidentBytes(pid: number): number {
   return Number(match?.groups?.kib) * 1024;
 }
 
+/** The most that was resident since the process started. On Linux only. */
+export function readPeakResidentBytes(pid: number): number {
+  const match = /^VmHWM:\s+(?<kib>\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  return Number(match?.groups?.kib) * 1024;
+}
+
+export interface ProcessorTime {
+  readonly ranMs: number;
+  /** For how long it could have run and another had the processor. */
+  readonly waitedMs: number;
+}
+
+/** Of the process's first thread, which is the one of Node's event loop. On Linux only. */
+export function readProcessorTime(pid: number): ProcessorTime {
+  const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ').map(Number);
+  return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
+}
+
 /** The median of a second: what is collected in passing does not count. */
 export async function readSettledResidentBytes(pid: number): Promise<number> {
   const samples: number[] = [];

@@ -1,0 +1,135 @@
+// The attacks, each with what it needs and what must go on meanwhile. Each is a program of its own in `attacks/`.
+
+import { SMALL_PLAN, SMALL_PLAN_NAME } from './small-plan.ts';
+
+/** What is asked once a second meanwhile, on a new connection; it has to be served each time. */
+export type Probe = 'readiness' | 'revoke-key' | 'operator';
+
+export interface Attack {
+  /** Of its file, without the ending. */
+  readonly name: string;
+  readonly summary: string;
+  /** Of the attacker. */
+  readonly plan: string;
+  /** Whose grants the attacker has: names that are long, subjects that are large, or a tenant of no grants. */
+  readonly tenant: 'long' | 'large' | 'new';
+  /** Nothing of the store may be in memory. */
+  readonly isCold?: boolean;
+  /** Every request of the victim comes on a new connection. */
+  readonly victimReconnects?: boolean;
+  readonly probe?: Probe;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** It is about the operator's side or a single process, and shows no more in a cluster. */
+  readonly isEmbeddedOnly?: boolean;
+}
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    name: 'sorted-listings',
+    summary: 'listings of 9,990 objects with long common prefixes, each after a write to the subject',
+    plan: 'free',
+    tenant: 'long',
+  },
+  {
+    name: 'unread-errors',
+    summary: 'no key: 1,900 requests at once on each of 400 connections, responses not read',
+    plan: 'free',
+    tenant: 'long',
+  },
+  {
+    name: 'unread-listings',
+    summary: '560 listings of 1,000 objects at once on 4 connections, responses not read',
+    plan: 'free',
+    tenant: 'long',
+  },
+  {
+    name: 'unfinished-bodies',
+    summary: '590 bodies of 1 MiB whose last byte never comes',
+    plan: 'free',
+    tenant: 'long',
+  },
+  {
+    name: 'dear-json',
+    summary: '150 bodies of 1 MiB of deep or many-shaped JSON',
+    plan: 'free',
+    tenant: 'long',
+  },
+  {
+    name: 'cold-bulk',
+    summary: 'a bulk of 100 checks about 100 subjects of 10,000 grants that are not in memory',
+    plan: 'free',
+    tenant: 'large',
+    isCold: true,
+  },
+  {
+    name: 'cold-bulks',
+    summary: 'three such bulks at once',
+    plan: 'free',
+    tenant: 'large',
+    isCold: true,
+  },
+  {
+    name: 'cold-checks',
+    summary: '300 single checks at once about 300 such subjects',
+    plan: 'free',
+    tenant: 'large',
+    isCold: true,
+  },
+  {
+    name: 'cold-import',
+    summary: 'an import of 400 grants of 400 such subjects in one call',
+    // Else the plan's bound of grants would refuse the lines unread.
+    plan: 'unlimited',
+    tenant: 'large',
+    isCold: true,
+  },
+  {
+    name: 'idle-ops',
+    summary: '110, then 1,000 idle connections on the ops port; the probes are answered',
+    plan: 'free',
+    tenant: 'long',
+    probe: 'readiness',
+  },
+  {
+    name: 'refused-connections',
+    summary: '10,000 connections of one address, a 401 now and then on each; the victim opens new ones',
+    plan: 'free',
+    tenant: 'long',
+    victimReconnects: true,
+  },
+  {
+    name: 'leaked-key',
+    summary: 'a key without the scope floods /v1/keys; its owner revokes keys',
+    plan: 'free',
+    tenant: 'long',
+    probe: 'revoke-key',
+  },
+  {
+    name: 'cross-site',
+    summary: '60 cross-site requests to the console and 512 idle connections; the operator is served',
+    plan: 'free',
+    tenant: 'long',
+    probe: 'operator',
+    isEmbeddedOnly: true,
+  },
+  {
+    name: 'grants-beyond-plan',
+    summary: 'grants of the longest names beyond what the plan allows: 403 grant-limit-reached',
+    plan: SMALL_PLAN_NAME,
+    tenant: 'new',
+    settings: { GRANTD_PLANS: SMALL_PLAN },
+    isEmbeddedOnly: true,
+  },
+  {
+    name: 'dear-requests',
+    summary: 'no limit: bulks of 100 and listings of 1,000, back to back on 64 connections',
+    plan: 'unlimited',
+    tenant: 'long',
+  },
+  {
+    name: 'many-checks',
+    summary: 'no limit: single checks, back to back on 500 connections',
+    plan: 'unlimited',
+    tenant: 'long',
+  },
+];

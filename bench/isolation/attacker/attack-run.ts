@@ -1,0 +1,67 @@
+// The frame of an attack's own process: it is told its target, runs until it has done all it can or its time is over, and
+// reports. It ends when the process that started it does.
+
+import { type AttackTarget, type FromAttack, PREPARATION_MS_MAX } from '../attack-messages.ts';
+
+const delay = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
+
+export class AttackRun {
+  readonly #outcomes: Record<string, number> = {};
+  readonly #durationMs: number;
+  readonly #endMs: number;
+  /** Resolves when an attack that would go on has to end. */
+  readonly over: Promise<void>;
+  #unexpected = 0;
+  #firstUnexpected: string | undefined;
+
+  constructor(durationMs: number) {
+    this.#durationMs = durationMs;
+    this.#endMs = performance.now() + durationMs;
+    this.over = delay(durationMs);
+  }
+
+  get isOver(): boolean {
+    return performance.now() >= this.#endMs;
+  }
+
+  /** As long as an attack lasts, from when all of it is in place: on a busy machine that takes its time. */
+  hold(): Promise<void> {
+    return delay(this.#durationMs);
+  }
+
+  count(outcome: string | number): void {
+    this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
+  }
+
+  /** Counts the status, which has to be one of those; `detail`: the rest of the response. */
+  expect(status: number, allowed: readonly number[], detail: string): void {
+    this.count(status);
+    if (!allowed.includes(status)) this.reject(`${status} ${detail.slice(0, 300)}`);
+  }
+
+  reject(what: string): void {
+    this.#unexpected += 1;
+    this.#firstUnexpected ??= what;
+  }
+
+  report(): FromAttack {
+    const [outcomes, unexpected, firstUnexpected] = [this.#outcomes, this.#unexpected, this.#firstUnexpected];
+    return { kind: 'done', report: { outcomes, unexpected, firstUnexpected } };
+  }
+}
+
+const send = (message: FromAttack): void => {
+  if (process.connected) process.send?.(message, () => process.exit());
+  else process.exit();
+};
+
+export function runAttack(attack: (target: AttackTarget, run: AttackRun) => Promise<void>): void {
+  process.on('disconnect', () => process.exit());
+  process.once('message', (target: AttackTarget) => {
+    const run = new AttackRun(target.durationMs);
+    Promise.race([attack(target, run), delay(target.durationMs + PREPARATION_MS_MAX)]).then(
+      () => send(run.report()),
+      (error: unknown) => send({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }),
+    );
+  });
+}

@@ -1,0 +1,49 @@
+// Connections on which bytes are sent and nothing, or as little as can be, is read. They stand until the process ends.
+
+import { connect, type Socket } from 'node:net';
+import { forEachAtATime } from '../../at-a-time.ts';
+import type { AttackRun } from './attack-run.ts';
+
+/** More at once would overflow the queue in which the kernel keeps connections for a listener. */
+const OPENING_MAX = 100;
+
+export interface RawSocketOptions {
+  readonly url: string;
+  readonly count: number;
+  /** Sent once when the connection stands; the same bytes for all, held in memory once. */
+  readonly bytes?: Buffer;
+  /** Default: nothing is read. */
+  readonly onText?: (text: string, socket: Socket) => void;
+}
+
+function open(run: AttackRun, options: RawSocketOptions, sockets: Socket[]): Promise<void> {
+  const { url, bytes, onText } = options;
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  return new Promise((resolve) => {
+    socket.once('connect', () => {
+      run.count('opened');
+      if (bytes !== undefined) socket.write(bytes);
+      resolve();
+    });
+    socket.once('error', () => {
+      run.count('reset');
+      resolve();
+    });
+    socket.once('close', () => run.count('closed'));
+    if (onText === undefined) socket.pause();
+    else socket.setEncoding('latin1').on('data', (text: string) => onText(text, socket));
+    sockets.push(socket);
+  });
+}
+
+/** Resolves when all have been opened or refused. */
+export async function openRawSockets(run: AttackRun, options: RawSocketOptions): Promise<readonly Socket[]> {
+  const sockets: Socket[] = [];
+  await forEachAtATime(Array(options.count).keys(), OPENING_MAX, () => open(run, options, sockets));
+  return sockets;
+}
+
+/** Of one request without a body. */
+export const requestHead = (method: string, path: string, key?: string): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: grantd\r\n${key === undefined ? '' : `Authorization: Bearer ${key}\r\n`}\r\n`;

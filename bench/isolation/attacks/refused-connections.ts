@@ -1,0 +1,34 @@
+// More connections of one address than the service takes in all, on each of which a request without a key is refused now and then, so that none is
+// idle for long.
+
+import type { Socket } from 'node:net';
+import { runAttack } from '../attacker/attack-run.ts';
+import { openRawSockets, requestHead } from '../attacker/raw-sockets.ts';
+
+const CONNECTIONS = 10_100;
+/** Each connection gets one request in that time. */
+const ROUND_MS = 4000;
+const TICK_MS = 20;
+
+runAttack(async ({ baseUrl }, run) => {
+  const refused = requestHead('GET', '/v1/namespaces');
+  const onText = (text: string): void => run.count(text.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
+  const sockets: readonly Socket[] = await openRawSockets(run, {
+    url: baseUrl,
+    count: CONNECTIONS,
+    bytes: Buffer.from(refused),
+    onText,
+  });
+  const perTick = Math.ceil((sockets.length * TICK_MS) / ROUND_MS);
+  let isOver = false;
+  run.hold().then(() => {
+    isOver = true;
+  });
+  for (let next = 0; !isOver; next += perTick) {
+    for (let index = next; index < next + perTick; index += 1) {
+      const socket = sockets[index % sockets.length];
+      if (socket?.writable === true) socket.write(refused);
+    }
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+});

@@ -1,0 +1,136 @@
+// One attack: the victim alone, then the victim beside it, and what became of the service.
+
+import type { Attack } from './attack-list.ts';
+import type { AttackReport } from './attack-messages.ts';
+import { runAttackProgram, type VictimProgram } from './child-programs.ts';
+import { PartsObservation, type PartUse, readLostLeases } from './observed-parts.ts';
+import { type ProbeResult, Probes } from './probes.ts';
+import type { ServiceUnderAttack } from './service.ts';
+import { type Attacker, callOperator, createAttacker } from './tenants.ts';
+import type { VictimJob, VictimResult } from './victim-job.ts';
+
+const RATIO_MAX = 2;
+const IDLE_ATTEMPTS = 3;
+
+export interface Durations {
+  /** Of the victim, before it is measured: until the code that answers a check is compiled. */
+  readonly warmUpRequests: number;
+  readonly idleMs: number;
+  readonly attackMs: number;
+  /** The victim asks for so long even where the attack is over sooner. */
+  readonly duringMs: number;
+  /** What a p99 may be on a machine whose processors are free, whatever it is when idle. */
+  readonly p99FloorMs: number;
+}
+
+export interface AttackMeasurement {
+  readonly attack: Attack;
+  readonly mode: ServiceUnderAttack['mode'];
+  readonly idle: VictimResult;
+  readonly during: VictimResult;
+  readonly strain: number;
+  readonly p99MsMax: number;
+  readonly parts: readonly PartUse[];
+  readonly probes: ProbeResult;
+  readonly report: AttackReport;
+  /** Undefined where it cannot be told, since a process has ended. */
+  readonly lostLeases: number | undefined;
+}
+
+const delay = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
+
+function attackerOf(
+  { addresses, tenants }: ServiceUnderAttack,
+  { tenant, plan }: Attack,
+): Promise<Attacker> | Attacker {
+  return tenant === 'new' ? createAttacker(addresses, plan) : tenants[tenant];
+}
+
+async function measureVictim(victim: VictimProgram, job: VictimJob, meanwhile: () => Promise<void>) {
+  await victim.start(job);
+  const failure = await meanwhile().then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  const result = await victim.stop();
+  if (failure !== undefined) throw failure.error;
+  return result;
+}
+
+const strainOf = (uses: readonly PartUse[]): number => Math.max(1, ...uses.map((use) => use.strain));
+
+/** A service that has just started, or a neighbour on the machine, may spoil a measurement: the best one counts. */
+async function measureIdle(
+  { parts }: ServiceUnderAttack,
+  victim: VictimProgram,
+  job: VictimJob,
+  { idleMs, p99FloorMs }: Pick<Durations, 'idleMs' | 'p99FloorMs'>,
+): Promise<VictimResult> {
+  let best: VictimResult | undefined;
+  for (let attempt = 0; attempt < IDLE_ATTEMPTS; attempt += 1) {
+    using observed = new PartsObservation(parts);
+    const idle = await measureVictim(victim, job, () => delay(idleMs));
+    const strain = strainOf(observed.stop());
+    if (best === undefined || idle.latencyMs.p99 < best.latencyMs.p99) best = idle;
+    if (RATIO_MAX * idle.latencyMs.p99 <= p99FloorMs * strain + idle.echoP99Ms) break;
+  }
+  if (best === undefined) throw new Error('The victim was not measured alone.');
+  return best;
+}
+
+export async function measureAttack(
+  service: ServiceUnderAttack,
+  victim: VictimProgram,
+  attack: Attack,
+  { warmUpRequests, idleMs, attackMs, duringMs, p99FloorMs }: Durations,
+): Promise<AttackMeasurement> {
+  await service.restart({ isCold: attack.isCold === true, settings: attack.settings ?? {} });
+  const { addresses, parts, tenants, mode } = service;
+  const attacker = await attackerOf(service, attack);
+  await callOperator(addresses, `/tenants/${attacker.tenantId}`, { method: 'PATCH', body: { plan: attack.plan } });
+  using probes = await Probes.prepare({ probe: attack.probe, addresses, parts, attacker, durationMs: attackMs });
+  const job: VictimJob = {
+    url: addresses.base_url,
+    echoUrl: victim.echoUrl,
+    key: tenants.victim.key,
+    requests: tenants.questions,
+    reconnects: attack.victimReconnects === true,
+  };
+  await victim.warmUp(job, warmUpRequests);
+  const idle = await measureIdle(service, victim, job, { idleMs, p99FloorMs });
+  const lostBefore = await readLostLeases(parts);
+
+  using observed = new PartsObservation(parts);
+  probes.start();
+  let report: AttackReport | undefined;
+  const during = await measureVictim(victim, job, async () => {
+    const target = {
+      baseUrl: addresses.base_url,
+      consoleUrl: addresses.console_url,
+      opsUrls: parts.map(({ opsUrl }) => opsUrl),
+      tenantId: attacker.tenantId,
+      key: attacker.key,
+      operatorToken: addresses.operator_token,
+      largeSubjects: tenants.largeSubjects,
+      durationMs: attackMs,
+    };
+    [report] = await Promise.all([runAttackProgram(attack.name, target), delay(duringMs)]);
+  });
+  const probed = await probes.stop();
+  const uses = observed.stop();
+  if (report === undefined) throw new Error(`The attack ${attack.name} has told nothing.`);
+  const lostAfter = await readLostLeases(parts).catch(() => undefined);
+  const strain = strainOf(uses);
+  return {
+    attack,
+    mode,
+    idle,
+    during,
+    strain,
+    p99MsMax: Math.max(RATIO_MAX * idle.latencyMs.p99, p99FloorMs * strain + during.echoP99Ms),
+    parts: uses,
+    probes: probed,
+    report,
+    lostLeases: lostAfter === undefined ? undefined : lostAfter - lostBefore,
+  };
+}

@@ -1,0 +1,136 @@
+// The tenants of a run: the victim and the attackers, made by the operator, and the grants that attacks need, written to
+// the store through its adapter, which takes seconds where an import would take minutes.
+
+import { IdFactory, parseTenantId, type TenantId } from '../../src/core/ids.ts';
+import type { Tuple } from '../../src/core/tuples.ts';
+import { systemClock, systemRandom } from '../../src/roles/system.ts';
+import type { StateWrite, Store } from '../../src/store/store.ts';
+import { forEachAtATime } from '../at-a-time.ts';
+import { DataSet } from '../data-set.ts';
+import type { PreparedRequest } from '../load/load-job.ts';
+import type { Addresses } from '../server/grantd-process.ts';
+import { importGrants, type TenantAccess } from '../server/operator.ts';
+import {
+  LARGE_GRANTS_PER_SUBJECT,
+  LONG_GRANTS_PER_SUBJECT,
+  LONG_SUBJECTS,
+  largeTuple,
+  longTuple,
+  WIDE_GRANTS,
+  wideTuple,
+} from './filled-grants.ts';
+import { callOnce } from './http-call.ts';
+
+const VICTIM_PLAN = 'scale';
+const VICTIM_GRANTS = 1000;
+const QUESTIONS = 200;
+const ROWS_PER_WRITE = 1000;
+const WRITES_IN_FLIGHT = 4;
+const WRITE_MS_MAX = 60_000;
+
+export interface Attacker extends TenantAccess {
+  /** Of all scopes: its owner's, who is no attacker. */
+  readonly adminKey: string;
+}
+
+export interface Tenants {
+  readonly victim: TenantAccess;
+  readonly questions: readonly PreparedRequest[];
+  readonly long: Attacker;
+  readonly large: Attacker;
+  readonly largeSubjects: number;
+}
+
+export async function callOperator<Body>(
+  { console_url, operator_token }: Addresses,
+  path: string,
+  { method = 'POST', body }: { readonly method?: string; readonly body?: unknown } = {},
+): Promise<Body> {
+  const response = await callOnce({
+    url: `${console_url}/operator/v1${path}`,
+    method,
+    key: operator_token,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${response.body}`);
+  return JSON.parse(response.body);
+}
+
+export async function createAttacker(addresses: Addresses, plan: string): Promise<Attacker> {
+  const { tenant_id: tenantId } = await callOperator<{ readonly tenant_id: string }>(addresses, '/tenants', {
+    body: { name: 'isolation', plan },
+  });
+  const keyOf = async (scopes: readonly string[]): Promise<string> => {
+    const { key } = await callOperator<{ readonly key: string }>(addresses, `/tenants/${tenantId}/keys`, {
+      body: { scopes },
+    });
+    return key;
+  };
+  return {
+    tenantId,
+    key: await keyOf(['check:read', 'grant:write']),
+    adminKey: await keyOf(['admin']),
+  };
+}
+
+export async function createTenants(addresses: Addresses, largeSubjects: number): Promise<Tenants> {
+  const victim = await createAttacker(addresses, VICTIM_PLAN);
+  const data = new DataSet(VICTIM_GRANTS);
+  await importGrants(addresses, victim, data);
+  const questions = Array.from({ length: QUESTIONS }, (_, number) => {
+    const { tuple, authorized } = data.question(number);
+    return { body: JSON.stringify(tuple), expectedStart: `{"authorized":${authorized},` };
+  });
+  const long = await createAttacker(addresses, 'free');
+  const large = await createAttacker(addresses, 'free');
+  return { victim, questions, long, large, largeSubjects };
+}
+
+/** Every grant with what belongs to it, by subject. */
+function* tuplesOf({ long, large, largeSubjects }: Tenants): Generator<readonly [string, Tuple]> {
+  for (let subject = 0; subject < LONG_SUBJECTS; subject += 1) {
+    for (let number = 0; number < LONG_GRANTS_PER_SUBJECT; number += 1) {
+      yield [long.tenantId, longTuple(subject, number)];
+    }
+  }
+  for (let number = 0; number < WIDE_GRANTS; number += 1) yield [long.tenantId, wideTuple(number)];
+  for (let subject = 0; subject < largeSubjects; subject += 1) {
+    for (let number = 0; number < LARGE_GRANTS_PER_SUBJECT; number += 1) {
+      yield [large.tenantId, largeTuple(subject, number)];
+    }
+  }
+}
+
+function tenantIdOf(text: string): TenantId {
+  const id = parseTenantId(text);
+  if (id === undefined) throw new Error(`${text} is no tenant id.`);
+  return id;
+}
+
+function* batchesOf(tenants: Tenants): Generator<readonly StateWrite[]> {
+  const ids = new IdFactory(systemClock, systemRandom);
+  const createdAtMs = systemClock.wallMs();
+  // No newer than what is written later.
+  const stamp = createdAtMs * 1000;
+  let batch: StateWrite[] = [];
+  let subject = '';
+  for (const [text, tuple] of tuplesOf(tenants)) {
+    const tenantId = tenantIdOf(text);
+    if (tuple.subject !== subject) {
+      subject = tuple.subject;
+      batch.push({ kind: 'subject', tenantId, subject, stamp });
+    }
+    batch.push({ kind: 'grant', tenantId, ...tuple, grantId: ids.create('grt'), createdAtMs, gone: false, stamp });
+    if (batch.length < ROWS_PER_WRITE) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
+}
+
+/** Into the tables behind the service, which must have nothing of these subjects in memory. */
+export async function fillStore(store: Store, tenants: Tenants): Promise<void> {
+  await forEachAtATime(batchesOf(tenants), WRITES_IN_FLIGHT, (batch) =>
+    store.writeState(batch, systemClock.monotonicMs() + WRITE_MS_MAX),
+  );
+}
