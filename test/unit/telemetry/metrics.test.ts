@@ -16,6 +16,8 @@ const BOUNDED_LABELS = new Set([
   'result',
   'kind',
   'server',
+  'budget',
+  'event',
 ]);
 
 describe('the metrics', () => {
