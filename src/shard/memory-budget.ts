@@ -5,7 +5,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { LoadGate } from './load-gate.ts';
-import { yieldTurn } from './store-calls.ts';
+import { Turns, yieldTurn } from './store-calls.ts';
 
 export abstract class Evictable {
   /** Estimated bytes held. Changed through the budget only. */
@@ -66,6 +66,8 @@ export class MemoryBudget {
   readonly loads: LoadGate;
   /** Before calls that hold many tuples, and that go through the other one meanwhile; never the other way round. */
   readonly calls: LoadGate;
+  /** Of the process, for taking in what was read. */
+  readonly turns = new Turns();
   readonly #leaving: Iterator<Evictable>[] = [];
 
   constructor(bytesMax: number) {

@@ -24,6 +24,16 @@ export async function readFromStore<Result>(read: Promise<Result>): Promise<Resu
   }
 }
 
+/** Turns of the event loop for pieces of work that are long enough together to hold up others: one piece a turn, in order. */
+export class Turns {
+  #last: Promise<void> = Promise.resolve();
+
+  next(clock: Clock): Promise<void> {
+    this.#last = this.#last.then(() => yieldTurn(clock));
+    return this.#last;
+  }
+}
+
 /** Lets the I/O that is ready in before going on, so that long work does not hold up beats and checks. */
 export function yieldTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => {

@@ -48,6 +48,10 @@ export const PAGE_LIMITS: PageLimits = Object.freeze({
 const ROW_BYTES = 1024;
 /** A point read with what waits for it. */
 const POINT_READ_BYTES = 16 * 1024;
+/** A whole page may grow so far beyond its bounds, so that one at its bounds is not read anew after every few changes. */
+const GROWTH_MAX = 1.25;
+/** Rows that are taken in at once: more of them wait for a turn of their own. */
+const ROWS_AT_ONCE = 32;
 /** Changes to a subject under a read that are put into its page in one step; beyond, the page is sparse. */
 const CHANGES_MAX = 500;
 /** A listing from the store reads many rows. */
@@ -154,7 +158,10 @@ export class SubjectPages {
   #watch(subject: string, relation: number, object: string): WatchedTuple {
     const tuple = this.#watched.watch(subject, relation, object);
     const page = this.#pages.get(subject);
-    if (page !== undefined) takeFrom(page, tuple);
+    if (page !== undefined) {
+      page.referenced = true;
+      takeFrom(page, tuple);
+    }
     if (tuple.facts !== undefined) return tuple;
     // A change of the subject: it is not new.
     tuple.facts = this.#deltas.find(subject, relation, object)?.facts;
@@ -206,9 +213,12 @@ export class SubjectPages {
     return budget.loads.run(this.#tenantId, ROW_BYTES * query.limit, clock, () => this.#listGrants(query));
   }
 
-  #listGrants(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
-    const { store, clock } = this.#dependencies;
-    return readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
+  async #listGrants(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
+    const { store, clock, budget } = this.#dependencies;
+    const read = await readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
+    // What many reads bring comes at once; it is taken in one read a turn, and other work gets in between.
+    if (read.grants.length > ROWS_AT_ONCE) await budget.turns.next(clock);
+    return read;
   }
 
   async #load(subject: string): Promise<SubjectPage> {
@@ -327,8 +337,9 @@ export class SubjectPages {
 
   #changed(page: SubjectPage): void {
     const { budget, pageLimits } = this.#dependencies;
-    if (!page.whole) page.age(pageLimits.rowsMax);
-    else if (page.tuples > pageLimits.rowsMax || page.estimate > pageLimits.bytesMax) {
+    const { rowsMax, bytesMax } = pageLimits;
+    if (!page.whole) page.age(rowsMax);
+    else if (page.tuples > GROWTH_MAX * rowsMax || page.estimate > GROWTH_MAX * bytesMax) {
       this.#pages.delete(page.subject);
       budget.remove(page);
       return;
