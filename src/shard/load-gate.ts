@@ -4,13 +4,15 @@
 // too many of the same tenant, is refused as `overloaded`; nobody is because of what another tenant asks. Whoever is in
 // never waits at the same gate again, so nobody waits for himself.
 
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 
 /** Those of one tenant that wait, at most. Each is a call that its peer's own bound counts already. */
 const WAITING_MAX = 4096;
 /** Less than half of a request's deadline, so that a read of the store still fits behind it. */
 const WAIT_MS_MAX = 4000;
+/** Those told in one step that they have waited too long. */
+const REFUSALS_PER_STEP = 250;
 /** However small the budget, so many of a tenant are let in at once: nothing is reckoned larger. */
 const AT_ONCE_MIN = 4;
 
@@ -24,12 +26,15 @@ export interface LoadGateOptions {
 
 interface Waiter {
   readonly bytes: number;
+  readonly untilMs: number;
   readonly admit: () => void;
+  readonly refuse: (error: GrantdError) => void;
 }
 
 interface Share {
   bytes: number;
   readonly waiting: Set<Waiter>;
+  timer: Timer | undefined;
 }
 
 export class LoadGate {
@@ -78,30 +83,11 @@ export class LoadGate {
     if (leave !== undefined) return leave;
     const share = this.#share(tenant);
     if (share.waiting.size >= WAITING_MAX) throw this.#overloaded(tenant, share);
-    await new Promise<void>((resolve, reject) => {
-      const settle = (): void => {
-        timer.cancel();
-        share.waiting.delete(waiter);
-        this.#waiting -= 1;
-      };
-      const timer = clock.setTimer(() => {
-        settle();
-        if (share.waiting.size === 0) this.#turns.delete(tenant);
-        reject(this.#overloaded(tenant, share));
-        // The next may need less.
-        this.#admit();
-      }, WAIT_MS_MAX);
-      const waiter: Waiter = {
-        bytes: reserved,
-        admit: () => {
-          settle();
-          this.#reserve(share, reserved);
-          resolve();
-        },
-      };
-      share.waiting.add(waiter);
+    await new Promise<void>((admit, refuse) => {
+      share.waiting.add({ bytes: reserved, untilMs: clock.monotonicMs() + WAIT_MS_MAX, admit, refuse });
       this.#waiting += 1;
       this.#turns.set(tenant, share);
+      this.#schedule(tenant, share, clock);
       this.#admit();
     });
     return this.#leaving(tenant, share, reserved);
@@ -127,7 +113,7 @@ export class LoadGate {
   #share(tenant: string): Share {
     let share = this.#shares.get(tenant);
     if (share === undefined) {
-      share = { bytes: 0, waiting: new Set() };
+      share = { bytes: 0, waiting: new Set(), timer: undefined };
       this.#shares.set(tenant, share);
     }
     return share;
@@ -168,10 +154,46 @@ export class LoadGate {
         this.#full = true;
         return;
       }
+      this.#endWaiting(share, waiter);
+      this.#reserve(share, waiter.bytes);
       waiter.admit();
       this.#turns.delete(tenant);
       if (share.waiting.size > 0) this.#turns.set(tenant, share);
     }
+  }
+
+  #endWaiting(share: Share, waiter: Waiter): void {
+    share.waiting.delete(waiter);
+    this.#waiting -= 1;
+    if (share.waiting.size > 0) return;
+    share.timer?.cancel();
+    share.timer = undefined;
+  }
+
+  /** One timer for all who wait of a tenant: they have come in the order of their deadlines. */
+  #schedule(tenant: string, share: Share, clock: Clock): void {
+    const [first] = share.waiting;
+    if (first === undefined || share.timer !== undefined) return;
+    share.timer = clock.setTimer(
+      () => this.#refuseLate(tenant, share, clock),
+      Math.max(0, first.untilMs - clock.monotonicMs()),
+    );
+  }
+
+  #refuseLate(tenant: string, share: Share, clock: Clock): void {
+    share.timer = undefined;
+    const nowMs = clock.monotonicMs();
+    let refused = 0;
+    for (const waiter of share.waiting) {
+      if (waiter.untilMs > nowMs || refused === REFUSALS_PER_STEP) break;
+      refused += 1;
+      this.#endWaiting(share, waiter);
+      waiter.refuse(this.#overloaded(tenant, share));
+    }
+    if (share.waiting.size === 0) this.#turns.delete(tenant);
+    else this.#schedule(tenant, share, clock);
+    // The next may need less.
+    this.#admit();
   }
 
   #overloaded(tenant: string, share: Share): GrantdError {

@@ -9,20 +9,28 @@ import { LoadGate } from '../../../src/shard/load-gate.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { real, turns } from './tools.ts';
 
-/** A clock whose timers fire when they are told to. */
+/** A clock that stands still until it is told to go on. */
 function createManualClock() {
-  const timers = new Set<() => void>();
+  const timers = new Map<() => void, number>();
+  let nowMs = 0;
   const clock: Clock = {
     ...real,
-    setTimer: (run) => {
-      timers.add(run);
+    monotonicMs: () => nowMs,
+    setTimer: (run, delayMs) => {
+      timers.set(run, nowMs + delayMs);
       return { cancel: () => timers.delete(run) };
     },
   };
-  const fire = (): void => {
-    for (const run of [...timers]) run();
+  /** One step: what is due after so long. */
+  const advance = (byMs: number): void => {
+    nowMs += byMs;
+    for (const [run, atMs] of [...timers]) {
+      if (atMs > nowMs) continue;
+      timers.delete(run);
+      run();
+    }
   };
-  return { clock, fire, timers };
+  return { clock, advance, timers };
 }
 
 function createGate(bytesMax = 100, tenantBytesMax = 40) {
@@ -103,7 +111,7 @@ test('tenants that wait for the process take turns, however many one of them has
 });
 
 test('who waits for too long, or behind too many of the same tenant, is refused as overloaded, and nobody else', async () => {
-  const { gate, enter, entered, refused, fire, leaves, timers } = createGate(100, 40);
+  const { gate, enter, entered, refused, advance, leaves, timers } = createGate(100, 40);
   for (let index = 0; index < 4; index += 1) enter('greedy');
   for (let index = 0; index < 4096; index += 1) enter('greedy');
   await turns(1);
@@ -114,8 +122,14 @@ test('who waits for too long, or behind too many of the same tenant, is refused 
   enter('other');
   await turns(1);
   assert.equal(entered.at(-1), 'other');
-  fire();
+  advance(3999);
   await turns(1);
+  assert.equal(refused.length, 1);
+  for (let step = 1; gate.waiting > 0; step += 1) {
+    advance(1);
+    await turns(1);
+    assert.ok(refused.length <= 1 + 250 * step, 'few are told in one step');
+  }
   assert.deepEqual([refused.length, gate.waiting, gate.refused], [4097, 0, 4097]);
   assert.deepEqual(new Set(refused), new Set(['greedy overloaded']));
   for (const leave of leaves) leave();

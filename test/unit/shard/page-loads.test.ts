@@ -474,6 +474,44 @@ test('reads wait for room of their tenant, one tenant cannot take that of anothe
   slot.kill();
 });
 
+test('what many reads bring at once is taken in one read a turn', async () => {
+  const subjects = ['user:a', 'user:b', 'user:c', 'user:d'];
+  const { slot, handle, tenant } = await openCold(
+    {},
+    subjects.flatMap((subject) => many(subject, 60)),
+  );
+  slot.faults.turn('hold', ['listGrants']);
+  const checks = subjects.map((subject) => slot.connection.check(handle, subject, 6, 'doc:1'));
+  await waitFor(() => slot.faults.heldCalls() === 4);
+  slot.faults.restore(['listGrants']);
+  const sizes: number[] = [];
+  while (tenant.pages.size < 4) {
+    await turns(1);
+    sizes.push(tenant.pages.size);
+  }
+  for (const [index, size] of sizes.entries()) {
+    assert.ok(size - (sizes[index - 1] ?? 0) <= 1, `pages in memory, turn by turn: ${sizes.join(' ')}`);
+  }
+  await Promise.all(checks);
+  slot.kill();
+});
+
+test('the end of a tenure lets go of many pages in several steps', async () => {
+  const { slot, handle } = await openCold({}, []);
+  const subjects = Array.from({ length: 3000 }, (_, index) => `user:${index}`);
+  for (let start = 0; start < 3000; start += 100) {
+    await slot.connection.checkBulk(
+      handle,
+      columnsOf(subjects.slice(start, start + 100).map((subject) => tuple(subject, 'doc:1'))),
+    );
+  }
+  const before = slot.budget.bytes;
+  slot.tenure.end('the test ends it');
+  assert.ok(slot.budget.bytes > before / 2, 'a third of them goes at once');
+  await waitFor(() => slot.budget.bytes === 0);
+  slot.kill();
+});
+
 test('what is read for an ended tenure lands nowhere', async () => {
   const { slot, handle, tenant } = await openCold({}, [['user:a', 'doc:1']]);
   slot.faults.turn('hold', ['listGrants']);
