@@ -298,3 +298,38 @@ test('an enumeration that waits for write-behind ends with the tenure', async ()
   await assert.rejects(slot.tenure.applied(), { kind: 'not-serving' });
   slot.kill();
 });
+
+test('a listing whose subject changes faster than a step can take in begins again, and not for ever', async () => {
+  for (const [busyReads, succeeds] of [
+    [1, true],
+    [100, false],
+  ] as const) {
+    const { memory, slot, tenantId, handle } = await openSlot({ pageLimits: { rowsMax: 5 } });
+    await writeAll(
+      slot,
+      handle,
+      numbered(20).map((object) => tuple('user:a', object)),
+    );
+    await slot.applied();
+    const tenant = slot.tenure.tenants.get(tenantId);
+    assert.ok(tenant !== undefined);
+    const listGrants = memory.listGrants.bind(memory);
+    let reads = 0;
+    memory.listGrants = async (asked, deadline) => {
+      const read = await listGrants(asked, deadline);
+      if (asked.relation === undefined) return read;
+      reads += 1;
+      if (reads <= busyReads) {
+        for (let index = 0; index < 600; index += 1)
+          tenant.pages.commit('user:a', 6, `other:${index}`, null, 1_000_000);
+        tenant.pages.confirm(2_000_000);
+      }
+      return read;
+    };
+    const listing = slot.connection.listObjects(handle, query());
+    if (succeeds) assert.deepEqual((await listing).items, numbered(20));
+    else await assert.rejects(listing, { code: 'overloaded' });
+    assert.equal(reads, succeeds ? 2 : 3);
+    slot.kill();
+  }
+});

@@ -149,9 +149,29 @@ test('a large one that waits for room of the process is not passed by small ones
   leaves.shift()?.();
   await turns(1);
   assert.deepEqual(entered.slice(4), ['small']);
+  // There is room for it, but the large one has waited for longer.
+  enter('late', 5);
+  await turns(1);
+  assert.deepEqual(entered.slice(4), ['small']);
   leaves.shift()?.();
   await turns(1);
   assert.deepEqual(entered.slice(4), ['small', 'large', 'small']);
+  leaves.shift()?.();
+  await turns(1);
+  assert.equal(entered.at(-1), 'late');
+});
+
+test('a tenant that waits for its own share does not hold up those who wait for the process', async () => {
+  const { enter, entered, leaves } = createGate(60, 40);
+  for (let index = 0; index < 5; index += 1) enter('greedy');
+  for (let index = 0; index < 2; index += 1) enter('filling');
+  await turns(1);
+  enter('other');
+  await turns(1);
+  assert.equal(entered.length, 6);
+  leaves.at(-1)?.();
+  await turns(1);
+  assert.deepEqual(entered.slice(6), ['other']);
 });
 
 test('what enters counts in the budget, and pages make room for it', async () => {

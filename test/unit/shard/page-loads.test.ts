@@ -512,6 +512,63 @@ test('the end of a tenure lets go of many pages in several steps', async () => {
   slot.kill();
 });
 
+test('calls that hold many tuples wait for room of their tenant, before they ask the store', async () => {
+  const { slot, handle } = await openCold({ cacheBytesMax: 1_000_000 }, many('user:a', 2));
+  slot.faults.turn('hold', ['listGrants']);
+  const tuples = Array.from({ length: 100 }, (_, index) => tuple('user:a', `doc:${index}`));
+  const bulks = Array.from({ length: 6 }, () => slot.connection.checkBulk(handle, columnsOf(tuples)));
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  assert.equal(slot.budget.calls.waiting, 2, 'none is reckoned at more than a quarter of the share');
+  assert.ok(slot.budget.calls.bytes > 0);
+  slot.faults.restore(['listGrants']);
+  for (const { authorized } of await Promise.all(bulks)) {
+    assert.deepEqual(
+      authorized,
+      tuples.map((_, index) => index < 2),
+    );
+  }
+  assert.equal(slot.budget.calls.bytes, 0);
+  slot.kill();
+});
+
+test('a page with more changes than one step takes in is asked by points', async () => {
+  const { slot, handle, tenant } = await openCold({}, many('user:a', 2));
+  for (let index = 0; index < 600; index += 1) {
+    const facts = { grantId: `g${index}`, createdAtMs: index };
+    tenant.pages.commit('user:a', 6, `new:${index}`, facts, 1_000_000 + index);
+  }
+  assert.equal(await slot.check(handle, tuple('user:a', 'new:599')), true);
+  assert.equal(await slot.check(handle, tuple('user:a', 'doc:1')), true);
+  assert.equal(await slot.check(handle, tuple('user:a', 'none')), false);
+  assert.equal(tenant.pages.get('user:a')?.whole, false);
+  slot.kill();
+});
+
+test('a page that changes faster than it is read stays as it is, and is read again later', async () => {
+  const { memory, slot, handle, tenant } = await openCold(
+    { pageLimits: { rowsPerRead: 10, readsBeforeWhole: 2 } },
+    many('user:a', 30),
+  );
+  const listGrants = memory.listGrants.bind(memory);
+  let reads = 0;
+  memory.listGrants = async (query, deadline) => {
+    reads += 1;
+    if (reads === 3) {
+      for (let index = 0; index < 600; index += 1)
+        tenant.pages.commit('user:a', 6, `new:${index}`, null, 1_000_000 + index);
+      tenant.pages.confirm(2_000_000);
+    }
+    return listGrants(query, deadline);
+  };
+  for (const index of [1, 2]) await slot.check(handle, tuple('user:a', `doc:${index}`));
+  await waitFor(() => reads >= 4 && slot.budget.loads.bytes === 0);
+  assert.equal(tenant.pages.get('user:a')?.whole, false);
+  for (const index of [3, 4]) await slot.check(handle, tuple('user:a', `doc:${index}`));
+  await waitFor(() => tenant.pages.get('user:a')?.whole === true);
+  assert.equal(tenant.pages.get('user:a')?.tuples, 30);
+  slot.kill();
+});
+
 test('what is read for an ended tenure lands nowhere', async () => {
   const { slot, handle, tenant } = await openCold({}, [['user:a', 'doc:1']]);
   slot.faults.turn('hold', ['listGrants']);

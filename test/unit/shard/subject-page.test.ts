@@ -14,7 +14,7 @@ const createPage = (whole: boolean) => new SubjectPage('user:a', whole, () => {}
 for (const whole of [true, false]) {
   test(`a ${whole ? 'whole' : 'sparse'} page holds what a map holds, and its estimate returns to its base`, () => {
     fc.assert(
-      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+      fc.property(fc.array(change, { maxLength: 200, size: 'max' }), (changes) => {
         const page = createPage(whole);
         const base = page.estimate;
         const model = new Map<string, ReturnType<typeof facts> | null>();
