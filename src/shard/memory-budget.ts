@@ -5,7 +5,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { LoadGate } from './load-gate.ts';
-import { Turns, yieldTurn } from './store-calls.ts';
+import { StepQueue, yieldTurn } from './store-calls.ts';
 
 export abstract class Evictable {
   /** Estimated bytes held. Changed through the budget only. */
@@ -67,7 +67,7 @@ export class MemoryBudget {
   /** Before calls that hold many tuples, and that go through the other one meanwhile; never the other way round. */
   readonly calls: LoadGate;
   /** Of the process, for taking in what was read. */
-  readonly turns = new Turns();
+  readonly steps = new StepQueue();
   readonly #leaving: Iterator<Evictable>[] = [];
 
   constructor(bytesMax: number) {

@@ -24,8 +24,8 @@ export async function readFromStore<Result>(read: Promise<Result>): Promise<Resu
   }
 }
 
-/** Turns of the event loop for pieces of work that are long enough together to hold up others: one piece a turn, in order. */
-export class Turns {
+/** Steps of work that together would hold up the event loop: one a turn, in their order. */
+export class StepQueue {
   #last: Promise<void> = Promise.resolve();
 
   next(clock: Clock): Promise<void> {

@@ -217,7 +217,7 @@ export class SubjectPages {
     const { store, clock, budget } = this.#dependencies;
     const read = await readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
     // What many reads bring comes at once; it is taken in one read a turn, and other work gets in between.
-    if (read.grants.length > ROWS_AT_ONCE) await budget.turns.next(clock);
+    if (read.grants.length > ROWS_AT_ONCE) await budget.steps.next(clock);
     return read;
   }
 

@@ -16,6 +16,7 @@ const BOUNDED_LABELS = new Set([
   'result',
   'kind',
   'server',
+  'work',
 ]);
 
 describe('the metrics', () => {
