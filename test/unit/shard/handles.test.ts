@@ -246,7 +246,7 @@ test('a connection with many handles is closed at once and worked off in several
   };
   table.close();
   assert.ok(ended <= 5000, `${ended} ended in one step`);
-  assert.throws(() => table.use(numbers.at(-1) ?? 0), { kind: 'handle-gone' });
+  assert.throws(() => table.use(numbers.at(-1) ?? 0, 0), { kind: 'handle-gone' });
   await waitFor(() => ended === 12_000);
   slot.kill();
 });
