@@ -32,8 +32,14 @@ import { Draft, type OperationResult } from './operations.ts';
 import { ShardFailure } from './shard.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
 
-/** Operations decided in one batch; some 300 KiB of log. */
-const BATCH_OPERATIONS_MAX = 1024;
+/**
+ * What one batch takes: some 150 KiB of log, or half of the largest entry. Taking it into memory is one step of the event
+ * loop, and takes up to ten milliseconds where all of it are the longest grants of one large subject.
+ */
+const BATCH_OPERATIONS_MAX = 512;
+const BATCH_BYTES_MAX = ENTRY_BYTES_MAX / 2;
+/** Callers told in one step that their operations are not done. */
+const REFUSALS_PER_STEP = 500;
 /** Operations that wait, of one tenant and of the slot. Beyond: `overloaded`. */
 const QUEUE_OPERATIONS_MAX = 50_000;
 const TENANT_OPERATIONS_MAX = 10_000;
@@ -129,7 +135,7 @@ export class Appender {
     const known = this.#ports.operations.recall(id);
     if (known !== undefined) return 'result' in known ? Promise.resolve(known.result) : Promise.reject(known.error);
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    assert(operation.bytesMax <= ENTRY_BYTES_MAX - ENTRY_HEAD_BYTES, 'an operation fits into an entry');
+    assert(operation.bytesMax <= BATCH_BYTES_MAX - ENTRY_HEAD_BYTES, 'an operation fits into an entry');
     const queue = this.#queues.get(operation.tenantId) ?? [];
     if (this.#queueLength >= QUEUE_OPERATIONS_MAX || queue.length >= TENANT_OPERATIONS_MAX) {
       return Promise.reject(
@@ -167,9 +173,17 @@ export class Appender {
     if (this.#closed !== undefined) return;
     this.#closed = failure;
     this.#cohort.end();
-    for (const queue of this.#queues.values()) for (const waiting of queue) waiting.reject(failure);
+    const refused = [...this.#queues.values()].flat();
     this.#queues.clear();
     this.#queueLength = 0;
+    void this.#refuse(refused, failure);
+  }
+
+  async #refuse(refused: readonly Waiting[], failure: ShardFailure): Promise<void> {
+    for (const [index, waiting] of refused.entries()) {
+      waiting.reject(failure);
+      if ((index + 1) % REFUSALS_PER_STEP === 0) await yieldTurn(this.#ports.clock);
+    }
   }
 
   async #run(): Promise<void> {
@@ -240,7 +254,7 @@ export class Appender {
     const spans = new Set<TraceSpan>();
     const nowMs = this.#ports.clock.monotonicMs();
     const atMs = this.#ports.clock.wallMs();
-    let bytesFree = ENTRY_BYTES_MAX - ENTRY_HEAD_BYTES;
+    let bytesFree = BATCH_BYTES_MAX - ENTRY_HEAD_BYTES;
     let full = false;
     while (!full && this.#queueLength > 0) {
       for (const [tenantId, queue] of this.#queues) {

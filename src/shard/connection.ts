@@ -156,8 +156,8 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     query: PageQuery & { subject: string },
   ): ReturnType<ShardConnection['listSubjectGrants']> {
     this.#assertOperator();
-    return this.read(number, ACCESS.listSubjectGrants, ({ memory }) =>
-      listSubjectGrants(this.dependencies, memory, query),
+    return this.read(number, ACCESS.listSubjectGrants, ({ tenure, memory }) =>
+      listSubjectGrants(this.dependencies, tenure, memory, query),
     );
   }
 

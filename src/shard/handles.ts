@@ -8,11 +8,14 @@ import { GrantdError } from '../core/errors.ts';
 import { ALL_SCOPES, type ScopeMask, scopesOf } from '../core/scopes.ts';
 import { OPERATOR_SCOPES } from './call-access.ts';
 import { type HandleGrant, ShardFailure } from './shard.ts';
+import { yieldTurn } from './store-calls.ts';
 import type { HandleState, KeyUse, TenantMemory } from './tenant-memory.ts';
 import type { Tenure } from './tenure.ts';
 
 /** Handles of one connection; the longest known goes, and its front authenticates again. */
 const HANDLES_MAX = 200_000;
+/** Handles of a closed connection that are let go of in one step. */
+const ENDED_PER_STEP = 5000;
 
 export interface Handle extends HandleState {
   readonly tenure: Tenure;
@@ -109,9 +112,20 @@ export class HandleTable {
     }
   }
 
+  /** Every handle ends: at once for who would use it, and one by one for the memory of its tenant. */
   close(): void {
+    if (this.#closed) return;
     this.#closed = true;
-    for (const number of this.#handles.keys()) this.#forget(number);
+    const handles = [...this.#handles.values()];
+    this.#handles.clear();
+    void this.#letGo(handles);
+  }
+
+  async #letGo(handles: readonly Handle[]): Promise<void> {
+    for (const [index, handle] of handles.entries()) {
+      handle.memory.removeHandle(handle);
+      if ((index + 1) % ENDED_PER_STEP === 0) await yieldTurn(this.#clock);
+    }
   }
 
   #forget(number: number): void {

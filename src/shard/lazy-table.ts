@@ -67,6 +67,8 @@ export class LazyTable<Row> extends Evictable {
   }
 
   commit(id: string, row: Row | null, seq: number): void {
+    // Behind the older ones: a confirmation looks no further than it reaches.
+    this.#overlay.delete(id);
     this.#overlay.set(id, { row, seq });
     this.#loading?.delta.set(id, row);
     if (this.#rows === undefined) return;
@@ -77,7 +79,10 @@ export class LazyTable<Row> extends Evictable {
 
   /** State now holds every commit up to `seq`. */
   confirm(seq: number): void {
-    for (const [id, entry] of this.#overlay) if (entry.seq <= seq) this.#overlay.delete(id);
+    for (const [id, entry] of this.#overlay) {
+      if (entry.seq > seq) return;
+      this.#overlay.delete(id);
+    }
   }
 
   override evict(): void {

@@ -1,7 +1,11 @@
-// The memory budget of the shards of a process: everything that can be read again from the store is held under one bound in bytes. When
-// it is exceeded the least recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
+// The memory budget of the shards of a process: everything that can be read again from the store is held under one bound in bytes,
+// and so is what reads and calls take for a while: they enter by a gate, and pages make room for them. When the bound
+// is exceeded the least recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
 
+import type { Clock } from '../core/clock.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { LoadGate } from './load-gate.ts';
+import { StepQueue, yieldTurn } from './store-calls.ts';
 
 export abstract class Evictable {
   /** Estimated bytes held. Changed through the budget only. */
@@ -19,15 +23,35 @@ export abstract class Evictable {
 
 /** Places that the hand passes in one call: what it does not free, the next call goes on with. */
 const HAND_STEPS_MAX = 4096;
+/** Items that are let go of in one turn of the event loop: well within a millisecond. */
+const REMOVALS_PER_TURN = 1000;
+
+/**
+ * An eighth of the budget is for what is being read, another one for tuples that calls hold, all tenants together; one tenant
+ * has a quarter of that. With 256 MiB: 32 MiB and 8, which are 128 and 32 subjects that are read at once.
+ */
+const GATE_SHARE = 8;
+const TENANTS_PER_GATE = 4;
 
 /** The budget of a process, seen in its metrics. */
 export function createMemoryBudget(metrics: Metrics, bytesMax: number): MemoryBudget {
   const budget = new MemoryBudget(bytesMax);
   let reported = 0;
+  const refused = { read: 0, call: 0 };
   metrics.onRender(() => {
     metrics.pageCacheBytes.inc(budget.bytes);
+    metrics.pageCacheLimitBytes.inc(bytesMax);
     metrics.pageCacheEvictions.inc(budget.evictions - reported);
     reported = budget.evictions;
+    for (const [work, gate] of [
+      ['read', budget.loads],
+      ['call', budget.calls],
+    ] as const) {
+      metrics.loadGateBytes.inc({ work }, gate.bytes);
+      metrics.loadGateWaiting.inc({ work }, gate.waiting);
+      metrics.loadGateRefused.inc({ work }, gate.refused - refused[work]);
+      refused[work] = gate.refused;
+    }
   });
   return budget;
 }
@@ -38,9 +62,26 @@ export class MemoryBudget {
   #evictions = 0;
   #hand = 0;
   readonly #items: Evictable[] = [];
+  /** Before reads of the store. */
+  readonly loads: LoadGate;
+  /** Before calls that hold many tuples, and that go through the other one meanwhile; never the other way round. */
+  readonly calls: LoadGate;
+  /** Of the process, for taking in what was read. */
+  readonly steps = new StepQueue();
+  readonly #leaving: Iterator<Evictable>[] = [];
 
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
+    const gate = {
+      bytesMax: bytesMax / GATE_SHARE,
+      tenantBytesMax: bytesMax / GATE_SHARE / TENANTS_PER_GATE,
+      onChange: (bytes: number) => {
+        this.#bytes += bytes;
+        this.#shrink();
+      },
+    };
+    this.loads = new LoadGate(gate);
+    this.calls = new LoadGate(gate);
   }
 
   get bytes(): number {
@@ -70,6 +111,23 @@ export class MemoryBudget {
       this.#items[item.place] = last;
     }
     item.place = -1;
+  }
+
+  /** Takes many out, without evicting them, a bounded number in one step. Until its turn an item may be evicted as before. */
+  async removeAll(items: Iterable<Evictable>, clock: Clock): Promise<void> {
+    this.#leaving.push(items[Symbol.iterator]());
+    if (this.#leaving.length > 1) return;
+    for (let [first] = this.#leaving; first !== undefined; [first] = this.#leaving) {
+      for (let count = 0; count < REMOVALS_PER_TURN; count += 1) {
+        const { done, value } = first.next();
+        if (done === true) {
+          this.#leaving.shift();
+          break;
+        }
+        this.remove(value);
+      }
+      if (this.#leaving.length > 0) await yieldTurn(clock);
+    }
   }
 
   /** An item has grown or shrunk. */

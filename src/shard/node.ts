@@ -30,7 +30,7 @@ import {
 } from './shard.ts';
 import { type Lookups, reportShard, tenureObservers } from './shard-observers.ts';
 import { storeDeadline } from './store-calls.ts';
-import { SUBJECT_ROWS_MAX_DEFAULT } from './subject-page.ts';
+import { PAGE_LIMITS, type PageLimits } from './subject-pages.ts';
 import { Tenure } from './tenure.ts';
 
 export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
@@ -67,8 +67,8 @@ export interface ShardNodeOptions {
   readonly exclusive?: boolean;
   /** Asked before each beat: whether this process does its work. While it does not, it does not beat. */
   readonly useful?: () => boolean;
-  /** Rows of a subject up to which it is held in memory whole. */
-  readonly subjectRowsMax?: number;
+  /** Those that differ from `PAGE_LIMITS`. */
+  readonly pageLimits?: Partial<PageLimits>;
   /** Default 7 days, at least an hour outside tests. */
   readonly logRetentionMs?: number;
   readonly maintenanceMs?: number;
@@ -316,7 +316,7 @@ export class ShardNode implements Shard {
       clock,
       ids: this.#ids,
       budget: this.#dependencies.budget,
-      subjectRowsMax: this.#options.subjectRowsMax ?? SUBJECT_ROWS_MAX_DEFAULT,
+      pageLimits: { ...PAGE_LIMITS, ...this.#options.pageLimits },
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
       leaseValid: () => session.leaseValid,

@@ -8,12 +8,13 @@ import { GrantdError } from '../core/errors.ts';
 import { type IdFactory, type TenantId, timeOfId } from '../core/ids.ts';
 import { type Plans, resolvePlan } from '../core/plans.ts';
 import type { Tenant } from '../core/tenants.ts';
-import { type Namespace, namespaceOf, relationNumber } from '../core/tuples.ts';
+import { type Namespace, namespaceOf } from '../core/tuples.ts';
 import type { Change } from './changes.ts';
 import type { EntryOperation } from './entries.ts';
 import { type GrantRequest, type GrantResult, ShardFailure } from './shard.ts';
-import type { GrantFacts, SubjectPage } from './subject-page.ts';
+import type { GrantFacts } from './subject-page.ts';
 import type { TenantMemory } from './tenant-memory.ts';
+import type { WatchedTuple } from './watched-tuples.ts';
 
 export type OperationResult =
   | { readonly kind: 'grant'; readonly grant: GrantResult }
@@ -66,11 +67,10 @@ export class Draft {
     }
   }
 
-  grant(memory: TenantMemory, page: SubjectPage, request: GrantRequest): GrantFacts | null {
+  grant(memory: TenantMemory, { facts }: WatchedTuple, request: GrantRequest): GrantFacts | null {
     const { subject, relation, object } = request;
     const drafted = this.#grants.get(`${memory.tenantId} ${subject} ${relation} ${object}`);
     if (drafted !== undefined) return drafted;
-    const facts = page.find(relationNumber(relation) ?? 0, object);
     assert(facts !== undefined, 'a write queues only when its tuple is known');
     return facts;
   }
@@ -139,13 +139,13 @@ const limitReached = (memory: TenantMemory, what: string, max: number): string =
 export function decideGrant(
   context: DecideContext,
   memory: TenantMemory,
-  page: SubjectPage,
+  tuple: WatchedTuple,
   request: GrantRequest,
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
     const { subject, relation, object } = request;
-    const present = draft.grant(memory, page, request);
+    const present = draft.grant(memory, tuple, request);
     if (request.revoke) {
       if (present === null) return { result: { kind: 'grant', grant: { kind: 'not-found' } }, changes: [] };
       const { grantId, createdAtMs } = present;
@@ -175,7 +175,7 @@ export function decideGrant(
         {
           kind: 'grant-created',
           grant: { subject, relation, object, grantId, createdAtMs },
-          newSubject: page.whole && page.tuples === 0,
+          newSubject: tuple.newSubject,
         },
       ],
     };

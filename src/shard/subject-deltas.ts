@@ -1,5 +1,5 @@
 // Overlay and deltas of one tenant's grants: what was committed and is not yet confirmed in the state tables, and what was
-// committed while a read of the store was under way. A read that is evaluated under the delta opened at its start
+// committed while a read of the store was in flight. A read that is evaluated under the delta opened at its start
 // can never cover a newer commit with an older row.
 
 import type { GrantFacts } from './subject-page.ts';
@@ -14,38 +14,71 @@ export interface TupleChange {
 /** An object holds no white space, so the key is unambiguous. */
 const tupleKey = (relation: number, object: string): string => `${relation} ${object}`;
 
-/** Opened at the start of a read, closed when its result was used. */
-export class SubjectDelta {
-  readonly subject: string;
-  readonly #changes = new Map<string, TupleChange>();
-
-  constructor(subject: string, overlay: Iterable<TupleChange>) {
-    this.subject = subject;
-    for (const change of overlay) this.add(change);
-  }
-
-  add(change: TupleChange): void {
-    this.#changes.set(tupleKey(change.relation, change.object), change);
-  }
-
-  /** What holds for the tuple whatever the store said; undefined: what the store said. */
-  find(relation: number, object: string): TupleChange | undefined {
-    return this.#changes.get(tupleKey(relation, object));
-  }
-
-  changes(): Iterable<TupleChange> {
-    return this.#changes.values();
-  }
-}
-
 /** Changes in one generation of the overlay; then the next begins. */
 const GENERATION_CHANGES = 256;
 
 interface Generation {
-  /** In the order of their commits: the last one to a tuple counts. */
-  readonly changes: Map<string, TupleChange[]>;
+  /** By subject and tuple: the last commit to a tuple counts. */
+  readonly changes: Map<string, Map<string, TupleChange>>;
   count: number;
   lastSeq: number;
+  /** The one that began after it. */
+  next: Generation | undefined;
+}
+
+const createGeneration = (): Generation => ({ changes: new Map(), count: 0, lastSeq: 0, next: undefined });
+
+/**
+ * Opened at the start of a read: what was committed and not confirmed by then, and every commit since. It is a place in the
+ * chain of generations, so that neither opening it nor a commit costs anything, however many are open.
+ */
+export class SubjectDelta {
+  readonly #subject: string;
+  readonly #first: Generation;
+
+  constructor(subject: string, first: Generation) {
+    this.#subject = subject;
+    this.#first = first;
+  }
+
+  /** Changes that are to be looked at; as many tuples or fewer. */
+  get size(): number {
+    let size = 0;
+    for (const changes of this.#generations()) size += changes.size;
+    return size;
+  }
+
+  /** What holds for tuples whatever the store said, as of now. */
+  changes(): SubjectChanges {
+    const merged = new Map<string, TupleChange>();
+    for (const changes of this.#generations()) for (const [key, change] of changes) merged.set(key, change);
+    return new SubjectChanges(merged);
+  }
+
+  *#generations(): Generator<ReadonlyMap<string, TupleChange>> {
+    for (let generation: Generation | undefined = this.#first; generation !== undefined; generation = generation.next) {
+      const changes = generation.changes.get(this.#subject);
+      if (changes !== undefined) yield changes;
+    }
+  }
+}
+
+/** The last change to each tuple of a subject. */
+export class SubjectChanges implements Iterable<TupleChange> {
+  readonly #byTuple: ReadonlyMap<string, TupleChange>;
+
+  constructor(byTuple: ReadonlyMap<string, TupleChange>) {
+    this.#byTuple = byTuple;
+  }
+
+  /** Undefined: what the store said holds. */
+  find(relation: number, object: string): TupleChange | undefined {
+    return this.#byTuple.get(tupleKey(relation, object));
+  }
+
+  [Symbol.iterator](): Iterator<TupleChange> {
+    return this.#byTuple.values();
+  }
 }
 
 /**
@@ -54,37 +87,46 @@ interface Generation {
  * collection. A confirmed change that stays a little longer does no harm: what is newer stays longer still.
  */
 export class SubjectDeltas {
-  /** The oldest first. */
+  /** The oldest first. Once there was one, there always is: whoever reads finds its commits from there on. */
   #generations: Generation[] = [];
-  readonly #open = new Map<string, Set<SubjectDelta>>();
 
-  /** A commit: from now on every read that is under way or starts sees it. */
+  /** A commit: from now on every read that is in flight or starts sees it. */
   commit(subject: string, change: TupleChange, seq: number): void {
     let newest = this.#generations.at(-1);
-    if (newest === undefined || newest.count >= GENERATION_CHANGES) {
-      newest = { changes: new Map(), count: 0, lastSeq: seq };
-      this.#generations.push(newest);
-    }
+    if (newest === undefined || newest.count >= GENERATION_CHANGES) newest = this.#begin(newest);
     newest.count += 1;
     newest.lastSeq = seq;
+    const key = tupleKey(change.relation, change.object);
     const changes = newest.changes.get(subject);
-    if (changes === undefined) newest.changes.set(subject, [change]);
-    else changes.push(change);
-    const deltas = this.#open.get(subject);
-    if (deltas !== undefined) for (const delta of deltas) delta.add(change);
+    if (changes === undefined) newest.changes.set(subject, new Map([[key, change]]));
+    else changes.set(key, change);
+  }
+
+  #begin(former: Generation | undefined): Generation {
+    const generation = createGeneration();
+    if (former !== undefined) former.next = generation;
+    this.#generations.push(generation);
+    return generation;
   }
 
   /** State now holds every commit up to `seq`: reads that start from here on find them there. */
   confirm(seq: number): void {
-    const first = this.#generations.findIndex(({ lastSeq }) => lastSeq > seq);
-    this.#generations = first < 0 ? [] : this.#generations.slice(first);
+    const generations = this.#generations;
+    let confirmed = 0;
+    while (confirmed < generations.length && this.#isConfirmed(generations[confirmed], seq)) confirmed += 1;
+    if (confirmed === 0) return;
+    if (confirmed === generations.length) this.#begin(generations.at(-1));
+    this.#generations = generations.slice(confirmed);
+  }
+
+  #isConfirmed(generation: Generation | undefined, seq: number): boolean {
+    return generation !== undefined && generation.count > 0 && generation.lastSeq <= seq;
   }
 
   /** What was committed for the tuple and is not confirmed. */
   find(subject: string, relation: number, object: string): TupleChange | undefined {
     for (let index = this.#generations.length - 1; index >= 0; index -= 1) {
-      const changes = this.#generations[index]?.changes.get(subject);
-      const change = changes?.findLast((each) => each.relation === relation && each.object === object);
+      const change = this.#generations[index]?.changes.get(subject)?.get(tupleKey(relation, object));
       if (change !== undefined) return change;
     }
     return undefined;
@@ -92,17 +134,8 @@ export class SubjectDeltas {
 
   /** To be called before the read is sent. */
   open(subject: string): SubjectDelta {
-    const overlay = this.#generations.flatMap(({ changes }) => changes.get(subject) ?? []);
-    const delta = new SubjectDelta(subject, overlay);
-    const deltas = this.#open.get(subject);
-    if (deltas === undefined) this.#open.set(subject, new Set([delta]));
-    else deltas.add(delta);
-    return delta;
-  }
-
-  close(delta: SubjectDelta): void {
-    const deltas = this.#open.get(delta.subject);
-    if (deltas?.delete(delta) && deltas.size === 0) this.#open.delete(delta.subject);
+    const [oldest = this.#begin(undefined)] = this.#generations;
+    return new SubjectDelta(subject, oldest);
   }
 
   /** Changes that are held. */

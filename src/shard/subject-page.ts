@@ -1,12 +1,13 @@
 // Subject pages: the grants of one subject in memory, the form in which checks are answered. A *whole* page holds every
-// live grant, so what it does not hold does not exist. A *sparse* page, for a subject with more than subjectRowsMax
-// rows, holds the tuples that were asked for, present or absent; about any other it knows nothing.
+// live grant, so what it does not hold does not exist; it keeps them in the order of a listing. A *sparse* page, of a subject
+// that is large or not read to its end, holds tuples that were asked for, present or absent; about any other it knows nothing.
 
 import { assert } from '../core/assert.ts';
 import { timeOfId } from '../core/ids.ts';
-import { compareUtf8, RELATIONS, relationNumber } from '../core/tuples.ts';
+import { compareUtf8, RELATIONS, type Relation, relationNumber } from '../core/tuples.ts';
 import type { GrantRow } from '../store/store.ts';
 import { Evictable } from './memory-budget.ts';
+import { firstAfter, ObjectOrder } from './object-order.ts';
 import { TupleTable } from './tuple-table.ts';
 
 /** What a grant is besides its tuple. */
@@ -28,32 +29,48 @@ function unpackFacts(packed: string): GrantFacts {
   return { grantId: packed.slice(0, space), createdAtMs: Number(packed.slice(space + 1)) };
 }
 
-/** Live and gone rows of a subject up to which its page is held whole: about 2 MiB, read in some 20 ms. */
-export const SUBJECT_ROWS_MAX_DEFAULT = 10_000;
-
 /**
- * Estimated bytes: of a page with its maps, and of a grant besides the characters of its object (map entry, id).
- * Held against resident memory by the benchmark `memory`.
+ * Estimated bytes: of a page with its maps, of a grant besides the characters of its object (map entry, id), and of its
+ * place in the order of a listing. Held against resident memory by the benchmark `memory`.
  */
 const PAGE_BYTES = 550;
 const GRANT_BYTES = 120;
+const ORDER_BYTES = 12;
+
+/** Grants of a whole page that a listing puts in order itself. */
+const UNORDERED_MAX = 16;
+
+const WIDE = /[\u0100-\uffff]/;
+
+/** What V8 keeps of a text: two bytes a unit as soon as one of them needs that. */
+export const bytesOfText = (text: string): number => (WIDE.test(text) ? 2 * text.length : text.length);
+
+const RELATIONS_ASCENDING = [...RELATIONS].sort();
+
+const NO_OBJECTS: readonly string[] = [];
 
 export class SubjectPage extends Evictable {
   readonly subject: string;
   readonly whole: boolean;
+  /** Reads of the store that a whole page would have spared, since a sparse one began. */
+  reads = 0;
   readonly #onEvict: (page: SubjectPage) => void;
   /** The facts of each grant. `null`, on sparse pages only: known to be absent. */
-  readonly #table = new TupleTable();
-  /** Objects of a relation in the order of their bytes, made when first listed and dropped by the next change. */
-  #sorted: Map<number, readonly string[]> | undefined;
-  #estimate: number;
+  #table = new TupleTable();
+  /** Of a sparse page: what it came to know before. */
+  #former: TupleTable | undefined;
+  /** By relation, of a whole page with more than a few grants. */
+  #orders: ObjectOrder[] | undefined;
+  readonly #baseBytes: number;
+  #tableBytes = 0;
+  #formerBytes = 0;
 
   constructor(subject: string, whole: boolean, onEvict: (page: SubjectPage) => void) {
     super();
     this.subject = subject;
     this.whole = whole;
     this.#onEvict = onEvict;
-    this.#estimate = PAGE_BYTES + subject.length;
+    this.#baseBytes = PAGE_BYTES + bytesOfText(subject);
   }
 
   override evict(): void {
@@ -62,89 +79,100 @@ export class SubjectPage extends Evictable {
 
   /** Bytes by the present content. */
   get estimate(): number {
-    return this.#estimate;
+    const ordered = this.#orders === undefined ? 0 : ORDER_BYTES * this.#table.size;
+    return this.#baseBytes + this.#tableBytes + this.#formerBytes + ordered;
   }
 
-  /** Live grants of a whole page; of a sparse one, tuples known. */
+  /** Live grants of a whole page; of a sparse one, tuples known, some counted twice. */
   get tuples(): number {
-    return this.#table.size;
+    return this.#table.size + (this.#former?.size ?? 0);
   }
 
   /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
   find(relation: number, object: string): GrantFacts | null | undefined {
-    const packed = this.#table.get(relation, object);
-    if (packed === undefined) return this.whole ? null : undefined;
+    let packed = this.#table.get(relation, object);
+    if (packed === undefined) {
+      if (this.whole) return null;
+      packed = this.#former?.get(relation, object);
+      if (packed === undefined) return undefined;
+    }
     return packed === null ? null : unpackFacts(packed);
   }
 
   /** Whether there is the grant; `undefined` where this (sparse) page does not know. */
   holds(relation: number, object: string): boolean | undefined {
-    const packed = this.#table.get(relation, object);
-    if (packed === undefined) return this.whole ? false : undefined;
+    let packed = this.#table.get(relation, object);
+    if (packed === undefined) {
+      if (this.whole) return false;
+      packed = this.#former?.get(relation, object);
+      if (packed === undefined) return undefined;
+    }
     return packed !== null;
   }
 
-  /** Sets what holds for a tuple from now on. */
+  /** Sets what holds for a tuple from now on. Costs a search and a move, however many grants there are. */
   set(relation: number, object: string, facts: GrantFacts | null): void {
-    this.#sorted?.delete(relation);
+    const bytes = GRANT_BYTES + bytesOfText(object);
     if (facts === null && this.whole) {
-      if (this.#table.delete(relation, object)) this.#count(-1, object);
+      if (!this.#table.delete(relation, object)) return;
+      this.#tableBytes -= bytes;
+      this.#orders?.[relation]?.delete(object);
     } else if (this.#table.set(relation, object, facts === null ? null : packFacts(facts))) {
-      this.#count(1, object);
+      this.#tableBytes += bytes;
+      if (this.#orders !== undefined) this.#orderOf(this.#orders, relation).add(object);
+      else if (this.whole && this.#table.size > UNORDERED_MAX) this.#orders = this.#createOrders();
     }
   }
 
-  #count(change: 1 | -1, object: string): void {
-    this.#estimate += change * (GRANT_BYTES + object.length);
+  #createOrders(): ObjectOrder[] {
+    const orders: ObjectOrder[] = [];
+    for (const { relation, object } of this.#table.tuples()) this.#orderOf(orders, relation).add(object);
+    return orders;
+  }
+
+  #orderOf(orders: ObjectOrder[], relation: number): ObjectOrder {
+    const order = orders[relation] ?? new ObjectOrder();
+    orders[relation] = order;
+    return order;
   }
 
   /**
-   * Where a sparse page holds more than `tuplesMax`, forgets tuples until it holds half of that: seldom, and of old and new
-   * ones alike, so that what is asked for now is known soon. To be called while it is not pinned.
+   * Keeps a sparse page within `tuplesMax`: whenever it has come to know half of that, it forgets what it knew before
+   * then. What is asked for now is known soon, and forgetting costs nothing.
    */
-  trim(tuplesMax: number): void {
-    assert(!this.whole && this.pins === 0, 'only a sparse page that nobody relies on forgets');
-    if (this.#table.size <= tuplesMax) return;
-    const kept = Math.floor(tuplesMax / 2);
-    const tuples = [...this.#table.tuples()];
-    for (const [index, { relation, object }] of tuples.entries()) {
-      const keep = Math.floor(((index + 1) * kept) / tuples.length) > Math.floor((index * kept) / tuples.length);
-      if (!keep && this.#table.delete(relation, object)) this.#count(-1, object);
-    }
+  age(tuplesMax: number): void {
+    assert(!this.whole, 'only a sparse page forgets');
+    if (2 * this.#table.size < tuplesMax) return;
+    this.#former = this.#table;
+    this.#formerBytes = this.#tableBytes;
+    this.#table = new TupleTable();
+    this.#tableBytes = 0;
   }
 
-  /** Objects of a whole page under a relation, ascending by bytes. */
+  /** Objects of a whole page under a relation, ascending by bytes. To be read before the next change. */
   objects(relation: number): readonly string[] {
     assert(this.whole, 'only a whole page can be listed');
-    let sorted = this.#sorted?.get(relation);
-    if (sorted === undefined) {
-      sorted = this.#table.objects(relation).sort(compareUtf8);
-      this.#sorted ??= new Map();
-      this.#sorted.set(relation, sorted);
-    }
-    return sorted;
+    if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_OBJECTS;
+    return this.#table.objects(relation).sort(compareUtf8);
   }
 
-  /** Every live grant of a whole page, ascending by the bytes of (relation, object). */
-  grants(): GrantRow[] {
-    return [...RELATIONS].sort().flatMap((relation) => {
+  /** Up to `limit` grants of a whole page, ascending by the bytes of (relation, object), after a tuple. */
+  grantsAfter(
+    after: { readonly relation: Relation; readonly object: string } | undefined,
+    limit: number,
+  ): readonly GrantRow[] {
+    const found: GrantRow[] = [];
+    for (const relation of RELATIONS_ASCENDING) {
+      if (after !== undefined && relation < after.relation) continue;
       const number = relationNumber(relation) ?? 0;
-      return this.objects(number).flatMap((object) => {
+      const objects = this.objects(number);
+      const start = after?.relation === relation ? firstAfter(objects, after.object) : 0;
+      for (const object of objects.slice(start, start + limit - found.length)) {
         const facts = this.find(number, object);
-        return facts ? [{ relation, object, ...facts }] : [];
-      });
-    });
+        if (facts) found.push({ relation, object, ...facts });
+      }
+      if (found.length >= limit) break;
+    }
+    return found;
   }
-}
-
-/** The position of the first object greater than `after` in an ascending list. */
-export function firstAfter(sorted: readonly string[], after: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareUtf8(sorted[middle] ?? '', after) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

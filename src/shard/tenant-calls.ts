@@ -7,7 +7,6 @@ import { type KeyId, parseKeyId, parseTenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import { slotOfTenant } from '../core/slots.ts';
 import { isLeaving } from '../core/tenants.ts';
-import { TextMap } from '../core/text-map.ts';
 import { columnsOf, type Namespace, type Relation, type TupleColumns } from '../core/tuples.ts';
 import { appendTraced } from './append-spans.ts';
 import { ACCESS } from './call-access.ts';
@@ -24,9 +23,9 @@ import {
 } from './operations.ts';
 import type { Attempt, GrantRequest, GrantResult, HandleGrant, ListedKey, Page, PageQuery } from './shard.ts';
 import { readFromStore, storeDeadline } from './store-calls.ts';
-import type { SubjectPage } from './subject-page.ts';
 import type { TenantMemory } from './tenant-memory.ts';
 import type { Tenure } from './tenure.ts';
+import type { WatchedTuple } from './watched-tuples.ts';
 
 const BULK_CHECKS_MAX = 100;
 const WRITES_MAX = 1000;
@@ -113,16 +112,12 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
 
   async #checkSlowly(handle: Handle, subject: string, relation: number, object: string): Promise<boolean> {
     this.dependencies.lookups.misses += 1;
-    const { memory } = handle;
-    const page = await memory.pinPage(subject);
+    const { tuples, release } = await handle.memory.pages.hold(subject, relation, object);
     try {
-      await memory.learn(page, relation, object);
       this.handles.assertGood(handle);
-      const authorized = page.holds(relation, object);
-      assert(authorized !== undefined, 'a learnt tuple is known');
-      return authorized;
+      return answersOf(tuples)[0] === true;
     } finally {
-      memory.unpinPage(page);
+      release();
     }
   }
 
@@ -134,24 +129,19 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     const handle = this.handles.use(number, ACCESS.checkBulk);
     const authorized = this.#decide(handle.memory, checks);
     if (authorized !== undefined) return { authorized, checkedAtMs: this.dependencies.clock.wallMs() };
-    const pinned = await this.#pinTuples(handle.memory, checks);
+    this.#countLookups(handle.memory, checks);
+    const { tuples, release } = await handle.memory.pages.holdAll(checks);
     try {
       this.handles.assertGood(handle);
       // From here to the answer nothing awaits: one moment of the tenant's history.
-      const decided = this.#decide(handle.memory, checks, pinned);
-      assert(decided !== undefined, 'a pinned tuple is known');
-      return { authorized: decided, checkedAtMs: this.dependencies.clock.wallMs() };
+      return { authorized: answersOf(tuples), checkedAtMs: this.dependencies.clock.wallMs() };
     } finally {
-      for (const page of pinned.values()) handle.memory.unpinPage(page);
+      release();
     }
   }
 
   /** All from the pages in memory, or undefined where one of them is not known there. */
-  #decide(
-    memory: TenantMemory,
-    { subjects, relations, objects }: TupleColumns,
-    pages: TextMap<SubjectPage> = memory.pages,
-  ): boolean[] | undefined {
+  #decide({ pages }: TenantMemory, { subjects, relations, objects }: TupleColumns): boolean[] | undefined {
     const found = pages.getMany(subjects);
     for (const page of found) {
       if (page === undefined) return undefined;
@@ -163,37 +153,16 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
       if (holds === undefined) return undefined;
       authorized.push(holds);
     }
-    if (pages === memory.pages) this.dependencies.lookups.hits += subjects.length;
+    this.dependencies.lookups.hits += subjects.length;
     return authorized;
   }
 
-  /** Pages by subject, pinned, that know each of the tuples. */
-  async #pinTuples(
-    memory: TenantMemory,
-    { subjects, relations, objects }: TupleColumns,
-  ): Promise<TextMap<SubjectPage>> {
+  #countLookups({ pages }: TenantMemory, { subjects }: TupleColumns): void {
     const { lookups } = this.dependencies;
-    const pinned = new TextMap<SubjectPage>();
-    const missing = new Set<string>();
-    for (const subject of subjects) {
-      if (pinned.has(subject) || missing.has(subject)) continue;
-      const page = memory.pinLoaded(subject);
-      if (page === undefined) missing.add(subject);
-      else pinned.set(subject, page);
+    for (const subject of new Set(subjects)) {
+      if (pages.get(subject) === undefined) lookups.misses += 1;
+      else lookups.hits += 1;
     }
-    lookups.hits += pinned.size;
-    lookups.misses += missing.size;
-    let failure = await firstFailure([...missing], async (subject) => {
-      pinned.set(subject, await memory.pinPage(subject));
-    });
-    const unknown = subjects.flatMap((subject, index) => {
-      const [page, relation = 0, object = ''] = [pinned.get(subject), relations[index], objects[index]];
-      return page?.holds(relation, object) === undefined && page !== undefined ? [{ page, relation, object }] : [];
-    });
-    failure ??= await firstFailure(unknown, ({ page, relation, object }) => memory.learn(page, relation, object));
-    if (failure === undefined) return pinned;
-    for (const page of pinned.values()) memory.unpinPage(page);
-    throw failure.reason;
   }
 
   // ---- grants ----
@@ -206,17 +175,19 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     assert(writes.length <= WRITES_MAX, 'a call carries at most 1,000 writes');
     const handle = this.handles.use(number, ACCESS.writeGrants);
     const { memory } = handle;
-    const pinned = await this.#pinTuples(memory, columnsOf(writes));
+    const columns = columnsOf(writes);
+    this.#countLookups(memory, columns);
+    const { tuples, release } = await memory.pages.holdAll(columns);
     try {
       await memory.namespaces.pin();
       try {
         this.handles.assertGood(handle);
         const enqueue = () =>
           writes.map((write, index) => {
-            const page = pinned.get(write.subject);
-            assert(page !== undefined, 'the page of every write is pinned');
+            const tuple = tuples[index];
+            assert(tuple !== undefined, 'the tuple of every write is known');
             const length = write.subject.length + write.object.length;
-            return this.#enqueue(handle, attempt, index, length, decideGrant(this.dependencies, memory, page, write));
+            return this.#enqueue(handle, attempt, index, length, decideGrant(this.dependencies, memory, tuple, write));
           });
         const results = await appendTraced(writes.length, () => settleAll(enqueue()));
         return results.map((result) => {
@@ -227,7 +198,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
         memory.namespaces.unpin();
       }
     } finally {
-      for (const page of pinned.values()) memory.unpinPage(page);
+      release();
     }
   }
 
@@ -252,7 +223,9 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     number: number,
     query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
   ): Promise<Page<string>> {
-    return this.read(number, ACCESS.listObjects, (handle) => listObjects(this.dependencies, handle.memory, query));
+    return this.read(number, ACCESS.listObjects, ({ tenure, memory }) =>
+      listObjects(this.dependencies, tenure, memory, query),
+    );
   }
 
   /** A read under a handle: good when it starts and when it is answered. */
@@ -358,14 +331,11 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   }
 }
 
-/** Runs all side by side and settles them before it gives the first failure, so that nothing goes on behind it. */
-async function firstFailure<Item>(
-  items: readonly Item[],
-  run: (item: Item) => Promise<void>,
-): Promise<PromiseRejectedResult | undefined> {
-  if (items.length === 0) return undefined;
-  const settled = await Promise.allSettled(items.map(run));
-  return settled.find((each) => each.status === 'rejected');
+function answersOf(tuples: readonly WatchedTuple[]): boolean[] {
+  return tuples.map(({ facts }) => {
+    assert(facts !== undefined, 'a tuple that is held is known');
+    return facts !== null;
+  });
 }
 
 /** All results; the first failure once every one is settled, so that nothing is decided behind an answer. */

@@ -20,6 +20,7 @@ import { type OperationResult, recallResult } from './operations.ts';
 import { type RecoveryPorts, readCheckpoint, readTenants, recallTail, recoverLog } from './recovery.ts';
 import { ShardFailure, type SlotStatus } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
+import type { PageLimits } from './subject-pages.ts';
 import { TenantMemory } from './tenant-memory.ts';
 
 const RETRY_MS = 200;
@@ -31,7 +32,7 @@ export interface TenureDependencies {
   readonly clock: Clock;
   readonly ids: IdFactory;
   readonly budget: MemoryBudget;
-  readonly subjectRowsMax: number;
+  readonly pageLimits: PageLimits;
   readonly segmentSize: number;
   /** How long operation ids are kept: twice the deadline. */
   readonly operationsKeptMs: number;

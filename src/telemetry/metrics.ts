@@ -44,7 +44,11 @@ export interface Metrics {
   readonly shardQueueLength: Gauge;
   readonly pageLookups: Counter<'result'>;
   readonly pageCacheBytes: Gauge;
+  readonly pageCacheLimitBytes: Gauge;
   readonly pageCacheEvictions: Counter;
+  readonly loadGateBytes: Gauge<'work'>;
+  readonly loadGateWaiting: Gauge<'work'>;
+  readonly loadGateRefused: Counter<'work'>;
   readonly appendSeconds: Histogram;
   readonly appendBatchOperations: Histogram;
   readonly appends: Counter<'outcome'>;
@@ -193,6 +197,12 @@ export function createMetrics(): Metrics {
       help: 'Subject pages dropped to keep the bound.',
       registers,
     }),
+    loadGateRefused: new Counter({
+      name: 'grantd_load_gate_refused_total',
+      help: 'Reads of the store, and calls with many tuples, refused as overloaded since their tenant had more of them than memory allows, by work: read or call.',
+      labelNames: ['work'],
+      registers,
+    }),
     appendSeconds: new Histogram({
       name: 'grantd_append_seconds',
       help: 'Duration of one append to the log, until it is known to be durable.',
@@ -280,7 +290,24 @@ function createSummedGauges(registers: Registry[]) {
     }),
     pageCacheBytes: new Gauge({
       name: 'grantd_page_cache_bytes',
-      help: 'Estimated bytes of the subject pages held in memory.',
+      help: 'Estimated bytes of the subject pages held in memory, and of what is being read or held by calls.',
+      registers,
+    }),
+    pageCacheLimitBytes: new Gauge({
+      name: 'grantd_page_cache_limit_bytes',
+      help: 'The bound of grantd_page_cache_bytes.',
+      registers,
+    }),
+    loadGateBytes: new Gauge({
+      name: 'grantd_load_gate_bytes',
+      help: 'Bytes reserved for a while, by work: read (reads of the store in flight) or call (tuples held by bulk checks and writes).',
+      labelNames: ['work'],
+      registers,
+    }),
+    loadGateWaiting: new Gauge({
+      name: 'grantd_load_gate_waiting',
+      help: 'Reads of the store, and calls with many tuples, that wait for memory, by work: read or call.',
+      labelNames: ['work'],
       registers,
     }),
     leaseSeconds: new Gauge({

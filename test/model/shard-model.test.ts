@@ -245,8 +245,12 @@ class Run {
 for (const { name, options } of [
   { name: 'whole pages, all in memory', options: {} },
   { name: 'whole pages, hardly any memory', options: { pageCacheBytesMax: 1500 } },
-  { name: 'sparse pages', options: { subjectRowsMax: 2 } },
-  { name: 'sparse pages, hardly any memory', options: { subjectRowsMax: 2, pageCacheBytesMax: 1500 } },
+  { name: 'sparse pages', options: { pageLimits: { rowsMax: 2 } } },
+  {
+    name: 'pages read in slices, and to their end once they are asked about',
+    options: { pageLimits: { rowsPerRead: 2, readsBeforeWhole: 2 } },
+  },
+  { name: 'sparse pages, hardly any memory', options: { pageLimits: { rowsMax: 2 }, pageCacheBytesMax: 1500 } },
 ]) {
   test(`a shard answers as a plain map does: ${name}`, { timeout: 120_000 }, async () => {
     await fc.assert(

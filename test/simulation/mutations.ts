@@ -133,8 +133,38 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'memory',
     edits: [
       {
-        file: 'src/shard/tenant-memory.ts',
-        find: 'for (const { relation, object, facts } of delta.changes()) page.set(relation, object, facts);',
+        file: 'src/shard/subject-pages.ts',
+        find: 'if (whole) fill(page, grants, delta);',
+        replace: 'if (whole) fill(page, grants);',
+      },
+    ],
+  },
+  {
+    name: 'whole-page-delta',
+    what: 'A page that was read to its end in slices is installed without what was committed meanwhile.',
+    caughtBy: 'memory',
+    edits: [{ file: 'src/shard/subject-pages.ts', find: 'fill(page, [], delta);', replace: '' }],
+  },
+  {
+    name: 'watched-tuples',
+    what: 'A call is not told what is committed while it waits for others of its tuples.',
+    caughtBy: 'memory',
+    edits: [
+      {
+        file: 'src/shard/subject-pages.ts',
+        find: 'this.#watched.commit(subject, relation, object, facts);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'point-read-overlay',
+    what: 'A tuple is read from the state tables although a newer change of it is not confirmed there.',
+    caughtBy: 'memory',
+    edits: [
+      {
+        file: 'src/shard/subject-pages.ts',
+        find: 'tuple.facts = this.#deltas.find(subject, relation, object)?.facts;',
         replace: '',
       },
     ],

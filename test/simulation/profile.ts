@@ -1,6 +1,7 @@
 // What a run is made of: sizes, faults and their odds, drawn from the seed. A focus makes the faults that one protection is
 // there for frequent; without one the draw is broad.
 
+import type { PageLimits } from '../../src/shard/subject-pages.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { NO_STORE_FAULTS, type StoreFaults } from './store-view.ts';
 
@@ -74,7 +75,7 @@ export interface Profile {
   readonly subjects: number;
   readonly objects: number;
   readonly segmentSize: number;
-  readonly subjectRowsMax: number;
+  readonly pageLimits: Partial<PageLimits>;
   readonly memoryBytesMax: number;
   readonly logRetentionMs: number;
   readonly store: StoreFaults;
@@ -94,6 +95,7 @@ export interface Profile {
   readonly readsMostly: boolean;
 }
 
+const SLICED: Partial<PageLimits> = { rowsPerRead: 1, readsBeforeWhole: 2 };
 const HOUR_MS = 3_600_000;
 /** Longer than operation ids are kept, so that what a recovery has to read back is there. */
 const SHORT_RETENTION_MS = 26_000;
@@ -179,6 +181,8 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
   const pressed = focus === 'memory' || random.chance(0.5);
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
+  // Most subjects need several reads then, and are read to their end when they are asked about again.
+  const sliced = random.chance(0.5);
   const trims = random.chance(0.3) && focus !== 'displaced' && focus !== 'late-bytes';
   // Much of the same, where what one client does has to be seen by the next at once.
   const crowded = focus === 'moves' || focus === 'delays' || focus === 'zombies';
@@ -198,7 +202,7 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     subjects: crowded ? 1 : random.whole(2, 3),
     objects: crowded ? 2 : random.whole(2, 5),
     segmentSize: random.pick([4, 8, 32]),
-    subjectRowsMax: sparse ? random.whole(1, 3) : 10_000,
+    pageLimits: sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
     memoryBytesMax: pressed ? random.whole(600, 3000) : 1_000_000,
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,

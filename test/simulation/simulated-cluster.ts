@@ -138,7 +138,7 @@ export class SimulatedCluster {
         address,
         meta: this.meta,
         plans: BUILT_IN_PLANS,
-        subjectRowsMax: this.#profile.subjectRowsMax,
+        pageLimits: this.#profile.pageLimits,
         logRetentionMs: this.#profile.logRetentionMs,
         maintenanceMs: 100,
       },

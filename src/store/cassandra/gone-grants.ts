@@ -7,9 +7,9 @@
 // that is not there now, at a quorum, has no write on its way that is older than they are; and one that comes is newer,
 // and stands. A row is removed only where it is gone and no newer than its target; what stands beside it is never covered.
 
+import { inParallel } from '../../core/in-parallel.ts';
 import type { Relation } from '../../core/tuples.ts';
 import type { DeadlineMs, StateStore } from '../store.ts';
-import { inParallel } from './in-parallel.ts';
 import { readWhole } from './read-whole.ts';
 import { booleanAt, integerAt, textAt } from './rows.ts';
 import type { Session, Value } from './session.ts';

@@ -3,9 +3,9 @@
 // not come across what was removed; where it was forgotten (a restart), the work begins anew, over rows that are gone.
 
 import type { TenantId } from '../../core/ids.ts';
+import { inParallel } from '../../core/in-parallel.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import type { DeadlineMs, Stamp, StateStore } from '../store.ts';
-import { inParallel } from './in-parallel.ts';
 import { readWhole } from './read-whole.ts';
 import { integerAt, textAt } from './rows.ts';
 import type { Session } from './session.ts';

@@ -1,8 +1,8 @@
 // Writes of state, confirmed by a quorum. A call that failed is made again with the very same writes; those of them that were
 // confirmed are not sent again, so that it gets on even where a database under load cannot do all of it in one deadline.
 
+import { inParallel } from '../../core/in-parallel.ts';
 import type { StateStore, StateWrite } from '../store.ts';
-import { inParallel } from './in-parallel.ts';
 import type { Session } from './session.ts';
 import { type StateBatch, StateStatements } from './state-statements.ts';
 

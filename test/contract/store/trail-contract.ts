@@ -11,6 +11,7 @@ import { Connection } from '../../../src/shard/connection.ts';
 import { purgeTenants } from '../../../src/shard/maintenance.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { claimSlot } from '../../../src/shard/recovery.ts';
+import { PAGE_LIMITS } from '../../../src/shard/subject-pages.ts';
 import { Tenure } from '../../../src/shard/tenure.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createProcessClock } from '../../support/process-clock.ts';
@@ -36,7 +37,7 @@ async function openOwner(store: Store, slot: number) {
     clock,
     ids,
     budget: new MemoryBudget(1_000_000),
-    subjectRowsMax: 1000,
+    pageLimits: PAGE_LIMITS,
     segmentSize: SEGMENT_SIZE,
     operationsKeptMs: 20_000,
     leaseValid: () => true,

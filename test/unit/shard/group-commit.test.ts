@@ -244,3 +244,27 @@ test('a defect while a commit is taken in ends the tenure; the log keeps what wa
   assert.equal(await heir.check(again, TUPLE), true);
   heir.kill();
 });
+
+test('the end of a tenure tells many writes that wait in several steps, each that nothing was done', async () => {
+  const { slot, tenantId } = await openSlot();
+  slot.faults.turn('hold', ['append']);
+  let refused = 0;
+  const writes = Array.from({ length: 2600 }, (_, index) =>
+    submit(slot, tenantId, `n${index}`).catch((error: { kind: string }) => {
+      if (error.kind === 'not-serving') refused += 1;
+    }),
+  );
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const waiting = slot.tenure.queueLength;
+  assert.ok(waiting > 2000, `${waiting} wait`);
+  slot.tenure.end('the test ends it');
+  for (let step = 1; refused < waiting; step += 1) {
+    await turns(1);
+    // What `end` told itself, and then one more step each turn.
+    assert.ok(refused <= 500 * (step + 1), `${refused} were told by step ${step}`);
+    assert.ok(step < 100);
+  }
+  slot.faults.restore(['append']);
+  await Promise.all(writes);
+  slot.kill();
+});

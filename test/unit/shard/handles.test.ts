@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { columnsOf } from '../../../src/core/tuples.ts';
+import { HandleTable } from '../../../src/shard/handles.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, RELEASE, settled, tuple, turns, waitFor } from './tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
@@ -227,5 +228,25 @@ test("tenants do not see each other's grants, namespaces, keys or pages", async 
   await assert.rejects(slot.front.authenticate({ ...key, tenantId: otherId }), { code: 'unauthorized' });
   assert.equal(await slot.check(handle, TUPLE), true);
   assert.equal(await settled(turns(1)), true);
+  slot.kill();
+});
+
+test('a connection with many handles is closed at once and worked off in several steps', async () => {
+  const { slot, tenantId } = await openSlot();
+  const memory = slot.tenure.tenants.get(tenantId);
+  assert.ok(memory !== undefined);
+  const table = new HandleTable(slot.clock);
+  const of = { tenure: slot.tenure, memory, keyId: '', actor: 'test', use: undefined, expiresAtMs: undefined };
+  const numbers = Array.from({ length: 12_000 }, () => table.grant(of, 7).handle);
+  let ended = 0;
+  const removeHandle = memory.removeHandle.bind(memory);
+  memory.removeHandle = (handle) => {
+    ended += 1;
+    removeHandle(handle);
+  };
+  table.close();
+  assert.ok(ended <= 5000, `${ended} ended in one step`);
+  assert.throws(() => table.use(numbers.at(-1) ?? 0, 0), { kind: 'handle-gone' });
+  await waitFor(() => ended === 12_000);
   slot.kill();
 });

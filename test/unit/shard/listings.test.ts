@@ -69,9 +69,9 @@ test('a cursor is good for its tenant and its query alone, and only as it was is
   slot.kill();
 });
 
-for (const subjectRowsMax of [100, 3]) {
-  test(`objects come by their bytes, of one namespace where it is named: pages of ${subjectRowsMax} rows`, async () => {
-    const { slot, handle } = await openSlot({ subjectRowsMax });
+for (const rowsMax of [100, 3]) {
+  test(`objects come by their bytes, of one namespace where it is named: pages of ${rowsMax} rows`, async () => {
+    const { slot, handle } = await openSlot({ pageLimits: { rowsMax } });
     const objects = ['doc:\u{1F600}', 'doc:\uFFFD', 'doc:z', 'do:1', 'docs:1', 'doc.x:1', 'doc:a:b'];
     await writeAll(
       slot,
@@ -94,7 +94,7 @@ for (const subjectRowsMax of [100, 3]) {
 
 for (const { name, options } of [
   { name: 'from memory', options: {} },
-  { name: 'of a subject too large for memory', options: { subjectRowsMax: 20 } },
+  { name: 'of a subject too large for memory', options: { pageLimits: { rowsMax: 20 } } },
 ] satisfies { name: string; options: SlotOptions }[]) {
   test(`what is granted throughout a listing appears exactly once while others come and go: ${name}`, async () => {
     const { slot, handle } = await openSlot(options);
@@ -130,7 +130,7 @@ for (const { name, options } of [
 }
 
 test('a subject with thousands of revoked grants is listed in order, whatever state holds by then', async () => {
-  const { slot, handle } = await openSlot({ subjectRowsMax: 50 });
+  const { slot, handle } = await openSlot({ pageLimits: { rowsMax: 50 } });
   const objects = numbered(1500);
   for (let start = 0; start < 1500; start += 500) {
     await writeAll(
@@ -264,7 +264,7 @@ test('keys come by id, page by page, without those revoked meanwhile', async () 
 });
 
 test('a listing whose store fails is not answered', async () => {
-  const { slot, tenantId, handle } = await openSlot({ subjectRowsMax: 2 });
+  const { slot, tenantId, handle } = await openSlot({ pageLimits: { rowsMax: 2 } });
   await writeAll(
     slot,
     handle,
@@ -297,4 +297,39 @@ test('an enumeration that waits for write-behind ends with the tenure', async ()
   await assert.rejects(listing, { kind: 'not-serving' });
   await assert.rejects(slot.tenure.applied(), { kind: 'not-serving' });
   slot.kill();
+});
+
+test('a listing whose subject changes faster than a step can take in begins again, and not for ever', async () => {
+  for (const [busyReads, succeeds] of [
+    [1, true],
+    [100, false],
+  ] as const) {
+    const { memory, slot, tenantId, handle } = await openSlot({ pageLimits: { rowsMax: 5 } });
+    await writeAll(
+      slot,
+      handle,
+      numbered(20).map((object) => tuple('user:a', object)),
+    );
+    await slot.applied();
+    const tenant = slot.tenure.tenants.get(tenantId);
+    assert.ok(tenant !== undefined);
+    const listGrants = memory.listGrants.bind(memory);
+    let reads = 0;
+    memory.listGrants = async (asked, deadline) => {
+      const read = await listGrants(asked, deadline);
+      if (asked.relation === undefined) return read;
+      reads += 1;
+      if (reads <= busyReads) {
+        for (let index = 0; index < 600; index += 1)
+          tenant.pages.commit('user:a', 6, `other:${index}`, null, 1_000_000);
+        tenant.pages.confirm(2_000_000);
+      }
+      return read;
+    };
+    const listing = slot.connection.listObjects(handle, query());
+    if (succeeds) assert.deepEqual((await listing).items, numbered(20));
+    else await assert.rejects(listing, { code: 'overloaded' });
+    assert.equal(reads, succeeds ? 2 : 3);
+    slot.kill();
+  }
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Evictable, MemoryBudget } from '../../../src/shard/memory-budget.ts';
+import { real, waitFor } from './tools.ts';
 
 class Item extends Evictable {
   evicted = false;
@@ -78,4 +79,30 @@ test('what was used since the hand passed gets a second chance', () => {
     [true, false, true],
   );
   assert.equal(budget.evictions, 2);
+});
+
+test('what is reserved by the gates makes pages go, and many items are let go of in short steps', async () => {
+  const budget = new MemoryBudget(1_000_000);
+  const items = Array.from({ length: 10_000 }, () => new Item());
+  for (const item of items) budget.add(item, 100);
+  assert.equal(budget.evictions, 0);
+  for (const item of items) item.referenced = false;
+  const leave = await budget.loads.enter('tenant', 5000, real);
+  assert.ok(budget.bytes <= 1_000_000);
+  assert.ok(budget.evictions >= 50);
+  leave();
+  let steps = 0;
+  const clock = {
+    ...real,
+    setImmediate: (run: () => void) => {
+      steps += 1;
+      setImmediate(run);
+    },
+  };
+  const held = items.filter(({ place }) => place >= 0);
+  const others = held.splice(0, 1500);
+  await Promise.all([budget.removeAll(held, clock), budget.removeAll(others, clock)]);
+  await waitFor(() => budget.bytes === 0);
+  assert.ok(steps >= 9, `${steps} steps`);
+  assert.ok(held.every(({ place, evicted }) => place < 0 && !evicted));
 });

@@ -115,7 +115,7 @@ test('a namespace table that cannot be read fails the write and leaves no pin', 
 });
 
 test('a load that began before a commit does not cover it, though the commit was confirmed meanwhile', async () => {
-  for (const options of [{}, { subjectRowsMax: 2 }]) {
+  for (const options of [{}, { pageLimits: { rowsMax: 2 } }]) {
     const { memory, slot, handle } = await openCold(options, many('user:a', 4));
     // The read is applied at once and its answer comes late: it is old when it arrives.
     let release: () => void = () => {};
@@ -204,7 +204,7 @@ test('the budget keeps its bound over many subjects, and what was evicted is rea
 });
 
 test('a subject with very many grants is never held whole, and each of its tuples is read once', async () => {
-  const { slot, handle, tenant } = await openCold({ subjectRowsMax: 10 }, many('user:a', 30));
+  const { slot, handle, tenant } = await openCold({ pageLimits: { rowsMax: 10 } }, many('user:a', 30));
   const checks = await Promise.all(
     Array.from({ length: 20 }, () => slot.connection.check(handle, 'user:a', 6, 'doc:7')),
   );
@@ -226,7 +226,7 @@ test('a subject with very many grants is never held whole, and each of its tuple
 
 for (const rows of [30, 5]) {
   test(`a subject of ${rows} grants that is in use all the time stays within its bound, and is answered rightly`, async () => {
-    const { slot, handle, tenant } = await openCold({ subjectRowsMax: 10 }, many('user:a', rows));
+    const { slot, handle, tenant } = await openCold({ pageLimits: { rowsMax: 10 } }, many('user:a', rows));
     // Each write begins before the one before has ended: the page is never let go.
     slot.faults.turn('hold', ['append']);
     let writing = slot.grant(handle, tuple('user:a', 'new:0'));
@@ -256,7 +256,7 @@ for (const rows of [30, 5]) {
 }
 
 test('a page that outgrows its bound while a write relies on it stays current for that write', async () => {
-  const { slot, handle, tenant } = await openCold({ subjectRowsMax: 4 }, many('user:a', 2));
+  const { slot, handle, tenant } = await openCold({ pageLimits: { rowsMax: 4 } }, many('user:a', 2));
   slot.faults.turn('hold', ['append']);
   const growing = slot.connection.writeGrants(
     handle,
@@ -288,41 +288,284 @@ test('a page that outgrows its bound while a write relies on it stays current fo
   slot.kill();
 });
 
-test('a tuple read for the page that took its place does not cover what commits meanwhile', async () => {
-  const { memory, slot, handle } = await openCold({ subjectRowsMax: 4 }, many('user:a', 2));
+test('what a write waits with is known to a check, as of now, before and after it commits', async () => {
+  const { slot, handle } = await openCold({ pageLimits: { rowsMax: 4 } }, many('user:a', 20));
   slot.faults.turn('hold', ['append']);
-  const growing = slot.connection.writeGrants(
-    handle,
-    { requestId: 'req_1', expiresAtMs: soon() },
-    Array.from({ length: 20 }, (_, index) => ({ ...tuple('user:a', `new:${index}`), revoke: false })),
-  );
+  const revoking = slot.revoke(handle, tuple('user:a', 'doc:3'));
   await waitFor(() => slot.faults.heldCalls() === 1);
-  const revoking = slot.revoke(handle, tuple('user:a', 'new:0'));
-  await waitFor(() => slot.tenure.queueLength === 1);
-  slot.faults.restore(['append']);
-  slot.faults.turn('hold', ['append']);
-  await growing;
-  await waitFor(() => slot.faults.heldCalls() === 1);
-  await slot.applied();
-  let release: () => void = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const readGrant = memory.readGrant.bind(memory);
-  let reads = 0;
-  memory.readGrant = async (...given) => {
-    const row = await readGrant(...given);
-    reads += 1;
-    await held;
-    return row;
-  };
-  const checking = slot.check(handle, tuple('user:a', 'new:0'));
-  await waitFor(() => reads === 1);
+  const reads = slot.faults.calls('readGrant');
+  assert.equal(await slot.check(handle, tuple('user:a', 'doc:3')), true);
   slot.faults.restore(['append']);
   assert.equal((await revoking).kind, 'revoked');
-  release();
-  assert.equal(await checking, false);
-  assert.equal(await slot.check(handle, tuple('user:a', 'new:0')), false);
+  assert.equal(await slot.check(handle, tuple('user:a', 'doc:3')), false);
+  assert.equal(slot.faults.calls('readGrant'), reads);
+  slot.kill();
+});
+
+test('a point read never covers what is committed while it is in flight, neither for who waits nor for the page', async () => {
+  for (const confirmed of [false, true]) {
+    const { memory, slot, handle, tenant } = await openCold({ pageLimits: { rowsMax: 4 } }, many('user:a', 20));
+    await slot.check(handle, tuple('user:a', 'doc:19'));
+    const held = Promise.withResolvers<void>();
+    const readGrant = memory.readGrant.bind(memory);
+    let reads = 0;
+    memory.readGrant = async (...given) => {
+      const row = await readGrant(...given);
+      reads += 1;
+      await held.promise;
+      return row;
+    };
+    const early = slot.check(handle, tuple('user:a', 'doc:3'));
+    await waitFor(() => reads === 1);
+    tenant.pages.commit('user:a', 6, 'doc:3', null, 1_000_000);
+    if (confirmed) tenant.pages.confirm(1_000_000);
+    const late = slot.check(handle, tuple('user:a', 'doc:3'));
+    held.resolve();
+    assert.deepEqual(await Promise.all([early, late]), [false, false]);
+    assert.equal(slot.connection.check(handle, 'user:a', 6, 'doc:3'), false, 'memory knows it');
+    assert.equal(reads, 1);
+    slot.kill();
+  }
+});
+
+/** Reads of the store, as they were asked for. */
+function watchReads(memory: Awaited<ReturnType<typeof createMemoryStore>>) {
+  const listGrants = memory.listGrants.bind(memory);
+  const limits: number[] = [];
+  let atOnce = 0;
+  const seen = { limits, mostAtOnce: 0, rows: 0 };
+  memory.listGrants = async (query, deadline) => {
+    limits.push(query.limit);
+    atOnce += 1;
+    seen.mostAtOnce = Math.max(seen.mostAtOnce, atOnce);
+    await turns(2);
+    const read = await listGrants(query, deadline).finally(() => {
+      atOnce -= 1;
+    });
+    seen.rows += read.grants.length;
+    return read;
+  };
+  return seen;
+}
+
+test('a large subject is found out by one small read, and asked by points until it has been worth reading', async () => {
+  const { memory, slot, handle, tenant } = await openCold({}, many('user:a', 600));
+  const seen = watchReads(memory);
+  assert.equal(await slot.check(handle, tuple('user:a', 'doc:599')), true);
+  assert.deepEqual(seen.limits, [256]);
+  assert.equal(tenant.pages.get('user:a')?.whole, false);
+  for (let index = 0; index < 30; index += 1) await slot.check(handle, tuple('user:a', `doc:${index}`));
+  assert.deepEqual(seen.limits, [256], 'each has read its own row alone');
+  assert.equal(await slot.check(handle, tuple('user:a', 'none')), false);
+  await waitFor(() => tenant.pages.get('user:a')?.whole === true);
+  assert.deepEqual(seen.limits, [256, 256, 256, 256]);
+  assert.equal(tenant.pages.get('user:a')?.tuples, 600);
+  const points = slot.faults.calls('readGrant');
+  assert.equal(slot.connection.check(handle, 'user:a', 6, 'doc:400'), true);
+  assert.equal(slot.connection.check(handle, 'user:a', 6, 'none:1'), false);
+  assert.equal(slot.faults.calls('readGrant'), points);
+  assertNoPins(slot);
+  slot.kill();
+});
+
+test('a page that is read to its end in slices holds what was committed meanwhile', async () => {
+  const { memory, slot, handle, tenant } = await openCold(
+    { pageLimits: { rowsPerRead: 10, readsBeforeWhole: 1 } },
+    many('user:a', 60),
+  );
+  const listGrants = memory.listGrants.bind(memory);
+  let reads = 0;
+  memory.listGrants = async (query, deadline) => {
+    const read = await listGrants(query, deadline);
+    reads += 1;
+    if (reads === 4) {
+      // One that was read already, one that is still to come, and two new ones; state confirms them before the end.
+      await slot.revoke(handle, tuple('user:a', 'doc:0'));
+      await slot.revoke(handle, tuple('user:a', 'doc:9'));
+      await slot.grant(handle, tuple('user:a', 'a:new'));
+      await slot.grant(handle, tuple('user:a', 'z:new'));
+      await slot.applied();
+    }
+    return read;
+  };
+  await slot.check(handle, tuple('user:a', 'doc:5'));
+  await waitFor(() => tenant.pages.get('user:a')?.whole === true);
+  const whole = tenant.pages.get('user:a');
+  const expected = [...many('user:a', 60).map(([, object]) => object), 'a:new', 'z:new']
+    .filter((object) => object !== 'doc:0' && object !== 'doc:9')
+    .sort();
+  assert.deepEqual(whole?.objects(6), expected);
+  slot.kill();
+});
+
+test('a subject whose grants are long is not held whole, however few they are', async () => {
+  const long = Array.from({ length: 40 }, (_, index) => ['user:a', `doc:${'x'.repeat(200)}${index}`] as const);
+  const { slot, handle, tenant } = await openCold(
+    { pageLimits: { rowsPerRead: 10, readsBeforeWhole: 1, bytesMax: 5000 } },
+    long,
+  );
+  for (const [subject, object] of long) {
+    assert.equal(await slot.check(handle, tuple(subject, object)), true);
+    assert.equal(tenant.pages.get('user:a')?.whole, false);
+  }
+  const reads = slot.faults.calls('listGrants');
+  assert.ok(reads <= 5, `${reads} reads: it was read to its bound once`);
+  await waitFor(() => slot.budget.loads.bytes === 0);
+  assert.deepEqual(await slot.list(handle, 'user:a'), long.map(([, object]) => object).sort());
+  slot.kill();
+});
+
+test('a whole page that grows beyond its bytes goes at once', async () => {
+  const { slot, handle, tenant } = await openCold({ pageLimits: { bytesMax: 3000 } }, many('user:a', 2));
+  await slot.check(handle, tuple('user:a', 'doc:1'));
+  assert.equal(tenant.pages.get('user:a')?.whole, true);
+  for (let index = 0; index < 8; index += 1)
+    await slot.grant(handle, tuple('user:a', `doc:${'x'.repeat(250)}${index}`));
+  assert.equal(tenant.pages.get('user:a'), undefined);
+  assert.ok(slot.budget.bytes < 3000, 'what is left are the namespaces');
+  slot.kill();
+});
+
+test('a bulk over a hundred large subjects reads little of each, a few at a time, and holds none of them', async () => {
+  const grants = Array.from({ length: 100 }, (_, index) => many(`user:${index}`, 12)).flat();
+  const { memory, slot, handle } = await openCold(
+    { pageLimits: { rowsPerRead: 10 }, cacheBytesMax: 1_000_000 },
+    grants,
+  );
+  const seen = watchReads(memory);
+  const tuples = Array.from({ length: 100 }, (_, index) => tuple(`user:${index}`, index % 2 === 0 ? 'doc:11' : 'none'));
+  const { authorized } = await slot.connection.checkBulk(handle, columnsOf(tuples));
+  assert.deepEqual(
+    authorized,
+    tuples.map(({ object }) => object === 'doc:11'),
+  );
+  assert.equal(seen.limits.length, 100);
+  assert.ok(seen.rows <= 1000, `${seen.rows} rows were read`);
+  assert.ok(seen.mostAtOnce <= 32, `${seen.mostAtOnce} subjects were read at once`);
+  assert.equal(slot.budget.loads.bytes + slot.budget.calls.bytes, 0);
+  assertNoPins(slot);
+  slot.kill();
+});
+
+test('reads wait for room of their tenant, one tenant cannot take that of another, and all are answered', async () => {
+  const memory = await createMemoryStore();
+  const first = await OpenSlot.open(memory);
+  const tenants = [await first.createTenant(), await first.createTenant()];
+  for (const tenantId of tenants) {
+    const handle = await first.handle(tenantId);
+    for (let index = 0; index < 40; index += 1) await first.grant(handle, tuple(`user:${index}`, 'doc:1'));
+  }
+  await first.tenure.checkpointed();
+  // A read is reckoned at a quarter of the share of a tenant: four at once.
+  const slot = await first.restart({ cacheBytesMax: 1_000_000 });
+  const [greedy = 0, other = 0] = await Promise.all(tenants.map((tenantId) => slot.handle(tenantId)));
+  slot.faults.turn('hold', ['listGrants']);
+  const many = Array.from({ length: 40 }, (_, index) => slot.connection.check(greedy, `user:${index}`, 6, 'doc:1'));
+  await waitFor(() => slot.faults.heldCalls() === 4);
+  await turns(5);
+  assert.equal(slot.faults.heldCalls(), 4);
+  assert.equal(slot.budget.loads.waiting, 36);
+  const one = slot.connection.check(other, 'user:1', 6, 'doc:1');
+  await waitFor(() => slot.faults.heldCalls() === 5);
+  slot.faults.restore(['listGrants']);
+  assert.equal(await one, true);
+  assert.deepEqual(new Set(await Promise.all(many)), new Set([true]));
+  assert.equal(slot.budget.loads.bytes, 0);
+  slot.kill();
+});
+
+test('what many reads bring at once is taken in one read a turn', async () => {
+  const subjects = ['user:a', 'user:b', 'user:c', 'user:d'];
+  const { slot, handle, tenant } = await openCold(
+    {},
+    subjects.flatMap((subject) => many(subject, 60)),
+  );
+  slot.faults.turn('hold', ['listGrants']);
+  const checks = subjects.map((subject) => slot.connection.check(handle, subject, 6, 'doc:1'));
+  await waitFor(() => slot.faults.heldCalls() === 4);
+  slot.faults.restore(['listGrants']);
+  const sizes: number[] = [];
+  while (tenant.pages.size < 4) {
+    await turns(1);
+    sizes.push(tenant.pages.size);
+  }
+  for (const [index, size] of sizes.entries()) {
+    assert.ok(size - (sizes[index - 1] ?? 0) <= 1, `pages in memory, turn by turn: ${sizes.join(' ')}`);
+  }
+  await Promise.all(checks);
+  slot.kill();
+});
+
+test('the end of a tenure lets go of many pages in several steps', async () => {
+  const { slot, handle } = await openCold({}, []);
+  const subjects = Array.from({ length: 3000 }, (_, index) => `user:${index}`);
+  for (let start = 0; start < 3000; start += 100) {
+    await slot.connection.checkBulk(
+      handle,
+      columnsOf(subjects.slice(start, start + 100).map((subject) => tuple(subject, 'doc:1'))),
+    );
+  }
+  const before = slot.budget.bytes;
+  slot.tenure.end('the test ends it');
+  assert.ok(slot.budget.bytes > before / 2, 'a third of them goes at once');
+  await waitFor(() => slot.budget.bytes === 0);
+  slot.kill();
+});
+
+test('calls that hold many tuples wait for room of their tenant, before they ask the store', async () => {
+  const { slot, handle } = await openCold({ cacheBytesMax: 1_000_000 }, many('user:a', 2));
+  slot.faults.turn('hold', ['listGrants']);
+  const tuples = Array.from({ length: 100 }, (_, index) => tuple('user:a', `doc:${index}`));
+  const bulks = Array.from({ length: 6 }, () => slot.connection.checkBulk(handle, columnsOf(tuples)));
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  assert.equal(slot.budget.calls.waiting, 2, 'none is reckoned at more than a quarter of the share');
+  assert.ok(slot.budget.calls.bytes > 0);
+  slot.faults.restore(['listGrants']);
+  for (const { authorized } of await Promise.all(bulks)) {
+    assert.deepEqual(
+      authorized,
+      tuples.map((_, index) => index < 2),
+    );
+  }
+  assert.equal(slot.budget.calls.bytes, 0);
+  slot.kill();
+});
+
+test('a page with more changes than one step takes in is asked by points', async () => {
+  const { slot, handle, tenant } = await openCold({}, many('user:a', 2));
+  for (let index = 0; index < 600; index += 1) {
+    const facts = { grantId: `g${index}`, createdAtMs: index };
+    tenant.pages.commit('user:a', 6, `new:${index}`, facts, 1_000_000 + index);
+  }
+  assert.equal(await slot.check(handle, tuple('user:a', 'new:599')), true);
+  assert.equal(await slot.check(handle, tuple('user:a', 'doc:1')), true);
+  assert.equal(await slot.check(handle, tuple('user:a', 'none')), false);
+  assert.equal(tenant.pages.get('user:a')?.whole, false);
+  slot.kill();
+});
+
+test('a page that changes faster than it is read stays as it is, and is read again later', async () => {
+  const { memory, slot, handle, tenant } = await openCold(
+    { pageLimits: { rowsPerRead: 10, readsBeforeWhole: 2 } },
+    many('user:a', 30),
+  );
+  const listGrants = memory.listGrants.bind(memory);
+  let reads = 0;
+  memory.listGrants = async (query, deadline) => {
+    reads += 1;
+    if (reads === 3) {
+      for (let index = 0; index < 600; index += 1)
+        tenant.pages.commit('user:a', 6, `new:${index}`, null, 1_000_000 + index);
+      tenant.pages.confirm(2_000_000);
+    }
+    return listGrants(query, deadline);
+  };
+  for (const index of [1, 2]) await slot.check(handle, tuple('user:a', `doc:${index}`));
+  await waitFor(() => reads >= 4 && slot.budget.loads.bytes === 0);
+  assert.equal(tenant.pages.get('user:a')?.whole, false);
+  for (const index of [3, 4]) await slot.check(handle, tuple('user:a', `doc:${index}`));
+  await waitFor(() => tenant.pages.get('user:a')?.whole === true);
+  assert.equal(tenant.pages.get('user:a')?.tuples, 30);
   slot.kill();
 });
 

@@ -13,11 +13,13 @@ import { Connection } from '../../../src/shard/connection.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { claimSlot } from '../../../src/shard/recovery.ts';
 import type { Attempt, GrantResult } from '../../../src/shard/shard.ts';
+import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/subject-pages.ts';
 import { Tenure } from '../../../src/shard/tenure.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from '../../support/faulty-store.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { createProcessClock, type ProcessClock } from '../../support/process-clock.ts';
+import { readAll } from '../../support/read-all.ts';
 import { META } from '../../support/store-fixtures.ts';
 import { waitFor as waitForWhat } from '../../support/wait-for.ts';
 
@@ -72,7 +74,7 @@ export interface SlotOptions {
   readonly owner?: string;
   readonly hooks?: StoreHooks;
   readonly wallMs?: () => number;
-  readonly subjectRowsMax?: number;
+  readonly pageLimits?: Partial<PageLimits>;
   readonly cacheBytesMax?: number;
   readonly plans?: Plans;
 }
@@ -110,7 +112,7 @@ export class OpenSlot {
       clock,
       ids,
       budget: this.budget,
-      subjectRowsMax: options.subjectRowsMax ?? 10_000,
+      pageLimits: { ...PAGE_LIMITS, ...options.pageLimits },
       segmentSize: SEGMENT_SIZE,
       operationsKeptMs: 20_000,
       leaseValid: () => this.leaseValid,
@@ -198,6 +200,13 @@ export class OpenSlot {
 
   async check(handle: number, tuple: Tuple): Promise<boolean> {
     return (await this.connection.checkBulk(handle, columnsOf([tuple]))).authorized[0] === true;
+  }
+
+  /** All objects of which the subject is a viewer. */
+  async list(handle: number, subject: string): Promise<readonly string[]> {
+    return readAll((cursor) =>
+      this.connection.listObjects(handle, { subject, relation: 'viewer', namespace: undefined, limit: 100, cursor }),
+    );
   }
 
   /** A key, with what authenticates it. */

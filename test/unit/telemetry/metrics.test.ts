@@ -18,6 +18,7 @@ const BOUNDED_LABELS = new Set([
   'server',
   'budget',
   'event',
+  'work',
 ]);
 
 describe('the metrics', () => {
