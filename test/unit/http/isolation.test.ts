@@ -204,7 +204,23 @@ describe('bodies that are being read', { timeout: 60_000 }, () => {
 });
 
 describe('answers that may be large', { timeout: 60_000 }, () => {
-  const list = (key: string): string => head(key, 'GET', '/v1/objects?subject=user:a&relation=viewer&limit=1000');
+  const list = (key: string, limit = 1000): string =>
+    head(key, 'GET', `/v1/objects?subject=user:a&relation=viewer&limit=${limit}`);
+  const listed = (http: HttpInProcess): Promise<number> =>
+    metric(http, 'grantd_http_request_seconds_count{operation="listObjects",status="200"}');
+  /** A tenant whose list takes some 260 KiB. */
+  const createListed = async (http: HttpInProcess): Promise<{ key: string }> => {
+    const { tenantId, key } = await http.front.createTenant('unlimited');
+    const session = await http.front.operator.tenant({ requestId: 'req_', deadlineMs: 1e9 }, tenantId, 'test');
+    const writes = Array.from({ length: 1000 }, (_, index) => ({
+      subject: 'user:a',
+      relation: 'viewer' as const,
+      object: `doc:${index}${'x'.repeat(250)}`,
+      revoke: false,
+    }));
+    await session.writeGrants({ requestId: 'req_', deadlineMs: 1e9 }, writes);
+    return { key };
+  };
 
   it(
     'are not made beyond the share of their tenant: others are served, and it waits, then gets 503',
@@ -236,15 +252,7 @@ describe('answers that may be large', { timeout: 60_000 }, () => {
   it(
     'count until they are taken, on either way in, or until their client is gone',
     withHttp({}, async (http) => {
-      const { tenantId, key } = await http.front.createTenant('unlimited');
-      const session = await http.front.operator.tenant({ requestId: 'req_', deadlineMs: 1e9 }, tenantId, 'test');
-      const writes = Array.from({ length: 1000 }, (_, index) => ({
-        subject: 'user:a',
-        relation: 'viewer' as const,
-        object: `doc:${index}${'x'.repeat(250)}`,
-        revoke: false,
-      }));
-      await session.writeGrants({ requestId: 'req_', deadlineMs: 1e9 }, writes);
+      const { key } = await createListed(http);
       for (const first of ['', 'GET /nothing HTTP/1.0\r\nConnection: keep-alive\r\n\r\n']) {
         const client = await openFrom(http);
         client.pause();
@@ -268,6 +276,43 @@ describe('answers that may be large', { timeout: 60_000 }, () => {
         await waitFor('an answer that is not taken', async () => (await heldBytes(http, 'responses')) > 250 * KIB);
         gone.destroy();
         await waitFor('nothing to be held', async () => (await heldBytes(http, 'responses')) === 0);
+      }
+    }),
+  );
+
+  it(
+    'count until they are taken in the fast path too, and are cut off where another tenant holds less and needs room',
+    withHttp({ responseBytesMax: 1_300_000 }, async (http) => {
+      const { key } = await createListed(http);
+      const [large, small] = [await http.front.createTenant('unlimited'), await http.front.createTenant('unlimited')];
+      for (const end of ['taken', 'gone', 'cut off'] as const) {
+        const client = await openFrom(http);
+        client.pause();
+        for (let count = 0; (await heldBytes(http, 'responses')) === 0; count += 1) {
+          assert.ok(count < 200);
+          const answers = await listed(http);
+          client.write(list(key));
+          await waitFor('its answer', async () => (await listed(http)) > answers);
+        }
+        assert.ok((await heldBytes(http, 'responses')) > 250 * KIB);
+        if (end === 'taken') client.resume();
+        else if (end === 'gone') client.destroy();
+        else {
+          let open = (): void => {};
+          http.front.gate = new Promise((resolve) => {
+            open = resolve;
+          });
+          // This one is being made, and cannot be given up.
+          const made = answered(http, list(large.key, 700));
+          await waitFor('it', async () => (await heldBytes(http, 'responses')) > 1_000_000);
+          const fits = answered(http, list(small.key, 150));
+          await waitFor('the end of what is not taken', async () => (await events(http, 'responses', 'dropped')) === 1);
+          open();
+          assert.deepEqual(await Promise.all([made, fits]), [200, 200]);
+        }
+        await waitFor('nothing to be held', async () => (await heldBytes(http, 'responses')) === 0);
+        assert.equal(await events(http, 'responses', 'dropped'), end === 'cut off' ? 1 : 0);
+        client.destroy();
       }
     }),
   );
