@@ -197,6 +197,9 @@ describe('bodies that are being read', { timeout: 60_000 }, () => {
       const [dropped] = (await held[0]?.readResponses(1)) ?? [];
       assertRawProblem(dropped, 503, 'overloaded', `${http.url}/errors`);
       assert.equal(await events(http, 'bodies', 'dropped'), 1);
+      // Its connection goes on behind the rest of its body.
+      held[0]?.send(' '.repeat(60 * KIB - 1) + check(one.key));
+      assert.equal((await held[0]?.readResponses(2))?.[1]?.status, 200);
       for (const client of held) client.destroy();
       await waitFor('all bytes back', async () => (await heldBytes(http, 'bodies')) === 0);
     }),
@@ -393,6 +396,20 @@ describe('connections of one address', { timeout: 60_000 }, () => {
   );
 
   it(
+    'that end for their age take what is still to come of a body, so that the answer is not lost',
+    withHttp({ connectionAgeMaxMs: 0, discardTimeoutMs: 60_000 }, async (http) => {
+      const client = await RawConnection.open(http.url);
+      client.send(head('junk', 'POST', '/v1/check', `Content-Length: ${100 * KIB}\r\n`));
+      await client.readUntil('"status":401');
+      for (let count = 0; count < 20; count += 1) assert.equal(await answered(http, PAGE), 200);
+      assert.ok(!client.closed);
+      client.send('x'.repeat(100 * KIB));
+      const [response] = parseResponses(await client.readToEnd());
+      assert.equal(response?.headers.connection, 'close');
+    }),
+  );
+
+  it(
     'that fill all places make room for another address, the idle ones first',
     withHttp({ connectionsMax: 4, refusedConnectionsMax: 1, idleDisplaceableMs: 60_000 }, async (http) => {
       const { key } = await http.front.createTenant('unlimited');
@@ -495,6 +512,32 @@ describe('connections of one address', { timeout: 60_000 }, () => {
         for (const client of [...own, other]) client.destroy();
       },
     ),
+  );
+
+  it(
+    'hold nothing of a body that has been read while its request is under way',
+    withHttp({}, async (http) => {
+      const { key } = await http.front.createTenant('unlimited');
+      assert.equal(await answered(http, check(key)), 200);
+      let open = (): void => {};
+      let begun = 0;
+      Object.defineProperty(http.front, 'gate', {
+        get: () => {
+          begun += 1;
+          return new Promise<void>((resolve) => {
+            open = resolve;
+          });
+        },
+      });
+      const body = `${TUPLE}${' '.repeat(20 * KIB)}`;
+      const client = await RawConnection.open(http.url);
+      client.send(`${head(key, 'POST', '/v1/check', `Content-Length: ${body.length}\r\n`)}${body}`);
+      await waitFor('the request', () => begun === 1);
+      assert.equal(await heldBytes(http, 'input'), 0);
+      open();
+      assert.equal((await client.readResponses(1))[0]?.status, 200);
+      client.destroy();
+    }),
   );
 
   it(
