@@ -188,17 +188,20 @@ describe('bodies that are being read', { timeout: 60_000 }, () => {
 
   it(
     'of whoever holds more are given up where the process has no room',
-    withHttp({ bodyBytesMax: 120 * KIB, tenantBodyBytesMax: 110 * KIB }, async (http) => {
+    withHttp({ bodyBytesMax: 620 * KIB, tenantBodyBytesMax: 600 * KIB }, async (http) => {
       const [one, other] = [await http.front.createTenant('unlimited'), await http.front.createTenant('unlimited')];
       const held = [await RawConnection.open(http.url), await RawConnection.open(http.url)];
-      for (const client of held) client.send(slow(one.key));
-      await waitFor('the bodies', async () => (await heldBytes(http, 'bodies')) === 104 * KIB);
+      const length = 300 * KIB;
+      for (const client of held) {
+        client.send(`${head(one.key, 'POST', '/v1/check/bulk', `Content-Length: ${length}\r\n`)}{`);
+      }
+      await waitFor('the bodies', async () => (await heldBytes(http, 'bodies')) === 584 * KIB);
       assert.equal(await answered(http, check(other.key, 50 * KIB)), 200);
       const [dropped] = (await held[0]?.readResponses(1)) ?? [];
       assertRawProblem(dropped, 503, 'overloaded', `${http.url}/errors`);
       assert.equal(await events(http, 'bodies', 'dropped'), 1);
       // Its connection goes on behind the rest of its body.
-      held[0]?.send(' '.repeat(60 * KIB - 1) + check(one.key));
+      held[0]?.send(' '.repeat(length - 1) + check(one.key));
       assert.equal((await held[0]?.readResponses(2))?.[1]?.status, 200);
       for (const client of held) client.destroy();
       await waitFor('all bytes back', async () => (await heldBytes(http, 'bodies')) === 0);
