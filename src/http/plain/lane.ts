@@ -219,17 +219,12 @@ function releaseOnceTaken(claim: Claim, socket: Socket): void {
     claim.release();
     return;
   }
-  const release = (): void => {
-    socket.removeListener('close', release);
-    claim.release();
-  };
   claim.drop = () => {
     socket.destroy();
-    release();
+    claim.release();
   };
-  socket.once('close', release);
-  // Called when what stands before it has been written.
-  socket.write('', release);
+  // Told when what stands before it has been written, or cannot be any more.
+  socket.write('', () => claim.release());
 }
 
 class PlainIncoming implements Incoming {

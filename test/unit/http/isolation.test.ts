@@ -188,15 +188,21 @@ describe('bodies that are being read', { timeout: 60_000 }, () => {
 
   it(
     'of whoever holds more are given up where the process has no room',
-    withHttp({ bodyBytesMax: 120 * KIB, tenantBodyBytesMax: 110 * KIB }, async (http) => {
+    withHttp({ bodyBytesMax: 620 * KIB, tenantBodyBytesMax: 600 * KIB }, async (http) => {
       const [one, other] = [await http.front.createTenant('unlimited'), await http.front.createTenant('unlimited')];
       const held = [await RawConnection.open(http.url), await RawConnection.open(http.url)];
-      for (const client of held) client.send(slow(one.key));
-      await waitFor('the bodies', async () => (await heldBytes(http, 'bodies')) === 104 * KIB);
+      const length = 300 * KIB;
+      for (const client of held) {
+        client.send(`${head(one.key, 'POST', '/v1/check/bulk', `Content-Length: ${length}\r\n`)}{`);
+      }
+      await waitFor('the bodies', async () => (await heldBytes(http, 'bodies')) === 584 * KIB);
       assert.equal(await answered(http, check(other.key, 50 * KIB)), 200);
       const [dropped] = (await held[0]?.readResponses(1)) ?? [];
       assertRawProblem(dropped, 503, 'overloaded', `${http.url}/errors`);
       assert.equal(await events(http, 'bodies', 'dropped'), 1);
+      // Its connection goes on behind the rest of its body.
+      held[0]?.send(' '.repeat(length - 1) + check(one.key));
+      assert.equal((await held[0]?.readResponses(2))?.[1]?.status, 200);
       for (const client of held) client.destroy();
       await waitFor('all bytes back', async () => (await heldBytes(http, 'bodies')) === 0);
     }),
@@ -204,7 +210,23 @@ describe('bodies that are being read', { timeout: 60_000 }, () => {
 });
 
 describe('answers that may be large', { timeout: 60_000 }, () => {
-  const list = (key: string): string => head(key, 'GET', '/v1/objects?subject=user:a&relation=viewer&limit=1000');
+  const list = (key: string, limit = 1000): string =>
+    head(key, 'GET', `/v1/objects?subject=user:a&relation=viewer&limit=${limit}`);
+  const listed = (http: HttpInProcess): Promise<number> =>
+    metric(http, 'grantd_http_request_seconds_count{operation="listObjects",status="200"}');
+  /** A tenant whose list takes some 260 KiB. */
+  const createListed = async (http: HttpInProcess): Promise<{ key: string }> => {
+    const { tenantId, key } = await http.front.createTenant('unlimited');
+    const session = await http.front.operator.tenant({ requestId: 'req_', deadlineMs: 1e9 }, tenantId, 'test');
+    const writes = Array.from({ length: 1000 }, (_, index) => ({
+      subject: 'user:a',
+      relation: 'viewer' as const,
+      object: `doc:${index}${'x'.repeat(250)}`,
+      revoke: false,
+    }));
+    await session.writeGrants({ requestId: 'req_', deadlineMs: 1e9 }, writes);
+    return { key };
+  };
 
   it(
     'are not made beyond the share of their tenant: others are served, and it waits, then gets 503',
@@ -236,15 +258,7 @@ describe('answers that may be large', { timeout: 60_000 }, () => {
   it(
     'count until they are taken, on either way in, or until their client is gone',
     withHttp({}, async (http) => {
-      const { tenantId, key } = await http.front.createTenant('unlimited');
-      const session = await http.front.operator.tenant({ requestId: 'req_', deadlineMs: 1e9 }, tenantId, 'test');
-      const writes = Array.from({ length: 1000 }, (_, index) => ({
-        subject: 'user:a',
-        relation: 'viewer' as const,
-        object: `doc:${index}${'x'.repeat(250)}`,
-        revoke: false,
-      }));
-      await session.writeGrants({ requestId: 'req_', deadlineMs: 1e9 }, writes);
+      const { key } = await createListed(http);
       for (const first of ['', 'GET /nothing HTTP/1.0\r\nConnection: keep-alive\r\n\r\n']) {
         const client = await openFrom(http);
         client.pause();
@@ -268,6 +282,43 @@ describe('answers that may be large', { timeout: 60_000 }, () => {
         await waitFor('an answer that is not taken', async () => (await heldBytes(http, 'responses')) > 250 * KIB);
         gone.destroy();
         await waitFor('nothing to be held', async () => (await heldBytes(http, 'responses')) === 0);
+      }
+    }),
+  );
+
+  it(
+    'count until they are taken in the fast path too, and are cut off where another tenant holds less and needs room',
+    withHttp({ responseBytesMax: 1_300_000 }, async (http) => {
+      const { key } = await createListed(http);
+      const [large, small] = [await http.front.createTenant('unlimited'), await http.front.createTenant('unlimited')];
+      for (const end of ['taken', 'gone', 'cut off'] as const) {
+        const client = await openFrom(http);
+        client.pause();
+        for (let count = 0; (await heldBytes(http, 'responses')) === 0; count += 1) {
+          assert.ok(count < 200);
+          const answers = await listed(http);
+          client.write(list(key));
+          await waitFor('its answer', async () => (await listed(http)) > answers);
+        }
+        assert.ok((await heldBytes(http, 'responses')) > 250 * KIB);
+        if (end === 'taken') client.resume();
+        else if (end === 'gone') client.destroy();
+        else {
+          let open = (): void => {};
+          http.front.gate = new Promise((resolve) => {
+            open = resolve;
+          });
+          // This one is being made, and cannot be given up.
+          const made = answered(http, list(large.key, 700));
+          await waitFor('it', async () => (await heldBytes(http, 'responses')) > 1_000_000);
+          const fits = answered(http, list(small.key, 150));
+          await waitFor('the end of what is not taken', async () => (await events(http, 'responses', 'dropped')) === 1);
+          open();
+          assert.deepEqual(await Promise.all([made, fits]), [200, 200]);
+        }
+        await waitFor('nothing to be held', async () => (await heldBytes(http, 'responses')) === 0);
+        assert.equal(await events(http, 'responses', 'dropped'), end === 'cut off' ? 1 : 0);
+        client.destroy();
       }
     }),
   );
@@ -344,6 +395,20 @@ describe('connections of one address', { timeout: 60_000 }, () => {
           [401, 'close'],
         ],
       );
+    }),
+  );
+
+  it(
+    'that end for their age take what is still to come of a body, so that the answer is not lost',
+    withHttp({ connectionAgeMaxMs: 0, discardTimeoutMs: 60_000 }, async (http) => {
+      const client = await RawConnection.open(http.url);
+      client.send(head('junk', 'POST', '/v1/check', `Content-Length: ${100 * KIB}\r\n`));
+      await client.readUntil('"status":401');
+      for (let count = 0; count < 20; count += 1) assert.equal(await answered(http, PAGE), 200);
+      assert.ok(!client.closed);
+      client.send('x'.repeat(100 * KIB));
+      const [response] = parseResponses(await client.readToEnd());
+      assert.equal(response?.headers.connection, 'close');
     }),
   );
 
@@ -450,6 +515,32 @@ describe('connections of one address', { timeout: 60_000 }, () => {
         for (const client of [...own, other]) client.destroy();
       },
     ),
+  );
+
+  it(
+    'hold nothing of a body that has been read while its request is under way',
+    withHttp({}, async (http) => {
+      const { key } = await http.front.createTenant('unlimited');
+      assert.equal(await answered(http, check(key)), 200);
+      let open = (): void => {};
+      let begun = 0;
+      Object.defineProperty(http.front, 'gate', {
+        get: () => {
+          begun += 1;
+          return new Promise<void>((resolve) => {
+            open = resolve;
+          });
+        },
+      });
+      const body = `${TUPLE}${' '.repeat(20 * KIB)}`;
+      const client = await RawConnection.open(http.url);
+      client.send(`${head(key, 'POST', '/v1/check', `Content-Length: ${body.length}\r\n`)}${body}`);
+      await waitFor('the request', () => begun === 1);
+      assert.equal(await heldBytes(http, 'input'), 0);
+      open();
+      assert.equal((await client.readResponses(1))[0]?.status, 200);
+      client.destroy();
+    }),
   );
 
   it(

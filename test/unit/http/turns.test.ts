@@ -45,6 +45,19 @@ describe('requests in turns', { timeout: 60_000 }, () => {
     assert.equal((await byNode).status, 404);
   });
 
+  it('have a long answer made in a turn of their tenant, too', async () => {
+    const { tenantId, key } = await knownTenant();
+    for (const path of ['/v1/objects?subject=user:a&relation=viewer', '/v1/keys', '/v1/namespaces']) {
+      const listed = send({ method: 'GET', path, key });
+      await waitFor('it waits', () => turns.waiting === 1);
+      turns.release();
+      await waitFor('its answer waits', () => turns.waiting === 1);
+      assert.deepEqual(turns.keys, [tenantId]);
+      turns.release();
+      assert.equal((await listed).status, 200);
+    }
+  });
+
   it('are read in the turn of their address where Node’s server reads them, one in each', async () => {
     const { key } = await knownTenant();
     turns.readsHeads = false;
