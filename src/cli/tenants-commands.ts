@@ -25,6 +25,7 @@ const COLUMNS: readonly Column[] = [
   ['name', 'name'],
   ['plan', 'plan'],
   ['state', 'state'],
+  ['grants', (tenant) => (tenant.grants === null ? '' : String(tenant.grants))],
   ['created', 'created_at'],
 ];
 

@@ -14,6 +14,7 @@ import type { Plans } from '../core/plans.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { countGrants } from './grant-walk.ts';
 import { maintain } from './maintenance.ts';
 import { Membership } from './membership.ts';
 import type { MemoryBudget } from './memory-budget.ts';
@@ -135,6 +136,7 @@ export class ShardNode implements Shard {
         rows: this.#ownership.rows(),
       }),
       lookups: this.#lookups,
+      onRefused: (code) => metrics.limitRefusals.inc({ type: code }),
     });
   }
 
@@ -173,6 +175,7 @@ export class ShardNode implements Shard {
     if (this.#exclusive) await this.#startAlone();
     void this.#watch();
     void this.#maintain();
+    void this.#countGrants();
     if (this.#ready || this.#state !== 'running') return;
     await new Promise<void>((resolve) => {
       this.#whenReady.push(resolve);
@@ -277,6 +280,15 @@ export class ShardNode implements Shard {
         await maintain(ports, tenure, { trim: round % TRIM_ROUNDS === 0 });
       }
       await delay(clock, this.#options.maintenanceMs ?? MAINTENANCE_MS);
+    }
+  }
+
+  /** Beside the maintenance: a tenant with many grants takes a while. */
+  async #countGrants(): Promise<void> {
+    const { store, clock, log } = this.#dependencies;
+    while (this.#state === 'running') {
+      await delay(clock, this.#options.maintenanceMs ?? MAINTENANCE_MS);
+      await countGrants({ store, clock, log }, this.#ownership.tenures.values());
     }
   }
 

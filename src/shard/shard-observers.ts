@@ -58,5 +58,10 @@ export function reportShard(
     metrics.shardSlots.inc({ state: status.state });
     metrics.shardQueueLength.inc(tenure.queueLength);
     metrics.checkpointLagEntries.inc(tenure.lagEntries);
+    for (const { grantCount } of tenure.tenants.values()) {
+      const { total } = grantCount;
+      if (total === undefined) metrics.tenantsUncounted.inc();
+      else metrics.grants.inc(total.grants);
+    }
   }
 }

@@ -11,6 +11,7 @@ import { TextMap } from '../core/text-map.ts';
 import { relationNumber, relationOf } from '../core/tuples.ts';
 import type { Stamp, StateStore } from '../store/store.ts';
 import type { Change } from './changes.ts';
+import { GrantCount } from './grant-count.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { TenantDeletion } from './shard.ts';
@@ -55,6 +56,7 @@ export class TenantMemory {
   readonly keys: LazyTable<ApiKeyRecord>;
   readonly keyUses = new Map<KeyId, KeyUse>();
   readonly usage: TenantUsage;
+  readonly grantCount = new GrantCount();
   /** Of a tenant that is being deleted, once the removal of what is no newer than the stamp has begun. */
   removal: (TenantDeletion & { readonly stamp: Stamp }) | undefined;
   readonly #deltas = new SubjectDeltas();
@@ -154,6 +156,10 @@ export class TenantMemory {
 
   closeDelta(delta: SubjectDelta): void {
     this.#deltas.close(delta);
+  }
+
+  unconfirmedSubjects(): ReadonlySet<string> {
+    return this.#deltas.subjects();
   }
 
   async #loadPage(subject: string): Promise<SubjectPage> {

@@ -73,7 +73,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
       const grant = createGrantWrite(tenantId, { gone: true });
       await store.writeState([grant], soon());
       await store.removeGone([grant], soon());
-      assert.equal(await store.purgeTenant(tenantId, grant.stamp, soon()), true);
+      assert.equal(await store.purgeTenant({ slot: 0, tenantId }, grant.stamp, soon()), true);
     } finally {
       await store.close();
     }

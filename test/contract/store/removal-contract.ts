@@ -47,7 +47,7 @@ async function countRows(store: Store, tenantId: TenantId) {
 /** Calls until it says that nothing is left; returns how many calls it took. */
 async function purge(store: Store, tenantId: TenantId, stamp: number): Promise<number> {
   for (let calls = 1; calls <= 1000; calls += 1) {
-    if (await store.purgeTenant(tenantId, stamp, soon())) return calls;
+    if (await store.purgeTenant({ slot: 0, tenantId }, stamp, soon())) return calls;
   }
   throw new Error('The purge does not come to an end.');
 }
@@ -115,7 +115,7 @@ export function defineRemovalContract(context: StoreContext): void {
         namespaces: 1,
         keys: 1,
       });
-      assert.equal(await context.store().purgeTenant(tenantId, STAMP, soon()), true);
+      assert.equal(await context.store().purgeTenant({ slot: 0, tenantId }, STAMP, soon()), true);
     });
 
     it('purges nothing that is newer than the stamp', async () => {
@@ -132,7 +132,7 @@ export function defineRemovalContract(context: StoreContext): void {
     });
 
     it('has nothing to purge of an unknown tenant', async () => {
-      assert.equal(await context.store().purgeTenant(newTenantId(), STAMP, soon()), true);
+      assert.equal(await context.store().purgeTenant({ slot: 0, tenantId: newTenantId() }, STAMP, soon()), true);
     });
   });
 }

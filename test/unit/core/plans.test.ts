@@ -31,7 +31,7 @@ describe('plans', () => {
   });
 
   it('act as the configured `free`', () => {
-    const free = { name: 'free', requests: 1, windowSeconds: 1, namespacesMax: 1, keysMax: 1 };
+    const free = { name: 'free', requests: 1, windowSeconds: 1, namespacesMax: 1, keysMax: 1, grantsMax: undefined };
     assert.equal(resolvePlan(new Map([['free', free]]), 'gone'), free);
   });
 });
