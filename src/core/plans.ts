@@ -27,12 +27,7 @@ export const DEFAULT_PLAN_NAME = 'free';
  */
 export const REVOCATION_RESERVE = Object.freeze({ requests: 60, windowSeconds: 60 });
 
-const plan = (
-  name: string,
-  requests: number | undefined,
-  windowSeconds: number,
-  grantsMax: number | undefined,
-): Plan =>
+const plan = (name: string, requests: number | undefined, windowSeconds: number, grantsMax: number | undefined): Plan =>
   Object.freeze({
     name,
     requests,

@@ -14,7 +14,15 @@ import type { Slot__Output } from '../rpc/gen/grantd/v1/Slot.ts';
 import type { Slots__Output } from '../rpc/gen/grantd/v1/Slots.ts';
 import type { Tenant__Output } from '../rpc/gen/grantd/v1/Tenant.ts';
 import { MS_PER_MINUTE } from '../rpc/protocol.ts';
-import type { GrantRefusal, GrantResult, ListedKey, Page, SlotStatus, TenantStatus, UsageMinute } from '../shard/shard.ts';
+import type {
+  GrantRefusal,
+  GrantResult,
+  ListedKey,
+  Page,
+  SlotStatus,
+  TenantStatus,
+  UsageMinute,
+} from '../shard/shard.ts';
 import type { MemberRow } from '../store/store.ts';
 import type { ShardReport } from './cluster-view.ts';
 

@@ -14,13 +14,7 @@ import { isLeaving } from '../core/tenants.ts';
 import { relationNumber, relationOf } from '../core/tuples.ts';
 import type { StateStore } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
-import {
-  bytesOfGrant,
-  type CountPosition,
-  compareGrants,
-  comparePlaces,
-  type SubjectPlace,
-} from './grant-count.ts';
+import { bytesOfGrant, type CountPosition, compareGrants, comparePlaces, type SubjectPlace } from './grant-count.ts';
 import type { TenantGrants } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 import type { SubjectDelta } from './subject-deltas.ts';
@@ -122,7 +116,10 @@ class GrantWalk {
     this.#created.clear();
     for (const subject of unconfirmed) this.#created.add(subject);
     const begun = from.subject !== '';
-    const buckets = Array.from({ length: begun ? 1 : SUBJECT_BUCKETS - from.bucket }, (_, index) => from.bucket + index);
+    const buckets = Array.from(
+      { length: begun ? 1 : SUBJECT_BUCKETS - from.bucket },
+      (_, index) => from.bucket + index,
+    );
     const limit = begun ? SUBJECTS_PER_LIST : SUBJECTS_PER_NEW_BUCKET;
     const range = { tenantId: memory.tenantId, limit, ...(begun ? { after: from.subject } : {}) };
     const lists = await Promise.all(

@@ -11,7 +11,15 @@
 import { type Clock, delay } from '../core/clock.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import { segmentOf } from '../core/slots.ts';
-import type { Checkpoint, ConditionalOutcome, GrantCountRow, LogRecord, SlotRow, Stamp, Store } from '../store/store.ts';
+import type {
+  Checkpoint,
+  ConditionalOutcome,
+  GrantCountRow,
+  LogRecord,
+  SlotRow,
+  Stamp,
+  Store,
+} from '../store/store.ts';
 import type { CommittedEntry, LogEnd } from './appender.ts';
 import { decodeEntry, type Entry, type EntryTime, encodeEntry, followingBase, LogUnreadableError } from './entries.ts';
 import { ShardFailure } from './shard.ts';

@@ -17,7 +17,14 @@ import { checkpointStamp, type Entry, LogUnreadableError } from './entries.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { OperationMemory } from './operation-memory.ts';
 import { type OperationResult, recallResult } from './operations.ts';
-import { type RecoveryPorts, readCheckpoint, readGrantCounts, readTenants, recallTail, recoverLog } from './recovery.ts';
+import {
+  type RecoveryPorts,
+  readCheckpoint,
+  readGrantCounts,
+  readTenants,
+  recallTail,
+  recoverLog,
+} from './recovery.ts';
 import { ShardFailure, type SlotStatus } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 import { TenantMemory } from './tenant-memory.ts';

@@ -183,13 +183,18 @@ class Simulation {
       .map((name) => this.#createClient(name, 9));
     const made = clients.flatMap((client) => client.made);
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
+    if (trusted && this.#profile.countless === 0) {
+      await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
+    }
     // What was sent long ago lands, memory is gone with its processes: the store alone has to know everything.
     await this.#scheduler.runUntil(() => this.#cluster.world.pending === 0, this.#scheduler.nowMs + 61_000);
     this.#trace.add('world', 'restarts');
+    this.#cluster.countless = 0;
     for (const shard of [...this.#cluster.shards.values()]) this.#cluster.killShard(shard, false);
     nemesis.startMissing();
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
+    if (trusted) await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
   }
 
   #createClients(): Client[] {
@@ -264,6 +269,36 @@ class Simulation {
       }),
     );
     await Promise.all(waits);
+  }
+
+  /** Every owner has counted exactly the grants that it lists. */
+  async #compareCounts(): Promise<void> {
+    await Promise.all(
+      this.#tenants.map(async ({ index, tenantId }) => {
+        const readCount = () =>
+          this.#operate('read a tenant', ({ operator }, context) => operator.readTenant(context, tenantId));
+        let status = await readCount();
+        // What a version without counts has written is counted in the background.
+        for (; status.state !== 'deleting' && status.grants === undefined; status = await readCount()) {
+          await this.#scheduler.sleep(100);
+        }
+        if (status.state === 'deleting') return;
+        const { items, nextCursor } = await this.#operate('export the grants', async ({ operator }, context) => {
+          const session = await operator.tenant(context, tenantId, 'simulation');
+          return session.exportGrants(context, { limit: 1000, cursor: undefined });
+        });
+        if (nextCursor !== undefined) this.report(`tenant ${index} has more grants than the run can have made`);
+        const bytes = items.reduce(
+          (sum, { subject, relation, object }) => sum + Buffer.byteLength(subject + relation + object),
+          0,
+        );
+        const counted = status.grants;
+        if (counted?.grants === items.length && counted.bytes === bytes) return;
+        this.report(
+          `the owner of tenant ${index} counts ${counted?.grants} grants of ${counted?.bytes} bytes, and lists ${items.length} of ${bytes}`,
+        );
+      }),
+    );
   }
 
   async #readAll(readers: readonly Client[], made: Client['made']): Promise<void> {

@@ -23,6 +23,9 @@ export function encodeGrantCount({ steps, seq, grants, bytes, position }: GrantC
 /** Throws for a text that no version of this program could have written. */
 export function decodeGrantCount(tenantId: TenantId, text: string): GrantCountRow {
   const { seq, grants, bytes, position } = countSchema.parse(JSON.parse(text.slice(STEPS_WIDTH + 1)));
-  const steps = z.int().nonnegative().parse(Number(text.slice(0, STEPS_WIDTH)));
+  const steps = z
+    .int()
+    .nonnegative()
+    .parse(Number(text.slice(0, STEPS_WIDTH)));
   return { tenantId, seq, grants, bytes, position, steps };
 }

@@ -14,12 +14,12 @@ import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { claimSlot } from '../../../src/shard/recovery.ts';
 import type { Attempt, GrantResult } from '../../../src/shard/shard.ts';
 import { Tenure } from '../../../src/shard/tenure.ts';
-import type { SlotRow, Store } from '../../../src/store/store.ts';
+import type { SlotRow } from '../../../src/store/store.ts';
+import { withoutCounts } from '../../support/countless-store.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from '../../support/faulty-store.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { createProcessClock, type ProcessClock } from '../../support/process-clock.ts';
 import { META } from '../../support/store-fixtures.ts';
-import { createGatedStore } from '../../support/store-gate.ts';
 import { waitFor as waitForWhat } from '../../support/wait-for.ts';
 
 export const random: Random = { bytes: (length) => randomBytes(length) };
@@ -78,19 +78,6 @@ export interface SlotOptions {
   readonly plans?: Plans;
   /** The owner is a program of a version that keeps no counts of grants. */
   readonly countless?: boolean;
-}
-
-/** The store as a program of a version that keeps no counts of grants uses it. */
-function countless(memory: MemoryStore): Store {
-  return {
-    ...createGatedStore(memory, (_operation, _deadline, run) => run()),
-    writeState: (writes, deadline) =>
-      memory.writeState(
-        writes.filter(({ kind }) => kind !== 'grant-count'),
-        deadline,
-      ),
-    writeCheckpoint: (slot, { seq, stamp }, deadline) => memory.writeCheckpoint(slot, { seq, stamp }, deadline),
-  };
 }
 
 /** A release that finishes everything. */
@@ -163,7 +150,7 @@ export class OpenSlot {
   /** Claims the slot, whoever has it; not opened yet. */
   static async claim(memory: MemoryStore, options: SlotOptions = {}): Promise<OpenSlot> {
     const clock = createProcessClock(options.wallMs);
-    const { store, faults } = delayedStore(options.countless ? countless(memory) : memory, clock, options.hooks);
+    const { store, faults } = delayedStore(options.countless ? withoutCounts(memory) : memory, clock, options.hooks);
     const owner = options.owner ?? ids.create('inc');
     const known = await memory.readSlot(SLOT, soon());
     OpenSlot.#claimed = (await claimSlot({ store, clock }, { slot: SLOT, owner, known }, async () => true)).row;
