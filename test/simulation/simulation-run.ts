@@ -2,6 +2,7 @@
 // It reports: an answer that no order of events explains, an acknowledged write that is gone, a rule that is broken, a
 // rejection that nobody handles, a request that does not succeed in time after everything is whole again.
 
+import { GrantdError } from '../../src/core/errors.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
 import type { RequestContext } from '../../src/front/front.ts';
 import { checkHistory } from '../support/history/check-history.ts';
@@ -274,15 +275,21 @@ class Simulation {
   /** Every owner has counted exactly the grants that it lists. */
   async #compareCounts(): Promise<void> {
     await Promise.all(
-      this.#tenants.map(async ({ index, tenantId }) => {
-        const readCount = () =>
-          this.#operate('read a tenant', ({ operator }, context) => operator.readTenant(context, tenantId));
-        let status = await readCount();
+      this.#tenants.map(async ({ index, tenantId, changing }) => {
+        const readTenant = () =>
+          this.#operate('read a tenant', ({ operator }, context) =>
+            operator.readTenant(context, tenantId).catch((error: unknown) => {
+              if (changing && GrantdError.from(error).code === 'tenant-not-found') return undefined;
+              throw error;
+            }),
+          );
+        let tenant = await readTenant();
         // What a version without counts has written is counted in the background.
-        for (; status.state !== 'deleting' && status.grants === undefined; status = await readCount()) {
+        for (; tenant?.state === 'active' && tenant.grants === undefined; tenant = await readTenant()) {
           await this.#scheduler.sleep(100);
         }
-        if (status.state === 'deleting') return;
+        // Suspended, deleted, or about to be.
+        if (tenant?.state !== 'active') return;
         const { items, nextCursor } = await this.#operate('export the grants', async ({ operator }, context) => {
           const session = await operator.tenant(context, tenantId, 'simulation');
           return session.exportGrants(context, { limit: 1000, cursor: undefined });
@@ -292,7 +299,7 @@ class Simulation {
           (sum, { subject, relation, object }) => sum + Buffer.byteLength(subject + relation + object),
           0,
         );
-        const counted = status.grants;
+        const counted = tenant.grants;
         if (counted?.grants === items.length && counted.bytes === bytes) return;
         this.report(
           `the owner of tenant ${index} counts ${counted?.grants} grants of ${counted?.bytes} bytes, and lists ${items.length} of ${bytes}`,
