@@ -44,6 +44,18 @@ export interface GrantWalkPorts {
 
 type GrantsPage = Awaited<ReturnType<StateStore['listGrants']>>;
 
+/** Rounds with a pause between them, until `tenures` gives none any more. */
+export async function keepCounting(
+  ports: GrantWalkPorts,
+  roundMs: number,
+  tenures: () => Iterable<Tenure> | undefined,
+): Promise<void> {
+  for (let served = tenures(); served !== undefined; served = tenures()) {
+    await countGrants(ports, served);
+    await delay(ports.clock, roundMs);
+  }
+}
+
 /** One round over the tenants of a shard: counts those whose count is not known. What fails is found again by the next. */
 export async function countGrants(ports: GrantWalkPorts, tenures: Iterable<Tenure>): Promise<void> {
   for (const tenure of tenures) {

@@ -62,6 +62,22 @@ describe('the limit of grants', { timeout: 120_000 }, () => {
     assert.equal((await readTenant(tenantId)).grants, 3);
   });
 
+  it('is seen in the metrics, with no tenant in them', async () => {
+    const { tenantId, key } = await service.createTenant('three');
+    const read = async (name: string): Promise<number> => {
+      const { text } = await call(service.opsUrl, { method: 'GET', path: '/metrics' });
+      assert.ok(!text.includes(tenantId));
+      const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+      return Number(line?.split(' ')[1] ?? 0);
+    };
+    const refusals = 'grantd_limit_refusals_total{type="grant-limit-reached"}';
+    const before = { grants: await read('grantd_grants'), refused: await read(refusals) };
+    for (const number of [1, 2, 3, 4, 5]) await grant(key, number);
+    assert.equal(await read('grantd_grants'), before.grants + 3);
+    assert.equal(await read(refusals), before.refused + 2);
+    assert.equal(await read('grantd_tenants_uncounted'), 0);
+  });
+
   it("refuses line by line in the operator's import, and gives room with another plan", async () => {
     const { tenantId } = await service.createTenant('three');
     const lines = [1, 2, 3, 4, 3].map((number) => JSON.stringify(tuple(number)));

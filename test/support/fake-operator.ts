@@ -17,6 +17,7 @@ import type {
   TenantSession,
   UsageMinute,
 } from '../../src/front/front.ts';
+import { bytesOfGrant } from '../../src/shard/grant-count.ts';
 import type {
   GrantRequest,
   GrantResult,
@@ -116,10 +117,12 @@ export class FakeOperator implements OperatorApi {
     return this.#status(this.#data(tenantId));
   }
 
-  #status({ tenant, namespaces, keys }: TenantData): TenantStatus {
+  #status({ tenant, namespaces, keys, grants }: TenantData): TenantStatus {
     const deletion = { partsRemoved: 3, lastPartAtMs: this.#clock.wallMs() };
     if (tenant.state === 'deleting') return { ...tenant, deletion };
-    return { ...tenant, counts: { namespaces: namespaces.size, keys: keys.size } };
+    const bytes = [...grants.values()].reduce((sum, each) => sum + bytesOfGrant(each), 0);
+    const counts = { namespaces: namespaces.size, keys: keys.size };
+    return { ...tenant, counts, grants: { grants: grants.size, bytes } };
   }
 
   async listTenants(context: RequestContext, query: Parameters<OperatorApi['listTenants']>[1]) {
