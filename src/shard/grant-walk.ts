@@ -28,8 +28,11 @@ const SUBJECTS_PER_NEW_BUCKET = 64;
 const SUBJECTS_AT_ONCE = 32;
 const ROWS_PER_SUBJECT = 256;
 const ROWS_PER_READ = 1000;
-/** Where more subjects than this wait to be written to the state tables, the walk waits until they are. */
-const UNCONFIRMED_MAX = 2000;
+/**
+ * Subjects that may not be listed, held at once: to sort them in takes some 2 µs each. Where more wait to be written to
+ * the state tables, the walk waits until they are; where more come during one read, the stretch is listed again.
+ */
+const CREATED_MAX = 2000;
 /** It rests this many times as long as it worked, and at least so long. */
 const REST_FACTOR = 4;
 const REST_MS_MIN = 5;
@@ -83,6 +86,8 @@ class GrantWalk {
   #end: { readonly bucket: number; readonly subject: string | undefined } = { bucket: 0, subject: undefined };
   /** Subjects that may not be in the queue. */
   readonly #created = new Set<string>();
+  /** More than could be held. */
+  #missed = false;
   #width = 1;
   #savedAtMs: number;
 
@@ -101,7 +106,10 @@ class GrantWalk {
   async run(): Promise<void> {
     const { clock } = this.#ports;
     const { grantCount } = this.#memory;
-    grantCount.watchCreated((subject) => this.#created.add(subject));
+    grantCount.watchCreated((subject) => {
+      if (this.#created.size < CREATED_MAX) this.#created.add(subject);
+      else this.#missed = true;
+    });
     try {
       while (this.#goesOn && grantCount.position !== undefined) {
         const startedMs = clock.monotonicMs();
@@ -121,11 +129,13 @@ class GrantWalk {
     const { store, clock } = this.#ports;
     const memory = this.#memory;
     let unconfirmed = memory.unconfirmedSubjects();
-    if (unconfirmed.size > UNCONFIRMED_MAX) {
+    if (unconfirmed.size > CREATED_MAX / 2) {
       await this.#tenure.applied();
       unconfirmed = memory.unconfirmedSubjects();
+      if (unconfirmed.size > CREATED_MAX) return;
     }
     this.#created.clear();
+    this.#missed = false;
     for (const subject of unconfirmed) this.#created.add(subject);
     const begun = from.subject !== '';
     const buckets = Array.from(
@@ -146,12 +156,18 @@ class GrantWalk {
       this.#end = { bucket, subject: last };
       if (last !== undefined) break;
     }
-    this.#admit(from);
-    this.#passEnd();
+    if (this.#admit(from)) this.#passEnd();
   }
 
-  /** Puts the subjects that were given grants meanwhile where they belong, if that is within the stretch. */
-  #admit(position: CountPosition): void {
+  /**
+   * Puts the subjects that were given grants meanwhile where they belong, if that is within the stretch. False: not all of
+   * them are known, and the stretch has to be listed again.
+   */
+  #admit(position: CountPosition): boolean {
+    if (this.#missed) {
+      this.#queue = [];
+      return false;
+    }
     for (const subject of this.#created) {
       const place = { bucket: bucketOfSubject(subject), subject };
       if (comparePlaces(place, position) <= 0 || this.#isBeyondEnd(place)) continue;
@@ -160,6 +176,7 @@ class GrantWalk {
       if (standing === undefined || comparePlaces(standing, place) !== 0) this.#queue.splice(index, 0, place);
     }
     this.#created.clear();
+    return true;
   }
 
   #isBeyondEnd(place: SubjectPlace): boolean {
@@ -171,7 +188,7 @@ class GrantWalk {
   async #count(position: CountPosition): Promise<void> {
     const { store, clock } = this.#ports;
     const memory = this.#memory;
-    this.#admit(position);
+    if (!this.#admit(position)) return;
     const group = this.#queue.slice(0, this.#width);
     const limit = group.length === 1 ? ROWS_PER_READ : ROWS_PER_SUBJECT;
     const reads = group.map((place) => {
@@ -186,7 +203,7 @@ class GrantWalk {
         }),
       );
       // From here on nothing awaits: what the deltas do not hold comes behind the position, or counts itself.
-      this.#admit(position);
+      if (!this.#admit(position)) return;
       let whole = true;
       for (const [index, { place, after, delta }] of reads.entries()) {
         const page = pages[index];

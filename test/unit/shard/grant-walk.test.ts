@@ -82,7 +82,7 @@ test('every grant is counted once: of many subjects, of one with several pages o
   }
 });
 
-test('a subject that is given its first grant behind the position, in a stretch that was listed, is counted', async () => {
+async function createWhileListing(count: number): Promise<void> {
   const listed: (() => void)[] = [];
   const { slot, tenantId, model, handle } = await filled(many(20), {
     hooks: {
@@ -96,7 +96,7 @@ test('a subject that is given its first grant behind the position, in a stretch 
   const walking = walk(slot);
   await turns(20);
   assert.equal(listed.length, 16);
-  const first = Array.from({ length: 200 }, (_, index) => tuple(`first:${index}`, 'doc:1'));
+  const first = Array.from({ length: count }, (_, index) => tuple(`first:${index}`, 'doc:1'));
   await model.write(slot, handle, first);
   // Also where it is in the state tables before the answer comes.
   await slot.applied();
@@ -104,7 +104,12 @@ test('a subject that is given its first grant behind the position, in a stretch 
   await walking;
   assert.deepEqual(totalOf(slot, tenantId), model.total);
   slot.kill();
-});
+}
+
+test('a subject that is given its first grant behind the position, in a stretch that was listed, is counted', () =>
+  createWhileListing(200));
+
+test('more such subjects than the walk holds at once are counted all the same', () => createWhileListing(2500));
 
 test('a subject that is given its first grant between two that are being read is counted', async () => {
   const held: (() => void)[] = [];
