@@ -77,6 +77,11 @@ export class GrantCount {
     return this.#position === undefined ? { grants: this.#grants, bytes: this.#bytes } : undefined;
   }
 
+  /** Undefined while they are being counted. */
+  get grants(): number | undefined {
+    return this.#position === undefined ? this.#grants : undefined;
+  }
+
   get position(): CountPosition | undefined {
     return this.#position;
   }

@@ -37,6 +37,8 @@ const CREATED_MAX = 2000;
 const REST_FACTOR = 4;
 const REST_MS_MIN = 5;
 const SAVE_MS = 5000;
+/** Then it is the next tenant's turn: the small ones do not wait for a large one. */
+const TURN_MS = 10_000;
 const RETRY_MS = 2000;
 
 export interface GrantWalkPorts {
@@ -102,16 +104,17 @@ class GrantWalk {
     return this.#tenure.serving && !isLeaving(this.#memory.tenant);
   }
 
-  /** Resolves when all is counted and kept, or nobody needs it any more. */
+  /** Resolves when all is counted and kept, or its turn is over, or nobody needs it any more. */
   async run(): Promise<void> {
     const { clock } = this.#ports;
     const { grantCount } = this.#memory;
+    const untilMs = clock.monotonicMs() + TURN_MS;
     grantCount.watchCreated((subject) => {
       if (this.#created.size < CREATED_MAX) this.#created.add(subject);
       else this.#missed = true;
     });
     try {
-      while (this.#goesOn && grantCount.position !== undefined) {
+      while (this.#goesOn && grantCount.position !== undefined && clock.monotonicMs() < untilMs) {
         const startedMs = clock.monotonicMs();
         if (this.#queue.length === 0) await this.#list(grantCount.position);
         else await this.#count(grantCount.position);

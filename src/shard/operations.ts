@@ -81,8 +81,8 @@ export class Draft {
 
   /** Undefined while the grants that were stored before are being counted. */
   grantCount(memory: TenantMemory): number | undefined {
-    const total = memory.grantCount.total;
-    return total && total.grants + (this.#grantCounts.get(memory.tenantId) ?? 0);
+    const { grants } = memory.grantCount;
+    return grants === undefined ? undefined : grants + (this.#grantCounts.get(memory.tenantId) ?? 0);
   }
 
   namespace(memory: TenantMemory, name: string): Namespace | undefined {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../../src/core/clock.ts';
 import type { TenantId } from '../../../src/core/ids.ts';
+import { isLeaving } from '../../../src/core/tenants.ts';
 import { columnsOf, RELATIONS, type Tuple } from '../../../src/core/tuples.ts';
 import { countGrants } from '../../../src/shard/grant-walk.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -16,14 +17,19 @@ const log = createLog({ level: 'silent', pretty: false });
 const totalOf = (slot: OpenSlot, tenantId: TenantId) => slot.tenure.tenants.get(tenantId)?.grantCount.total;
 
 /** Without the rests. */
-function walk({ store, clock, tenure }: OpenSlot): Promise<void> {
+async function walk({ store, clock, tenure }: OpenSlot): Promise<void> {
   const hurried: Clock = {
     monotonicMs: () => clock.monotonicMs(),
     wallMs: () => clock.wallMs(),
     setTimer: (run) => clock.setTimer(run, 0),
     setImmediate: (run) => clock.setImmediate(run),
   };
-  return countGrants({ store, clock: hurried, log }, [tenure]);
+  const uncounted = () =>
+    [...tenure.tenants.values()].some(
+      ({ tenant, grantCount }) => !isLeaving(tenant) && grantCount.position !== undefined,
+    );
+  do await countGrants({ store, clock: hurried, log }, [tenure]);
+  while (tenure.serving && uncounted());
 }
 
 const textOf = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
