@@ -66,6 +66,7 @@ const LISTINGS: readonly ClusterListing[] = [
       ['per seconds', 'window_seconds'],
       ['namespaces max', 'namespaces_max'],
       ['keys max', 'keys_max'],
+      ['grants max', (plan) => (plan.grants_max === null ? 'unlimited' : String(plan.grants_max))],
     ],
   },
   {

@@ -22,6 +22,7 @@ const HINTS: Readonly<Record<string, string>> = Object.freeze({
   'grant-not-found': '"grantd grants list" shows what a subject holds.',
   'invalid-cursor': 'A cursor is good for the same command with the same arguments. Begin without --cursor.',
   'key-limit-reached': '"grantd keys revoke" makes room, "grantd tenants set-plan" gives more.',
+  'grant-limit-reached': 'Revoking grants makes room, "grantd tenants set-plan" gives more.',
   'namespace-limit-reached': '"grantd tenants set-plan" gives more; "grantd plans" shows how many.',
   unavailable: 'Try again. Only "tenants create" and "keys create" could make another one.',
   overloaded: 'Nothing was done. Try again in a moment.',

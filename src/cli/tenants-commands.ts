@@ -16,15 +16,22 @@ import {
 import { confirm } from './confirmation.ts';
 import { waitForDeletion } from './deletion-wait.ts';
 import { EXIT } from './failures.ts';
-import { textOf } from './json-view.ts';
+import { type JsonRecord, textOf } from './json-view.ts';
 import { path } from './operator-client.ts';
 import type { Column } from './render.ts';
+
+/** Null: they are being counted, or on their way out. */
+function grantsOf({ grants, state }: JsonRecord): string {
+  if (typeof grants === 'number') return String(grants);
+  return state === 'deleting' ? '' : 'counting';
+}
 
 const COLUMNS: readonly Column[] = [
   ['tenant', 'tenant_id'],
   ['name', 'name'],
   ['plan', 'plan'],
   ['state', 'state'],
+  ['grants', grantsOf],
   ['created', 'created_at'],
 ];
 

@@ -3,7 +3,14 @@
 
 import { createHash } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
-import { DEFAULT_PLAN_NAME, KEYS_MAX_DEFAULT, NAMESPACES_MAX_DEFAULT, type Plan, type Plans } from '../core/plans.ts';
+import {
+  DEFAULT_PLAN_NAME,
+  GRANTS_MAX_DEFAULT,
+  KEYS_MAX_DEFAULT,
+  NAMESPACES_MAX_DEFAULT,
+  type Plan,
+  type Plans,
+} from '../core/plans.ts';
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
 
@@ -186,13 +193,21 @@ export function parseTokenSource(text: string, { path }: Origin): NamedTokens {
   return Object.freeze({ tokens: parseNamedTokens(text), path });
 }
 
-const PLAN_FIELDS: ReadonlySet<string> = new Set(['requests', 'window_seconds', 'namespaces_max', 'keys_max']);
+const PLAN_FIELDS: ReadonlySet<string> = new Set([
+  'requests',
+  'window_seconds',
+  'namespaces_max',
+  'keys_max',
+  'grants_max',
+]);
 const PLANS_MAX = 100;
 const REQUESTS_MAX = 1_000_000_000;
 const WINDOW_SECONDS_MAX = 86_400;
 const BOUND_MAX = 100_000;
+const GRANTS_BOUND_MAX = 1_000_000_000_000;
 
-function parsePlan(name: string, value: unknown): Plan {
+/** `standing`: the plan of that name until now. */
+function parsePlan(name: string, value: unknown, standing: Plan | undefined): Plan {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new WrongSetting(`must hold an object for the plan ${quote(name)}`);
   }
@@ -208,12 +223,17 @@ function parsePlan(name: string, value: unknown): Plan {
     }
     return given;
   };
+  const readGrantsMax = (): number | undefined => {
+    if (!fields.has('grants_max')) return standing === undefined ? GRANTS_MAX_DEFAULT : standing.grantsMax;
+    return fields.get('grants_max') === null ? undefined : read('grants_max', GRANTS_BOUND_MAX, undefined);
+  };
   return Object.freeze({
     name,
     requests: fields.get('requests') === null ? undefined : read('requests', REQUESTS_MAX, undefined),
     windowSeconds: read('window_seconds', WINDOW_SECONDS_MAX, undefined),
     namespacesMax: read('namespaces_max', BOUND_MAX, NAMESPACES_MAX_DEFAULT),
     keysMax: read('keys_max', BOUND_MAX, KEYS_MAX_DEFAULT),
+    grantsMax: readGrantsMax(),
   });
 }
 
@@ -236,7 +256,7 @@ export function plansParser(builtIn: Plans): (text: string) => Plans {
           `must name plans with 1 to 64 lower-case letters, digits, "_" or "-"; ${quote(name)} is not such a name`,
         );
       }
-      plans.set(name, parsePlan(name, value));
+      plans.set(name, parsePlan(name, value, builtIn.get(name)));
     }
     if (plans.size > PLANS_MAX) throw new WrongSetting(`must hold at most ${PLANS_MAX} plans`);
     if (plans.get(DEFAULT_PLAN_NAME) === undefined) throw new WrongSetting(`must keep the plan "${DEFAULT_PLAN_NAME}"`);

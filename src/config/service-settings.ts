@@ -69,7 +69,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     file: true,
     secret: false,
     description:
-      'Plans laid over the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n}}`. The same for every process of a cluster.',
+      'Plans laid over the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n, "grants_max"?: n or null (none)}}`. Without `grants_max` a plan keeps that of the built-in one of its name, and another has 10,000,000. The same for every process of a cluster.',
   }),
   baseUrl: optional({
     ...plain,

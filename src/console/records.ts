@@ -10,16 +10,18 @@ import type { TrailRow } from '../store/store.ts';
 
 /** `deletion` only while there is one. */
 export function tenantRecord(tenant: TenantStatus, plans: Plans): object {
-  const { namespacesMax, keysMax } = resolvePlan(plans, tenant.plan);
-  const { counts, deletion } = tenant;
+  const { namespacesMax, keysMax, grantsMax } = resolvePlan(plans, tenant.plan);
+  const { counts, grants, deletion } = tenant;
   return {
     tenant_id: tenant.tenantId,
     name: tenant.name,
     plan: tenant.plan,
     state: tenant.state,
     created_at: formatTimestamp(tenant.createdAtMs),
-    bounds: { namespaces_max: namespacesMax, keys_max: keysMax },
+    bounds: { namespaces_max: namespacesMax, keys_max: keysMax, grants_max: grantsMax ?? null },
     counts: counts === undefined ? null : { namespaces: counts.namespaces, keys: counts.keys },
+    grants: grants?.grants ?? null,
+    grant_bytes: grants?.bytes ?? null,
     ...(deletion === undefined ? {} : { deletion: deletionRecord(deletion) }),
   };
 }
@@ -88,6 +90,7 @@ export function planRecord(plan: Plan): object {
     window_seconds: plan.windowSeconds,
     namespaces_max: plan.namespacesMax,
     keys_max: plan.keysMax,
+    grants_max: plan.grantsMax ?? null,
   };
 }
 

@@ -81,6 +81,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'API key limit reached',
     'The tenant has as many API keys as its plan allows. Revoke one first. Nothing was changed.',
   ),
+  'grant-limit-reached': entry(
+    403,
+    8,
+    'Grant limit reached',
+    'The tenant has as many grants as its plan allows. Revoke some first. Nothing was changed.',
+  ),
   'grant-not-found': entry(404, 5, 'Grant not found', 'No such grant exists, so there was nothing to revoke.'),
   'key-not-found': entry(404, 5, 'API key not found', 'The tenant has no live API key with this id.'),
   'tenant-not-found': entry(404, 5, 'Tenant not found', 'No tenant with this id exists.'),

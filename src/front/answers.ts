@@ -14,7 +14,15 @@ import type { Slot__Output } from '../rpc/gen/grantd/v1/Slot.ts';
 import type { Slots__Output } from '../rpc/gen/grantd/v1/Slots.ts';
 import type { Tenant__Output } from '../rpc/gen/grantd/v1/Tenant.ts';
 import { MS_PER_MINUTE } from '../rpc/protocol.ts';
-import type { GrantResult, ListedKey, Page, SlotStatus, TenantStatus, UsageMinute } from '../shard/shard.ts';
+import type {
+  GrantRefusal,
+  GrantResult,
+  ListedKey,
+  Page,
+  SlotStatus,
+  TenantStatus,
+  UsageMinute,
+} from '../shard/shard.ts';
 import type { MemberRow } from '../store/store.ts';
 import type { ShardReport } from './cluster-view.ts';
 
@@ -51,7 +59,7 @@ const TENANT_STATES: ReadonlyMap<string, TenantState> = new Map(
 );
 
 export function tenantFrom(tenant: Tenant__Output): TenantStatus {
-  const { name, plan, createdAtMs, counts, deletion } = tenant;
+  const { name, plan, createdAtMs, counts, grants, deletion } = tenant;
   const state = TENANT_STATES.get(tenant.state);
   if (state === undefined) throw malformed(`"${tenant.state}" is not a state of a tenant.`);
   return {
@@ -61,6 +69,7 @@ export function tenantFrom(tenant: Tenant__Output): TenantStatus {
     state,
     createdAtMs,
     ...(counts ? { counts } : {}),
+    ...(grants ? { grants } : {}),
     ...(deletion ? { deletion: { ...deletion, lastPartAtMs: zeroAsUndefined(deletion.lastPartAtMs) } } : {}),
   };
 }
@@ -87,6 +96,9 @@ export function grantFrom(grant: GrantRecord__Output): Grant {
   return { subject, relation, object, grantId, createdAtMs };
 }
 
+const isGrantRefusal = (code: string): code is GrantRefusal =>
+  code === 'namespace-limit-reached' || code === 'grant-limit-reached';
+
 export function grantResultFrom(result: GrantResult__Output): GrantResult {
   const { grantId, createdAtMs } = result;
   switch (result.outcome) {
@@ -99,7 +111,7 @@ export function grantResultFrom(result: GrantResult__Output): GrantResult {
     case GrantOutcome.GRANT_NOT_FOUND:
       return { kind: 'not-found' };
     case GrantOutcome.GRANT_REFUSED:
-      if (result.errorCode !== 'namespace-limit-reached') throw malformed(`A write was refused: ${result.errorCode}.`);
+      if (!isGrantRefusal(result.errorCode)) throw malformed(`A write was refused: ${result.errorCode}.`);
       return { kind: 'refused', code: result.errorCode, message: result.errorMessage };
     default:
       throw malformed('A write has no outcome.');

@@ -73,10 +73,11 @@ export function keysReply(page: Page<ListedKey>): ReplyBody {
   return { keys: { keys: page.items.map(wireKey), nextCursor: nextCursorOf(page) } };
 }
 
-function wireTenant({ counts, deletion, ...tenant }: TenantStatus): WireTenant {
+function wireTenant({ counts, grants, deletion, ...tenant }: TenantStatus): WireTenant {
   return {
     ...tenant,
     counts: counts ?? null,
+    grants: grants ?? null,
     deletion: deletion === undefined ? null : { ...deletion, lastPartAtMs: deletion.lastPartAtMs ?? 0 },
   };
 }

@@ -1,10 +1,14 @@
 // The applier of one tenure: write-behind. It writes committed entries to the state tables in log order, tells memory
 // what is confirmed, and moves the checkpoint, never past what is confirmed. A failed batch is written again until it
 // stands: state writes are stamped, so a repeat changes nothing. It is bounded: when it lags, writes wait.
+//
+// A count of grants goes with the last entry of a batch that changed it, once for all of them: no checkpoint comes before
+// it, so a count that is stored is never behind the checkpoint.
 
 import { assert } from '../core/assert.ts';
 import { type Clock, delay } from '../core/clock.ts';
-import type { Checkpoint, StateStore, StateWrite } from '../store/store.ts';
+import type { TenantId } from '../core/ids.ts';
+import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../store/store.ts';
 import type { CommittedEntry } from './appender.ts';
 import { deriveState } from './changes.ts';
 import { checkpointStamp } from './entries.ts';
@@ -37,11 +41,13 @@ interface Pending {
   readonly seq: number;
   readonly checkpoint: Checkpoint;
   readonly writes: readonly StateWrite[];
+  readonly counts: readonly GrantCountWrite[];
 }
 
 export class Applier {
   readonly #ports: ApplierPorts;
   readonly #slot: number;
+  readonly #countedFrom: number;
   readonly #pending: Pending[] = [];
   #pendingWrites = 0;
   #running = false;
@@ -54,9 +60,10 @@ export class Applier {
   #waiters: { readonly seq: number; readonly resolve: () => void }[] = [];
   #roomWaiters: (() => void)[] = [];
 
-  constructor(ports: ApplierPorts, slot: number, checkpoint: Checkpoint) {
+  constructor(ports: ApplierPorts, slot: number, checkpoint: Required<Checkpoint>) {
     this.#ports = ports;
     this.#slot = slot;
+    this.#countedFrom = checkpoint.countedFrom;
     this.#applied = checkpoint;
     this.#checkpoint = checkpoint;
     this.#checkpointedAtMs = ports.clock.monotonicMs();
@@ -85,8 +92,8 @@ export class Applier {
     }
   }
 
-  /** Entries come in log order. */
-  add(entry: CommittedEntry): void {
+  /** Entries come in log order, each with the counts of grants that it has changed. */
+  add(entry: CommittedEntry, counts: readonly GrantCountWrite[] = []): void {
     if (this.#closed) return;
     let index = 0;
     const writes: StateWrite[] = [];
@@ -97,8 +104,8 @@ export class Applier {
         index += 1;
       }
     }
-    const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry) };
-    this.#pending.push({ seq: entry.seq, checkpoint, writes });
+    const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };
+    this.#pending.push({ seq: entry.seq, checkpoint, writes, counts });
     this.#pendingWrites += writes.length;
     if (this.#isUrgent) this.#endGathering?.();
     if (this.#running) return;
@@ -143,11 +150,12 @@ export class Applier {
     while (this.#pending.length > 0 && !this.#closed) {
       await this.#gather();
       if (this.#closed) break;
-      const { taken, writes } = this.#take();
-      if (!(await this.#write(writes))) break;
+      const { taken, writes, counts } = this.#take();
+      if (!(await this.#write([...writes, ...counts]))) break;
       const last = this.#pending[taken - 1];
       assert(last !== undefined, 'at least one entry was taken');
       for (const { seq, writes: confirmed } of this.#pending.splice(0, taken)) this.#ports.confirm(confirmed, seq);
+      this.#ports.confirm(counts, last.seq);
       this.#pendingWrites -= writes.length;
       this.#applied = last.checkpoint;
       this.#wake();
@@ -169,15 +177,17 @@ export class Applier {
     this.#endGathering = undefined;
   }
 
-  #take(): { taken: number; writes: StateWrite[] } {
+  #take(): { taken: number; writes: StateWrite[]; counts: GrantCountWrite[] } {
     const writes: StateWrite[] = [];
+    const counts = new Map<TenantId, GrantCountWrite>();
     let taken = 0;
     for (const pending of this.#pending) {
       if (taken > 0 && writes.length + pending.writes.length > WRITES_PER_CALL) break;
       writes.push(...pending.writes);
+      for (const count of pending.counts) counts.set(count.row.tenantId, count);
       taken += 1;
     }
-    return { taken, writes };
+    return { taken, writes, counts: [...counts.values()] };
   }
 
   async #write(writes: readonly StateWrite[]): Promise<boolean> {

@@ -134,7 +134,7 @@ async function purgeTenant(
     memory.removal = { stamp, partsRemoved: 0, lastPartAtMs: undefined };
   }
   const { stamp } = memory.removal;
-  while (!(await store.purgeTenant(memory.tenantId, stamp, storeDeadline(clock)))) {
+  while (!(await store.purgeTenant({ slot: tenure.slot, tenantId: memory.tenantId }, stamp, storeDeadline(clock)))) {
     memory.removal = { stamp, partsRemoved: memory.removal.partsRemoved + 1, lastPartAtMs: clock.wallMs() };
     if (!tenure.serving || clock.monotonicMs() >= untilMs) return;
     await yieldTurn(clock);

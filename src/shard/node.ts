@@ -14,6 +14,7 @@ import type { Plans } from '../core/plans.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { keepCounting } from './grant-walk.ts';
 import { maintain } from './maintenance.ts';
 import { Membership } from './membership.ts';
 import type { MemoryBudget } from './memory-budget.ts';
@@ -135,6 +136,7 @@ export class ShardNode implements Shard {
         rows: this.#ownership.rows(),
       }),
       lookups: this.#lookups,
+      onRefused: (code) => metrics.limitRefusals.inc({ type: code }),
     });
   }
 
@@ -262,21 +264,21 @@ export class ShardNode implements Shard {
   }
 
   async #maintain(): Promise<void> {
-    const { store, clock, log } = this.#dependencies;
+    const { clock } = this.#dependencies;
     const ports = {
-      store,
-      clock,
-      log,
+      ...this.#dependencies,
       segmentSize: this.#options.meta.segmentSize,
       logRetentionMs: this.#options.logRetentionMs ?? LOG_RETENTION_MS_DEFAULT,
       createRequestId: () => this.#ids.create('req'),
     };
+    const roundMs = this.#options.maintenanceMs ?? MAINTENANCE_MS;
+    void keepCounting(ports, roundMs, () => (this.#state === 'running' ? this.#ownership.tenures.values() : undefined));
     for (let round = 0; this.#state === 'running'; round += 1) {
       for (const tenure of [...this.#ownership.tenures.values()]) {
         if (this.#state !== 'running') return;
         await maintain(ports, tenure, { trim: round % TRIM_ROUNDS === 0 });
       }
-      await delay(clock, this.#options.maintenanceMs ?? MAINTENANCE_MS);
+      await delay(clock, roundMs);
     }
   }
 

@@ -11,7 +11,7 @@ import type { Tenant } from '../core/tenants.ts';
 import { type Namespace, namespaceOf } from '../core/tuples.ts';
 import type { Change } from './changes.ts';
 import type { EntryOperation } from './entries.ts';
-import { type GrantRequest, type GrantResult, ShardFailure } from './shard.ts';
+import { type GrantRefusal, type GrantRequest, type GrantResult, ShardFailure } from './shard.ts';
 import type { GrantFacts } from './subject-page.ts';
 import type { TenantMemory } from './tenant-memory.ts';
 import type { WatchedTuple } from './watched-tuples.ts';
@@ -38,6 +38,8 @@ export class Draft {
   readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
   readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
   readonly #tenants = new Map<TenantId, Tenant>();
+  /** Grants created less those revoked. */
+  readonly #grantCounts = new Map<TenantId, number>();
 
   /** Takes in the changes of a decision. */
   add(tenantId: TenantId, changes: readonly Change[]): void {
@@ -47,7 +49,9 @@ export class Draft {
         case 'grant-revoked': {
           const { subject, relation, object } = change.grant;
           const key = `${tenantId} ${subject} ${relation} ${object}`;
-          this.#grants.set(key, change.kind === 'grant-created' ? change.grant : null);
+          const created = change.kind === 'grant-created';
+          this.#grants.set(key, created ? change.grant : null);
+          this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + (created ? 1 : -1));
           break;
         }
         case 'namespace-created':
@@ -73,6 +77,12 @@ export class Draft {
     if (drafted !== undefined) return drafted;
     assert(facts !== undefined, 'a write queues only when its tuple is known');
     return facts;
+  }
+
+  /** Undefined while the grants that were stored before are being counted. */
+  grantCount(memory: TenantMemory): number | undefined {
+    const { grants } = memory.grantCount;
+    return grants === undefined ? undefined : grants + (this.#grantCounts.get(memory.tenantId) ?? 0);
   }
 
   namespace(memory: TenantMemory, name: string): Namespace | undefined {
@@ -124,7 +134,11 @@ export interface DecideContext {
   readonly clock: Clock;
   readonly ids: IdFactory;
   readonly plans: Plans;
+  /** A limit of the plan was reached. */
+  readonly onRefused: (code: LimitCode) => void;
 }
+
+type LimitCode = GrantRefusal | 'key-limit-reached';
 
 /** A write that queued before its tenant's deletion does not follow it: its caller authenticates again, in vain. */
 function assertLives(draft: Draft, memory: TenantMemory): void {
@@ -135,6 +149,12 @@ function assertLives(draft: Draft, memory: TenantMemory): void {
 
 const limitReached = (memory: TenantMemory, what: string, max: number): string =>
   `The plan of tenant ${memory.tenantId} allows ${max} ${what}.`;
+
+/** A result and no failure of the call: its other grants stand. */
+function refuseGrant({ onRefused }: DecideContext, code: GrantRefusal, message: string): Decision {
+  onRefused(code);
+  return { result: { kind: 'grant', grant: { kind: 'refused', code, message } }, changes: [] };
+}
 
 export function decideGrant(
   context: DecideContext,
@@ -158,13 +178,12 @@ export function decideGrant(
     }
     const names = new Set([namespaceOf(subject), namespaceOf(object)]);
     const missing = [...names].filter((name) => draft.namespace(memory, name) === undefined);
-    const { namespacesMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
+    const { namespacesMax, grantsMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
+    if (grantsMax !== undefined && (draft.grantCount(memory) ?? 0) >= grantsMax) {
+      return refuseGrant(context, 'grant-limit-reached', limitReached(memory, 'grants', grantsMax));
+    }
     if (missing.length > 0 && draft.namespaceCount(memory) + missing.length > namespacesMax) {
-      const message = limitReached(memory, 'namespaces', namespacesMax);
-      return {
-        result: { kind: 'grant', grant: { kind: 'refused', code: 'namespace-limit-reached', message } },
-        changes: [],
-      };
+      return refuseGrant(context, 'namespace-limit-reached', limitReached(memory, 'namespaces', namespacesMax));
     }
     const grantId = context.ids.create('grt');
     const createdAtMs = timeOfId(grantId) ?? context.clock.wallMs();
@@ -191,6 +210,7 @@ export function decideNamespace(context: DecideContext, memory: TenantMemory, na
     }
     const { namespacesMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
     if (draft.namespaceCount(memory) >= namespacesMax) {
+      context.onRefused('namespace-limit-reached');
       throw new GrantdError('namespace-limit-reached', limitReached(memory, 'namespaces', namespacesMax));
     }
     const namespace = { name, createdAtMs: context.clock.wallMs() };
@@ -210,6 +230,7 @@ export function decideKey(
     assertLives(draft, memory);
     const { keysMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
     if (draft.keyCount(memory) >= keysMax) {
+      context.onRefused('key-limit-reached');
       throw new GrantdError('key-limit-reached', limitReached(memory, 'API keys', keysMax));
     }
     const record = { ...key, createdAtMs: context.clock.wallMs() };

@@ -11,7 +11,15 @@
 import { type Clock, delay } from '../core/clock.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import { segmentOf } from '../core/slots.ts';
-import type { Checkpoint, ConditionalOutcome, LogRecord, SlotRow, Stamp, Store } from '../store/store.ts';
+import type {
+  Checkpoint,
+  ConditionalOutcome,
+  GrantCountRow,
+  LogRecord,
+  SlotRow,
+  Stamp,
+  Store,
+} from '../store/store.ts';
 import type { CommittedEntry, LogEnd } from './appender.ts';
 import { decodeEntry, type Entry, type EntryTime, encodeEntry, followingBase, LogUnreadableError } from './entries.ts';
 import { ShardFailure } from './shard.ts';
@@ -55,9 +63,11 @@ export async function claimSlot(
   return store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
 }
 
-export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Checkpoint> {
+/** Where the last owner kept no counts of grants, they are kept from the first entry on that it has not applied. */
+export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Required<Checkpoint>> {
   const checkpoint = await ports.store.readCheckpoint(slot, storeDeadline(ports.clock));
-  return checkpoint ?? { seq: 0, stamp: 0 };
+  const { seq, stamp, countedFrom = seq + 1 } = checkpoint ?? { seq: 0, stamp: 0 };
+  return { seq, stamp, countedFrom };
 }
 
 /** The log from a seq on, record by record, to where it ends. Throws LogUnreadableError at a gap. */
@@ -268,5 +278,24 @@ export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>
     for (const tenant of tenants) if (tenant.state !== 'deleted') yield tenant;
     after = tenants.at(-1)?.tenantId;
     if (tenants.length < TENANTS_PER_READ) return;
+  }
+}
+
+/**
+ * The counts of grants that are right, of the tenants of a slot. To be read after the checkpoint: a count is written with the
+ * entries that changed it, so it is never behind a checkpoint that was read before, and a replay from there completes it.
+ */
+export async function* readGrantCounts(
+  ports: Pick<RecoveryPorts, 'store' | 'clock'>,
+  slot: number,
+  { countedFrom }: Required<Checkpoint>,
+): AsyncGenerator<GrantCountRow> {
+  let after: TenantId | undefined;
+  while (true) {
+    const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
+    const rows = await ports.store.listGrantCounts(query, storeDeadline(ports.clock));
+    for (const row of rows) if (row.seq >= countedFrom) yield row;
+    after = rows.at(-1)?.tenantId;
+    if (rows.length < TENANTS_PER_READ) return;
   }
 }

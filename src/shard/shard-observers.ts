@@ -58,5 +58,14 @@ export function reportShard(
     metrics.shardSlots.inc({ state: status.state });
     metrics.shardQueueLength.inc(tenure.queueLength);
     metrics.checkpointLagEntries.inc(tenure.lagEntries);
+    // Summed up first: there may be a hundred thousand tenants.
+    let grants = 0;
+    let uncounted = 0;
+    for (const { grantCount } of tenure.tenants.values()) {
+      if (grantCount.grants === undefined) uncounted += 1;
+      else grants += grantCount.grants;
+    }
+    metrics.grants.inc(grants);
+    metrics.tenantsUncounted.inc(uncounted);
   }
 }

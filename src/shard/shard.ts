@@ -67,8 +67,10 @@ export type GrantResult =
   | { readonly kind: 'exists'; readonly grantId: string; readonly createdAtMs: number }
   | { readonly kind: 'revoked' }
   | { readonly kind: 'not-found' }
-  /** This one was refused (`namespace-limit-reached`); the others of the call stand. */
-  | { readonly kind: 'refused'; readonly code: 'namespace-limit-reached'; readonly message: string };
+  /** This one was refused; the others of the call stand. */
+  | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
+
+export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
 
 export interface Page<Item> {
   readonly items: readonly Item[];
@@ -133,6 +135,8 @@ export interface SlotsReport {
 export interface TenantStatus extends Tenant {
   /** Live rows; undefined: not known now. */
   readonly counts?: TenantCounts | undefined;
+  /** Undefined: they are being counted, or the tenant is being deleted. */
+  readonly grants?: TenantGrants | undefined;
   /** While it is being deleted. */
   readonly deletion?: TenantDeletion | undefined;
 }
@@ -140,6 +144,13 @@ export interface TenantStatus extends Tenant {
 export interface TenantCounts {
   readonly namespaces: number;
   readonly keys: number;
+}
+
+export interface TenantGrants {
+  /** Live ones. */
+  readonly grants: number;
+  /** UTF-8 bytes of their subjects, relations and objects. */
+  readonly bytes: number;
 }
 
 /** How far the removal of a tenant's data has come, since its owner began or went on with it. */

@@ -132,6 +132,11 @@ export class SubjectDeltas {
     return undefined;
   }
 
+  /** Those with changes that may not be confirmed: at least every one that has some. */
+  subjects(): ReadonlySet<string> {
+    return new Set(this.#generations.flatMap(({ changes }) => [...changes.keys()]));
+  }
+
   /** To be called before the read is sent. */
   open(subject: string): SubjectDelta {
     const [oldest = this.#begin(undefined)] = this.#generations;

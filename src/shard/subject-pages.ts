@@ -205,6 +205,11 @@ export class SubjectPages {
     return this.#deltas.open(subject);
   }
 
+  /** Those with changes that the state tables may not hold yet. */
+  unconfirmedSubjects(): ReadonlySet<string> {
+    return this.#deltas.subjects();
+  }
+
   /** Rows of a subject, for a listing: its page is not whole. */
   async readRows(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
     const { budget, clock } = this.#dependencies;

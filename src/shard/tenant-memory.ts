@@ -9,6 +9,7 @@ import type { Tenant } from '../core/tenants.ts';
 import { relationNumber } from '../core/tuples.ts';
 import type { Stamp } from '../store/store.ts';
 import type { Change } from './changes.ts';
+import { GrantCount } from './grant-count.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { TenantDeletion } from './shard.ts';
 import { readFromStore, storeDeadline } from './store-calls.ts';
@@ -35,6 +36,7 @@ export class TenantMemory {
   readonly keys: LazyTable<ApiKeyRecord>;
   readonly keyUses = new Map<KeyId, KeyUse>();
   readonly usage: TenantUsage;
+  readonly grantCount = new GrantCount();
   /** Of a tenant that is being deleted, once the removal of what is no newer than the stamp has begun. */
   removal: (TenantDeletion & { readonly stamp: Stamp }) | undefined;
   /** By key. */

@@ -13,13 +13,14 @@ const COUNT_WAIT_MS = 300;
 /** Names that one page of a search looks at: a few milliseconds, in which the shard answers nothing else. */
 const SEARCHED_MAX = 2000;
 
-export function tenantStatus({ tenant, namespaces, keys, removal }: TenantMemory): TenantStatus {
+export function tenantStatus({ tenant, namespaces, keys, grantCount, removal }: TenantMemory): TenantStatus {
   if (isLeaving(tenant)) {
     const { partsRemoved = 0, lastPartAtMs } = removal ?? {};
     return { ...tenant, deletion: { partsRemoved, lastPartAtMs } };
   }
-  if (namespaces.size === undefined || keys.size === undefined) return tenant;
-  return { ...tenant, counts: { namespaces: namespaces.size, keys: keys.size } };
+  const status = { ...tenant, grants: grantCount.total };
+  if (namespaces.size === undefined || keys.size === undefined) return status;
+  return { ...status, counts: { namespaces: namespaces.size, keys: keys.size } };
 }
 
 /** Resolves when the tenant's namespaces and keys are in memory, or could not be read soon. */

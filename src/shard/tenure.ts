@@ -9,15 +9,22 @@ import { assert } from '../core/assert.ts';
 import { type Clock, delay } from '../core/clock.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { SlotRow, Stamp, StateWrite, Store } from '../store/store.ts';
+import type { GrantCountWrite, SlotRow, Stamp, StateWrite, Store } from '../store/store.ts';
 import type { Operation } from './append-batch.ts';
 import { Appender, type AppenderPorts, type CommittedEntry, operationId } from './appender.ts';
 import { Applier } from './applier.ts';
-import { type Entry, LogUnreadableError } from './entries.ts';
+import { checkpointStamp, type Entry, LogUnreadableError } from './entries.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { OperationMemory } from './operation-memory.ts';
 import { type OperationResult, recallResult } from './operations.ts';
-import { type RecoveryPorts, readCheckpoint, readTenants, recallTail, recoverLog } from './recovery.ts';
+import {
+  type RecoveryPorts,
+  readCheckpoint,
+  readGrantCounts,
+  readTenants,
+  recallTail,
+  recoverLog,
+} from './recovery.ts';
 import { ShardFailure, type SlotStatus } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 import type { PageLimits } from './subject-pages.ts';
@@ -118,6 +125,9 @@ export class Tenure {
       if (this.#state !== 'opening') throw this.#notServing();
       this.#applier = this.#createApplier(checkpoint);
       for await (const tenant of readTenants(ports, this.slot)) this.#addTenant(tenant);
+      for await (const row of readGrantCounts(ports, this.slot, checkpoint)) {
+        this.tenants.get(row.tenantId)?.grantCount.load(row);
+      }
       const end = await recoverLog(ports, this.#row, checkpoint);
       this.#appender = new Appender(
         {
@@ -306,23 +316,31 @@ export class Tenure {
   }
 
   #commit(entry: CommittedEntry): void {
+    const counted = new Set<TenantMemory>();
     for (const { tenantId, changes } of entry.operations) {
       for (const change of changes) {
         if (change.kind === 'tenant-created' && !this.tenants.has(tenantId)) this.#addTenant(change.tenant);
         const memory = this.tenants.get(tenantId);
         memory?.commit(change, entry.seq);
+        if (memory?.grantCount.commit(change, entry.seq)) counted.add(memory);
         if (change.kind === 'tenant-updated' && change.tenant.state === 'deleted') {
           memory?.drop();
           this.tenants.delete(tenantId);
         }
       }
     }
-    this.#applier?.add(entry);
+    const stamp = checkpointStamp(entry);
+    const counts = [...counted].map(({ tenantId, grantCount }): GrantCountWrite => {
+      return { kind: 'grant-count', slot: this.slot, row: grantCount.row(tenantId, entry.seq), stamp };
+    });
+    this.#applier?.add(entry, counts);
   }
 
   #confirm(writes: readonly StateWrite[], seq: number): void {
     let last: TenantId | undefined;
     for (const write of writes) {
+      // Its rows were confirmed with their entries.
+      if (write.kind === 'grant-count') continue;
       const tenantId = write.kind === 'tenant' ? write.tenant.tenantId : write.tenantId;
       // The rows of one operation follow each other.
       if (tenantId !== last) this.tenants.get(tenantId)?.confirm(seq);

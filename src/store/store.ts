@@ -248,7 +248,36 @@ export interface TrailWrite {
   readonly stamp: Stamp;
 }
 
-export type StateWrite = GrantWrite | SubjectWrite | NamespaceWrite | KeyWrite | TenantWrite | TrailWrite;
+/** How many live grants a tenant has after a seq of its slot's log, and what they take. */
+export interface GrantCountRow {
+  readonly tenantId: TenantId;
+  /** Every entry up to and including this one is counted. */
+  readonly seq: number;
+  readonly grants: number;
+  /** UTF-8 bytes of their subjects, relations and objects. */
+  readonly bytes: number;
+  /** Undefined: all grants are counted. Else the place up to which they are, at most 4 KiB of text that the store does not look into. */
+  readonly position: string | undefined;
+  /** How many steps the counting of what was stored before has made. */
+  readonly steps: number;
+}
+
+/** Of two rows with the same stamp the one with more steps stands: counting goes on while the log is at rest. */
+export interface GrantCountWrite {
+  readonly kind: 'grant-count';
+  readonly slot: number;
+  readonly row: GrantCountRow;
+  readonly stamp: Stamp;
+}
+
+export type StateWrite =
+  | GrantWrite
+  | SubjectWrite
+  | NamespaceWrite
+  | KeyWrite
+  | TenantWrite
+  | TrailWrite
+  | GrantCountWrite;
 
 export interface GrantRow {
   readonly relation: Relation;
@@ -261,6 +290,11 @@ export interface Checkpoint {
   /** State holds every entry up to and including this seq. */
   readonly seq: number;
   readonly stamp: Stamp;
+  /**
+   * A count of grants is right if its seq is no smaller. Undefined: the checkpoint was last written by a program that
+   * keeps no counts, so that none is.
+   */
+  readonly countedFrom?: number;
 }
 
 export interface StateStore {
@@ -313,6 +347,11 @@ export interface StateStore {
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly Tenant[]>;
+  /** The counts of grants of a slot's tenants, ascending by tenant, after `after`. A tenant may have none. */
+  listGrantCounts(
+    query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
+    deadline: DeadlineMs,
+  ): Promise<readonly GrantCountRow[]>;
   /** The trail of a tenant in one month by (seq, index), ascending or from the newest on, beyond `after` in that order. */
   listTrail(
     query: {
@@ -340,10 +379,14 @@ export interface StateStore {
     deadline: DeadlineMs,
   ): Promise<void>;
   /**
-   * Removes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses (not the tenant's own row, not the
-   * trail). Does a bounded part per call; true when nothing is left. Idempotent.
+   * Removes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses, the count of its grants (not
+   * the tenant's own row, not the trail). Does a bounded part per call; true when nothing is left. Idempotent.
    */
-  purgeTenant(tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<boolean>;
+  purgeTenant(
+    tenant: { readonly slot: number; readonly tenantId: TenantId },
+    stamp: Stamp,
+    deadline: DeadlineMs,
+  ): Promise<boolean>;
 }
 
 export interface Store extends MetaStore, LogStore, SlotStore, MemberStore, StateStore {

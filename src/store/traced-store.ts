@@ -56,6 +56,7 @@ export function traceStore(store: Store, options: TracedStoreOptions): Store {
     listNamespaces: trace('SELECT', 'namespaces', store.listNamespaces),
     listKeys: trace('SELECT', 'keys', store.listKeys),
     listTenants: trace('SELECT', 'tenants', store.listTenants),
+    listGrantCounts: trace('SELECT', 'grant_counts', store.listGrantCounts),
     listTrail: trace('SELECT', 'changes', store.listTrail),
     listKeyUses: trace('SELECT', 'key_uses', store.listKeyUses),
     writeKeyUse: trace('INSERT', 'key_uses', store.writeKeyUse),

@@ -57,6 +57,9 @@ export interface Metrics {
   readonly beatSeconds: Histogram<'outcome'>;
   readonly slotMoves: Counter<'kind'>;
   readonly sessionsLost: Counter;
+  readonly limitRefusals: Counter<'type'>;
+  readonly grants: Gauge;
+  readonly tenantsUncounted: Gauge;
   readonly stateWrites: Counter;
   readonly stateWriteFailures: Counter;
   readonly traceSpans: Counter<'outcome'>;
@@ -239,6 +242,12 @@ export function createMetrics(): Metrics {
       help: 'How often this shard was declared dead by another and joined again.',
       registers,
     }),
+    limitRefusals: new Counter({
+      name: 'grantd_limit_refusals_total',
+      help: 'Writes refused because the plan of their tenant allows no more, by type of the problem: grant-limit-reached, namespace-limit-reached or key-limit-reached.',
+      labelNames: ['type'],
+      registers,
+    }),
     stateWrites: new Counter({
       name: 'grantd_state_writes_total',
       help: 'Rows written to the state tables.',
@@ -308,6 +317,16 @@ function createSummedGauges(registers: Registry[]) {
       name: 'grantd_load_gate_waiting',
       help: 'Reads of the store, and calls with many tuples, that wait for memory, by work: read or call.',
       labelNames: ['work'],
+      registers,
+    }),
+    grants: new Gauge({
+      name: 'grantd_grants',
+      help: 'Live grants of the tenants that this process serves, without those of tenants whose grants are being counted.',
+      registers,
+    }),
+    tenantsUncounted: new Gauge({
+      name: 'grantd_tenants_uncounted',
+      help: 'Tenants whose grants are being counted, so that no limit of their number holds yet.',
       registers,
     }),
     leaseSeconds: new Gauge({

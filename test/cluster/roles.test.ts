@@ -146,11 +146,11 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     const keyspace = 'later';
     const environment = { GRANTD_CASSANDRA_KEYSPACE: keyspace };
     assert.equal((await migrate(environment)).code, 0);
-    await query(keyspace, "UPDATE meta SET schema_version = 2, schema_serves_from = 1 WHERE id = 'cluster' IF EXISTS");
+    await query(keyspace, "UPDATE meta SET schema_version = 9, schema_serves_from = 1 WHERE id = 'cluster' IF EXISTS");
     const served = await startShard('shard-1', environment);
     await ready(served.service, served.ops);
     assert.equal((await served.service.stop()).code, 0);
-    await query(keyspace, "UPDATE meta SET schema_version = 2, schema_serves_from = 2 WHERE id = 'cluster' IF EXISTS");
+    await query(keyspace, "UPDATE meta SET schema_version = 9, schema_serves_from = 9 WHERE id = 'cluster' IF EXISTS");
     const { service } = await startShard('shard-1', environment);
     const ended = await service.ended;
     assert.equal(ended.code, 1);

@@ -229,6 +229,55 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'counted-once',
+    what: 'A grant that the stored count holds already is counted again where its entry is replayed.',
+    caughtBy: 'broad',
+    edits: [
+      {
+        file: 'src/shard/grant-count.ts',
+        find: 'if (seq <= this.#loadedSeq) return false;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'count-before-checkpoint',
+    what: 'The count that is stored is the first of a batch, so that a checkpoint comes before it.',
+    caughtBy: 'broad',
+    edits: [
+      {
+        file: 'src/shard/applier.ts',
+        find: 'for (const count of pending.counts) counts.set(count.row.tenantId, count);',
+        replace:
+          'for (const count of pending.counts) if (!counts.has(count.row.tenantId)) counts.set(count.row.tenantId, count);',
+      },
+    ],
+  },
+  {
+    name: 'counted-from',
+    what: 'A count is taken for right although a version that keeps none has owned the slot since.',
+    caughtBy: 'broad',
+    edits: [
+      {
+        file: 'src/shard/recovery.ts',
+        find: 'if (row.seq >= countedFrom) yield row;',
+        replace: 'if (row.seq >= countedFrom - 1e9) yield row;',
+      },
+    ],
+  },
+  {
+    name: 'count-delta',
+    what: 'A page of grants is counted as it was read, without what was committed meanwhile.',
+    caughtBy: 'broad',
+    edits: [
+      {
+        file: 'src/shard/grant-walk.ts',
+        find: 'if (delta.find(relationNumber(grant.relation) ?? 0, grant.object) === undefined) add(grant);',
+        replace: 'add(grant);',
+      },
+    ],
+  },
+  {
     name: 'release',
     what: 'A shard goes on serving a slot while its release is under way.',
     caughtBy: 'moves',

@@ -93,6 +93,8 @@ export interface Profile {
   readonly uniqueGrants: boolean;
   /** A write betrays a former owner, since it collides in the log; a read does not. */
   readonly readsMostly: boolean;
+  /** Of the runs of shards until everything is healed: a version that keeps no counts of grants. */
+  readonly countless: number;
 }
 
 const SLICED: Partial<PageLimits> = { rowsPerRead: 1, readsBeforeWhole: 2 };
@@ -215,5 +217,6 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     wallSkewMs: focus === 'displaced' ? 5000 : 200,
     uniqueGrants: focus === 'broken-clocks',
     readsMostly: focus === 'moves',
+    countless: random.fork('countless').pick([0, 0, 0.5]),
   };
 }

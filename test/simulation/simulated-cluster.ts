@@ -9,8 +9,9 @@ import type { Front, OperatorApi } from '../../src/front/front.ts';
 import { PeerStream } from '../../src/rpc/peer-stream.ts';
 import { MemoryBudget } from '../../src/shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/node.ts';
-import type { Meta } from '../../src/store/store.ts';
+import type { Meta, Store } from '../../src/store/store.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+import { withoutCounts } from '../support/countless-store.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { SimulatedNetwork } from './network.ts';
 import { createProcessLog } from './process-log.ts';
@@ -67,6 +68,7 @@ export class SimulatedCluster {
     this.#profile = profile;
     this.#trace = trace;
     this.deadlineMs = profile.deadlineMs;
+    this.countless = profile.countless;
     this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
       slowChance: profile.slowNetwork,
       keepaliveMs: profile.keepaliveMs,
@@ -103,6 +105,9 @@ export class SimulatedCluster {
     };
   }
 
+  /** The chance that a run of a shard is one of a version that keeps no counts of grants. */
+  countless: number;
+
   async initialize(): Promise<void> {
     await this.world.store.initializeMeta(this.meta, Number.POSITIVE_INFINITY);
   }
@@ -126,7 +131,7 @@ export class SimulatedCluster {
     const { clock, random } = process;
     const node = createShardNode(
       {
-        store: createStoreView(this.world, process),
+        store: this.#createStore(process),
         clock,
         random,
         log,
@@ -161,6 +166,13 @@ export class SimulatedCluster {
       void node.join().then(() => node.start());
     });
     return shard;
+  }
+
+  #createStore(process: SimulatedProcess): Store {
+    const store = createStoreView(this.world, process);
+    if (!this.#random.fork(`${process.name} version`).chance(this.countless)) return store;
+    this.#trace.add(process.name, 'keeps no counts of grants');
+    return withoutCounts(store);
   }
 
   /** As SIGKILL; `silently`: as the loss of its machine. */

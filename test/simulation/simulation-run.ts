@@ -2,6 +2,7 @@
 // It reports: an answer that no order of events explains, an acknowledged write that is gone, a rule that is broken, a
 // rejection that nobody handles, a request that does not succeed in time after everything is whole again.
 
+import { GrantdError } from '../../src/core/errors.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
 import type { RequestContext } from '../../src/front/front.ts';
 import { checkHistory } from '../support/history/check-history.ts';
@@ -183,13 +184,18 @@ class Simulation {
       .map((name) => this.#createClient(name, 9));
     const made = clients.flatMap((client) => client.made);
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
+    if (trusted && this.#profile.countless === 0) {
+      await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
+    }
     // What was sent long ago lands, memory is gone with its processes: the store alone has to know everything.
     await this.#scheduler.runUntil(() => this.#cluster.world.pending === 0, this.#scheduler.nowMs + 61_000);
     this.#trace.add('world', 'restarts');
+    this.#cluster.countless = 0;
     for (const shard of [...this.#cluster.shards.values()]) this.#cluster.killShard(shard, false);
     nemesis.startMissing();
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
+    if (trusted) await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
   }
 
   #createClients(): Client[] {
@@ -264,6 +270,45 @@ class Simulation {
       }),
     );
     await Promise.all(waits);
+  }
+
+  /** Every owner has counted exactly the grants that it lists. */
+  async #compareCounts(): Promise<void> {
+    await Promise.all(
+      this.#tenants.map(async ({ index, tenantId, changing }) => {
+        const readTenant = () =>
+          this.#operate('read a tenant', ({ operator }, context) =>
+            operator.readTenant(context, tenantId).catch((error: unknown) => {
+              if (changing && GrantdError.from(error).code === 'tenant-not-found') return undefined;
+              throw error;
+            }),
+          );
+        let tenant = await readTenant();
+        // What a version without counts has written is counted in the background.
+        for (; tenant?.state === 'active' && tenant.grants === undefined; tenant = await readTenant()) {
+          await this.#scheduler.sleep(100);
+        }
+        // Suspended, deleted, or about to be.
+        if (tenant?.state !== 'active') return;
+        const { items, nextCursor } = await this.#operate('export the grants', async ({ operator }, context) => {
+          const session = await operator.tenant(context, tenantId, 'simulation');
+          return session.exportGrants(context, { limit: 1000, cursor: undefined });
+        });
+        if (nextCursor !== undefined) this.report(`tenant ${index} has more grants than the run can have made`);
+        const bytes = items.reduce(
+          (sum, { subject, relation, object }) => sum + Buffer.byteLength(subject + relation + object),
+          0,
+        );
+        const counted = tenant.grants;
+        if (counted?.grants === items.length && counted.bytes === bytes) return;
+        // A write that nobody waits for any more may have happened between the two.
+        const after = await readTenant();
+        if (after?.grants?.grants === items.length && after.grants.bytes === bytes) return;
+        this.report(
+          `the owner of tenant ${index} counts ${counted?.grants} grants of ${counted?.bytes} bytes, and lists ${items.length} of ${bytes}`,
+        );
+      }),
+    );
   }
 
   async #readAll(readers: readonly Client[], made: Client['made']): Promise<void> {

@@ -17,6 +17,7 @@ import type {
   TenantSession,
   UsageMinute,
 } from '../../src/front/front.ts';
+import { bytesOfGrant } from '../../src/shard/grant-count.ts';
 import type {
   GrantRequest,
   GrantResult,
@@ -48,6 +49,8 @@ export class FakeOperator implements OperatorApi {
   /** What each call was given, newest last: its name and its request. */
   readonly calls: { readonly name: string; readonly context: RequestContext; readonly operator?: string }[] = [];
   namespacesMax = 1000;
+  /** The grants of tenants are being counted. */
+  counting = false;
   /** Every page of an export leads to another one. */
   endlessExport = false;
   slots: readonly SlotView[] = [];
@@ -116,10 +119,12 @@ export class FakeOperator implements OperatorApi {
     return this.#status(this.#data(tenantId));
   }
 
-  #status({ tenant, namespaces, keys }: TenantData): TenantStatus {
+  #status({ tenant, namespaces, keys, grants }: TenantData): TenantStatus {
     const deletion = { partsRemoved: 3, lastPartAtMs: this.#clock.wallMs() };
     if (tenant.state === 'deleting') return { ...tenant, deletion };
-    return { ...tenant, counts: { namespaces: namespaces.size, keys: keys.size } };
+    const bytes = [...grants.values()].reduce((sum, each) => sum + bytesOfGrant(each), 0);
+    const counts = { namespaces: namespaces.size, keys: keys.size };
+    return { ...tenant, counts, grants: this.counting ? undefined : { grants: grants.size, bytes } };
   }
 
   async listTenants(context: RequestContext, query: Parameters<OperatorApi['listTenants']>[1]) {

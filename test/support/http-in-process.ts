@@ -91,7 +91,14 @@ export async function startHttp(options: Partial<HttpOptions> = {}, turns?: Turn
   return { ...server, front, rateLimiter, failureLimiter, metrics };
 }
 
-const tiny: Plan = { name: 'tiny', requests: 2, windowSeconds: 60, namespacesMax: 1000, keysMax: 1000 };
+const tiny: Plan = {
+  name: 'tiny',
+  requests: 2,
+  windowSeconds: 60,
+  namespacesMax: 1000,
+  keysMax: 1000,
+  grantsMax: undefined,
+};
 
 /** What a store that is away makes of a call. */
 export const unavailable = (): GrantdError => new GrantdError('unavailable', 'The owner cannot be reached.');

@@ -252,6 +252,13 @@ export class MemoryStore implements Store {
     });
   }
 
+  listGrantCounts(...[{ slot, after, limit }, deadline]: Arguments<'listGrantCounts'>): Answer<'listGrantCounts'> {
+    return this.#run('listGrantCounts', deadline, () => {
+      const rows = this.#tables.grantCounts.list([slot]).map(({ row }) => row);
+      return rows.filter((row) => after === undefined || row.tenantId > after).slice(0, limit);
+    });
+  }
+
   listTrail(
     ...[{ tenantId, month, newestFirst, after, limit }, deadline]: Arguments<'listTrail'>
   ): Answer<'listTrail'> {
@@ -283,14 +290,15 @@ export class MemoryStore implements Store {
     });
   }
 
-  purgeTenant(...[tenantId, stamp, deadline]: Arguments<'purgeTenant'>): Answer<'purgeTenant'> {
+  purgeTenant(...[{ slot, tenantId }, stamp, deadline]: Arguments<'purgeTenant'>): Answer<'purgeTenant'> {
     return this.#run('purgeTenant', deadline, () => {
-      const { grants, subjects, namespaces, keys } = this.#tables;
+      const { grants, subjects, namespaces, keys, grantCounts } = this.#tables;
       let left = PURGE_ROWS_MAX;
       for (const table of [grants, subjects, namespaces, keys]) left -= table.purge(tenantId, stamp, left);
       for (const [keyId, usedAtMs] of this.#keyUses.get(tenantId) ?? []) {
         if (usedAtMs * 1000 <= stamp) this.#keyUses.get(tenantId)?.delete(keyId);
       }
+      if (left > 0) grantCounts.remove([slot], [tenantId], stamp, (row) => row.stamp <= stamp);
       return left > 0;
     });
   }

@@ -47,13 +47,15 @@ export function createGatedStore(store: Store, gate: Gate): Store {
       gate('listNamespaces', deadline, () => store.listNamespaces(tenantId, deadline)),
     listKeys: (tenantId, deadline) => gate('listKeys', deadline, () => store.listKeys(tenantId, deadline)),
     listTenants: (query, deadline) => gate('listTenants', deadline, () => store.listTenants(query, deadline)),
+    listGrantCounts: (query, deadline) =>
+      gate('listGrantCounts', deadline, () => store.listGrantCounts(query, deadline)),
     listTrail: (query, deadline) => gate('listTrail', deadline, () => store.listTrail(query, deadline)),
     listKeyUses: (tenantId, deadline) => gate('listKeyUses', deadline, () => store.listKeyUses(tenantId, deadline)),
     writeKeyUse: (tenantId, keyId, usedAtMs, deadline) =>
       gate('writeKeyUse', deadline, () => store.writeKeyUse(tenantId, keyId, usedAtMs, deadline)),
     removeGone: (grants, deadline) => gate('removeGone', deadline, () => store.removeGone(grants, deadline)),
-    purgeTenant: (tenantId, stamp, deadline) =>
-      gate('purgeTenant', deadline, () => store.purgeTenant(tenantId, stamp, deadline)),
+    purgeTenant: (tenant, stamp, deadline) =>
+      gate('purgeTenant', deadline, () => store.purgeTenant(tenant, stamp, deadline)),
     close: () => store.close(),
   };
 }

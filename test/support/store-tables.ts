@@ -4,6 +4,7 @@
 import { bucketOfSubject } from '../../src/core/slots.ts';
 import { compareUtf8 } from '../../src/core/tuples.ts';
 import type {
+  GrantCountWrite,
   GrantWrite,
   KeyWrite,
   NamespaceWrite,
@@ -16,6 +17,11 @@ interface Stamped {
   readonly stamp: number;
 }
 
+/** Greater than zero where `left` is the newer of two writes of one row. */
+type Newer<Row> = (left: Row, right: Row) => number;
+
+const byStamp = (left: Stamped, right: Stamped): number => left.stamp - right.stamp;
+
 /** Rows in partitions, as the real stores have them. */
 export class StampedTable<Row extends Stamped> {
   readonly #partitions = new Map<string, Map<string, Row>>();
@@ -23,11 +29,13 @@ export class StampedTable<Row extends Stamped> {
   readonly #removed = new Map<string, number>();
   readonly #order: (left: Row, right: Row) => number;
   readonly #shadows: boolean;
+  readonly #newer: Newer<Row>;
 
   /** `shadows`: a removal also removes older writes that come after it, as a tombstone does. */
-  constructor(order: (left: Row, right: Row) => number, shadows = false) {
+  constructor(order: (left: Row, right: Row) => number, shadows = false, newer: Newer<Row> = byStamp) {
     this.#order = order;
     this.#shadows = shadows;
+    this.#newer = newer;
   }
 
   put(partition: readonly (string | number)[], key: readonly (string | number)[], row: Row): void {
@@ -37,7 +45,7 @@ export class StampedTable<Row extends Stamped> {
     const rowKey = JSON.stringify(key);
     const standing = rows.get(rowKey);
     if (row.stamp <= (this.#removed.get(`${name} ${rowKey}`) ?? Number.NEGATIVE_INFINITY)) return;
-    if (standing === undefined || row.stamp > standing.stamp) rows.set(rowKey, row);
+    if (standing === undefined || this.#newer(row, standing) > 0) rows.set(rowKey, row);
   }
 
   get(partition: readonly (string | number)[], key: readonly (string | number)[]): Row | undefined {
@@ -97,6 +105,7 @@ export class StateTables {
   readonly keys: StampedTable<KeyWrite>;
   readonly tenants: StampedTable<TenantWrite>;
   readonly trail: StampedTable<TrailWrite>;
+  readonly grantCounts: StampedTable<GrantCountWrite>;
 
   constructor(shadows = false) {
     this.grants = new StampedTable(
@@ -108,6 +117,11 @@ export class StateTables {
     this.keys = new StampedTable((left, right) => compareUtf8(left.key.keyId, right.key.keyId), shadows);
     this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId));
     this.trail = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
+    this.grantCounts = new StampedTable(
+      (left, right) => compareUtf8(left.row.tenantId, right.row.tenantId),
+      shadows,
+      (left, right) => left.stamp - right.stamp || left.row.steps - right.row.steps,
+    );
   }
 
   apply(write: StateWrite): void {
@@ -129,6 +143,9 @@ export class StateTables {
         return;
       case 'trail':
         this.trail.put([write.tenantId, write.month], [write.row.seq, write.row.index], write);
+        return;
+      case 'grant-count':
+        this.grantCounts.put([write.slot], [write.row.tenantId], write);
         return;
     }
   }

@@ -145,9 +145,19 @@ export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: strin
   </div>`;
 }
 
+/** In KiB, rounded up: what is there is more than nothing. */
+function grantsFact({ tenantId, state, grants }: TenantStatus, max: number | undefined): Markup {
+  if (state === 'deleting') return undefined;
+  const number =
+    grants === undefined
+      ? 'being counted'
+      : `${count(grants.grants)}${max === undefined ? '' : ` of ${count(max)}`} (${count(Math.ceil(grants.bytes / 1024))} KiB)`;
+  return html`<div><dt>Grants</dt><dd><a href=${pathTo(['tenants', tenantId, 'grants'])}>${number}</a></dd></div>`;
+}
+
 async function overview(dependencies: PageDependencies, call: PageCall, refused?: Refused): Promise<PageAnswer> {
   const tenant = await readTenant(dependencies, call);
-  const { namespacesMax, keysMax } = resolvePlan(dependencies.plans, tenant.plan);
+  const { namespacesMax, keysMax, grantsMax } = resolvePlan(dependencies.plans, tenant.plan);
   const { counts } = tenant;
   const bound = (title: string, path: string, number: number | undefined, max: number): Markup =>
     number === undefined
@@ -158,6 +168,7 @@ async function overview(dependencies: PageDependencies, call: PageCall, refused?
     <div><dt>Plan</dt><dd>${planText(dependencies.plans, tenant.plan)}</dd></div>
     ${bound('Keys', 'keys', counts?.keys, keysMax)}
     ${bound('Namespaces', 'namespaces', counts?.namespaces, namespacesMax)}
+    ${grantsFact(tenant, grantsMax)}
     <div><dt>Made</dt><dd>${moment(tenant.createdAtMs)} UTC</dd></div>
   </dl>`;
   const content =

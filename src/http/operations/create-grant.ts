@@ -25,7 +25,7 @@ export const createGrant: Operation = {
     { status: 201, description: 'The grant was created.', schema, example: EXAMPLE_GRANT },
     { status: 200, description: 'The grant existed already; nothing was changed.', schema, example: EXAMPLE_GRANT },
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'namespace-limit-reached'],
+  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'namespace-limit-reached', 'grant-limit-reached'],
   answer(session, context, { body }) {
     const tuple = validateTuple(body);
     return session.writeGrants(context, [{ ...tuple, revoke: false }]).then(([result]) => {

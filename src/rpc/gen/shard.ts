@@ -60,6 +60,7 @@ import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Su
 import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from './grantd/v1/Tenant.ts';
 import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _grantd_v1_TenantCounts__Output } from './grantd/v1/TenantCounts.ts';
 import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from './grantd/v1/TenantDeletion.ts';
+import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from './grantd/v1/TenantGrants.ts';
 import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './grantd/v1/Tenants.ts';
 import type { TracedCheck as _grantd_v1_TracedCheck, TracedCheck__Output as _grantd_v1_TracedCheck__Output } from './grantd/v1/TracedCheck.ts';
 import type { Trail as _grantd_v1_Trail, Trail__Output as _grantd_v1_Trail__Output } from './grantd/v1/Trail.ts';
@@ -141,6 +142,7 @@ export interface ProtoGrpcType {
       Tenant: MessageTypeDefinition<_grantd_v1_Tenant, _grantd_v1_Tenant__Output>
       TenantCounts: MessageTypeDefinition<_grantd_v1_TenantCounts, _grantd_v1_TenantCounts__Output>
       TenantDeletion: MessageTypeDefinition<_grantd_v1_TenantDeletion, _grantd_v1_TenantDeletion__Output>
+      TenantGrants: MessageTypeDefinition<_grantd_v1_TenantGrants, _grantd_v1_TenantGrants__Output>
       Tenants: MessageTypeDefinition<_grantd_v1_Tenants, _grantd_v1_Tenants__Output>
       TracedCheck: MessageTypeDefinition<_grantd_v1_TracedCheck, _grantd_v1_TracedCheck__Output>
       Trail: MessageTypeDefinition<_grantd_v1_Trail, _grantd_v1_Trail__Output>

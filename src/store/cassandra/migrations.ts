@@ -138,6 +138,21 @@ export const MIGRATIONS: readonly Migration[] = [
       ) WITH ${READ_SOON} AND ${LEVELED}`,
     ],
   },
+  {
+    version: 2,
+    // Programs of version 1 do their work on it; what they leave out shows in the checkpoints.
+    servesFrom: 1,
+    name: 'the count of grants of each tenant',
+    statements: (keyspace) => [
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.grant_counts (
+        slot int,
+        tenant text,
+        count text,
+        PRIMARY KEY (slot, tenant)
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
+      `ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS counted_from bigint`,
+    ],
+  },
 ];
 
 /** The schema that this program is made for. */

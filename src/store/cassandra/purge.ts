@@ -38,6 +38,9 @@ export function createPurge(session: Session, keyspace: string): StateStore['pur
     list: `SELECT writetime(${column}) AS stamp FROM ${keyspace}.${name} WHERE tenant = ?`,
     remove: `DELETE FROM ${keyspace}.${name} USING TIMESTAMP ? WHERE tenant = ?`,
   }));
+  const grantCount = `${keyspace}.grant_counts WHERE slot = ? AND tenant = ?`;
+  const readGrantCount = `SELECT writetime(count) AS stamp FROM ${grantCount}`;
+  const removeGrantCount = `DELETE FROM ${keyspace}.grant_counts USING TIMESTAMP ? WHERE slot = ? AND tenant = ?`;
   const positions = new Map<TenantId, Position>();
 
   function remember(tenantId: TenantId, position: Position): void {
@@ -79,11 +82,25 @@ export function createPurge(session: Session, keyspace: string): StateStore['pur
     return false;
   }
 
-  return async (tenantId, stamp, deadline) => {
+  /** Whether there was one to remove. */
+  async function purgeGrantCount(
+    { slot, tenantId }: { readonly slot: number; readonly tenantId: TenantId },
+    stamp: Stamp,
+    deadline: DeadlineMs,
+  ): Promise<boolean> {
+    const rows = await readWhole(session, readGrantCount, [slot, tenantId], deadline);
+    if (!rows.some((row) => integerAt(row, 'stamp') <= stamp)) return false;
+    await session.write(removeGrantCount, [BigInt(stamp), slot, tenantId], deadline);
+    return true;
+  }
+
+  return async (tenant, stamp, deadline) => {
+    const { tenantId } = tenant;
     const known = positions.get(tenantId);
     const from = known?.stamp === stamp ? known : { stamp, bucket: 0, after: '' };
     if (await purgeSubjects(tenantId, from, deadline)) return false;
     if (await purgeSmallTables(tenantId, stamp, deadline)) return false;
+    if (await purgeGrantCount(tenant, stamp, deadline)) return false;
     positions.delete(tenantId);
     return true;
   };

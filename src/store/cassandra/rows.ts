@@ -7,7 +7,7 @@ import { assert } from '../../core/assert.ts';
 import type { KeyId, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { isRelation, type Relation } from '../../core/tuples.ts';
-import type { GrantRow, LogRecord, MemberRow, Meta, SlotRow, TrailRow } from '../store.ts';
+import type { Checkpoint, GrantRow, LogRecord, MemberRow, Meta, SlotRow, TrailRow } from '../store.ts';
 import { decodeBody } from './log-body.ts';
 import type { Row } from './session.ts';
 
@@ -19,6 +19,9 @@ export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, st
 export const GRANT_COLUMNS = 'relation, object, grant_id, created_at_ms';
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
+/** `counted_from` as the last writer of the checkpoint left it, who may not know that column. */
+export const CHECKPOINT_COLUMNS =
+  'seq, writetime(seq) AS stamp, counted_from, writetime(counted_from) AS counted_from_stamp';
 export const TRAIL_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 function valueAt(row: Row, column: string): unknown {
@@ -155,9 +158,22 @@ export function keyRecordOf(row: Row): ApiKeyRecord {
   };
 }
 
+/** A program that keeps no counts of grants leaves `counted_from` at an older timestamp than `seq`. */
+export function checkpointOf(row: Row): Checkpoint {
+  const seq = integerAt(row, 'seq');
+  const stamp = integerAt(row, 'stamp');
+  if (isNullAt(row, 'counted_from') || integerAt(row, 'counted_from_stamp') !== stamp) return { seq, stamp };
+  const countedFrom = absentNumber(integerAt(row, 'counted_from'));
+  return { seq, stamp, ...(countedFrom === undefined ? {} : { countedFrom }) };
+}
+
+export function tenantIdAt(row: Row): TenantId {
+  return textAt(row, 'tenant') as TenantId;
+}
+
 export function tenantOf(row: Row): Tenant {
   return {
-    tenantId: textAt(row, 'tenant') as TenantId,
+    tenantId: tenantIdAt(row),
     name: textAt(row, 'name'),
     plan: textAt(row, 'plan'),
     state: oneOf(textAt(row, 'state'), ['active', 'suspended', 'deleting', 'deleted']),

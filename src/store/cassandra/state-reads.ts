@@ -4,9 +4,12 @@
 import type { KeyId, TenantId } from '../../core/ids.ts';
 import type { Relation } from '../../core/tuples.ts';
 import type { DeadlineMs, StateStore } from '../store.ts';
+import { decodeGrantCount } from './grant-count-text.ts';
 import { readWhole } from './read-whole.ts';
 import {
   booleanAt,
+  CHECKPOINT_COLUMNS,
+  checkpointOf,
   GRANT_COLUMNS,
   grantKeyOf,
   grantRowOf,
@@ -16,6 +19,7 @@ import {
   keyRecordOf,
   TENANT_COLUMNS,
   TRAIL_COLUMNS,
+  tenantIdAt,
   tenantOf,
   textAt,
   trailRowOf,
@@ -31,6 +35,7 @@ type Calls = Pick<
   | 'listNamespaces'
   | 'listKeys'
   | 'listTenants'
+  | 'listGrantCounts'
   | 'listTrail'
   | 'listKeyUses'
 >;
@@ -62,13 +67,14 @@ function selectGrants(table: string, query: GrantQuery): Statement | undefined {
 
 export function createStateReads(session: Session, keyspace: string): Calls {
   const table = (name: string): string => `${keyspace}.${name}`;
-  const checkpoint = `SELECT seq, writetime(seq) AS stamp FROM ${table('checkpoints')} WHERE slot = ?`;
+  const checkpoint = `SELECT ${CHECKPOINT_COLUMNS} FROM ${table('checkpoints')} WHERE slot = ?`;
   const grant = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')}
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
   const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
   const namespaces = `SELECT name, created_at_ms FROM ${table('namespaces')} WHERE tenant = ?`;
   const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ?`;
   const tenants = `SELECT ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot = ? AND tenant > ? LIMIT ?`;
+  const grantCounts = `SELECT tenant, count FROM ${table('grant_counts')} WHERE slot = ? AND tenant > ? LIMIT ?`;
   const trail = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) LIMIT ?`;
   const trailBackwards = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
@@ -81,7 +87,7 @@ export function createStateReads(session: Session, keyspace: string): Calls {
   return {
     async readCheckpoint(slot, deadline) {
       const rows = await readAll(checkpoint, [slot], deadline);
-      return rows.map((row) => ({ seq: integerAt(row, 'seq'), stamp: integerAt(row, 'stamp') }))[0];
+      return rows.map(checkpointOf)[0];
     },
 
     async readGrant(tenantId: TenantId, subject: string, relation: Relation, object: string, deadline: DeadlineMs) {
@@ -116,6 +122,11 @@ export function createStateReads(session: Session, keyspace: string): Calls {
 
     async listTenants({ slot, after, limit }, deadline) {
       return (await readAll(tenants, [slot, after ?? '', limit], deadline)).map(tenantOf);
+    },
+
+    async listGrantCounts({ slot, after, limit }, deadline) {
+      const rows = await readAll(grantCounts, [slot, after ?? '', limit], deadline);
+      return rows.map((row) => decodeGrantCount(tenantIdAt(row), textAt(row, 'count')));
     },
 
     async listTrail({ tenantId, month, newestFirst = false, after, limit }, deadline) {

@@ -5,6 +5,7 @@
 import { assertNever } from '../../core/assert.ts';
 import { bucketOfSubject } from '../../core/slots.ts';
 import type { StateWrite } from '../store.ts';
+import { encodeGrantCount } from './grant-count-text.ts';
 import type { Statement } from './session.ts';
 
 /** Rows, and bytes roughly, of one partition in one batch: a mutation is small beside what a node takes. */
@@ -45,6 +46,7 @@ export class StateStatements {
   readonly #keys: string;
   readonly #tenants: string;
   readonly #changes: string;
+  readonly #grantCounts: string;
 
   constructor(keyspace: string) {
     const insert = (table: string, columns: string): string => {
@@ -57,6 +59,7 @@ export class StateStatements {
     this.#keys = insert('keys', 'tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone');
     this.#tenants = insert('tenants', 'slot, tenant, name, plan, state, created_at_ms');
     this.#changes = insert('changes', 'tenant, month, seq, position, at_ms, actor, request_id, change');
+    this.#grantCounts = insert('grant_counts', 'slot, tenant, count');
   }
 
   batches(writes: readonly StateWrite[]): StateBatch[] {
@@ -120,6 +123,11 @@ export class StateStatements {
         const { seq, index, atMs, actor, requestId, change } = write.row;
         const params = [tenantId, month, BigInt(seq), index, BigInt(atMs), actor, requestId, change, stamp];
         return { partition: partitionOf('c', tenantId, month), statement: { query: this.#changes, params } };
+      }
+      case 'grant-count': {
+        const { slot, row } = write;
+        const params = [slot, row.tenantId, encodeGrantCount(row), stamp];
+        return { partition: partitionOf('r', slot), statement: { query: this.#grantCounts, params } };
       }
       default:
         return assertNever(write);

@@ -14,7 +14,7 @@ export function createStateWrites(
   keyspace: string,
 ): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeKeyUse'> {
   const statements = new StateStatements(keyspace);
-  const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq) VALUES (?, ?) USING TIMESTAMP ?`;
+  const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from) VALUES (?, ?, ?) USING TIMESTAMP ?`;
   const keyUse = `INSERT INTO ${keyspace}.key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?) USING TIMESTAMP ?`;
   /** Of calls that failed. Stamped, so what was confirmed once stands for good. */
   const confirmed = new WeakSet<StateWrite>();
@@ -33,8 +33,8 @@ export function createStateWrites(
       }
     },
 
-    async writeCheckpoint(slot, { seq, stamp }, deadline) {
-      await session.write(checkpoint, [slot, BigInt(seq), BigInt(stamp)], deadline);
+    async writeCheckpoint(slot, { seq, stamp, countedFrom = 0 }, deadline) {
+      await session.write(checkpoint, [slot, BigInt(seq), BigInt(countedFrom), BigInt(stamp)], deadline);
     },
 
     /** A use has no stamp: its moment, in microseconds, is its timestamp, so that a later use wins. */

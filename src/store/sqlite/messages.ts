@@ -38,6 +38,7 @@ export interface StateBatch {
   readonly keys: Value[];
   readonly tenants: Value[];
   readonly trail: Value[];
+  readonly grantCounts: Value[];
 }
 
 export type StateBatchTable = keyof StateBatch;
@@ -56,6 +57,8 @@ export const STATE_BATCH_WIDTHS: Readonly<Record<StateBatchTable, number>> = {
   tenants: 7,
   /** tenant, month, seq, position, at_ms, actor, request_id, change, stamp */
   trail: 9,
+  /** slot, tenant, seq, grants, bytes, position, steps, stamp */
+  grantCounts: 8,
 };
 
 /** Executed in slices, in transactions that become durable with a later durable one, or earlier. */
@@ -83,6 +86,7 @@ export type ReadCalls = Calls<
   | 'listNamespaces'
   | 'listKeys'
   | 'listTenants'
+  | 'listGrantCounts'
   | 'listTrail'
   | 'listKeyUses'
 > & {

@@ -141,4 +141,23 @@ ALTER TABLE meta ADD COLUMN schema_serves_from INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE meta ADD COLUMN datacentre TEXT NOT NULL DEFAULT '';
 `,
   },
+  {
+    version: 3,
+    name: 'the count of grants of each tenant',
+    sql: `
+CREATE TABLE grant_counts (
+  slot INTEGER NOT NULL,
+  tenant TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  grants INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  position TEXT,
+  steps INTEGER NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (slot, tenant)
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE checkpoints ADD COLUMN counted_from INTEGER;
+`,
+  },
 ];

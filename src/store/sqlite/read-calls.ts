@@ -5,7 +5,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { integerAt, prepare, type Row, textAt } from './database.ts';
 import type { FlatGrants, Handlers, ReadCalls, Value } from './messages.ts';
 import {
+  CHECKPOINT_COLUMNS,
+  checkpointOf,
   GRANT_COLUMNS,
+  GRANT_COUNT_COLUMNS,
+  grantCountRowOf,
   grantRowOf,
   KEY_COLUMNS,
   keyIdAt,
@@ -110,14 +114,18 @@ function createTenantReads(
   database: DatabaseSync,
 ): Pick<
   Handlers<ReadCalls>,
-  'readCheckpoint' | 'listNamespaces' | 'listKeys' | 'listTenants' | 'listTrail' | 'listKeyUses'
+  'readCheckpoint' | 'listNamespaces' | 'listKeys' | 'listTenants' | 'listGrantCounts' | 'listTrail' | 'listKeyUses'
 > {
-  const checkpoint = prepare(database, 'SELECT seq, stamp FROM checkpoints WHERE slot = ?');
+  const checkpoint = prepare(database, `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE slot = ?`);
   const namespaces = prepare(database, 'SELECT name, created_at_ms FROM namespaces WHERE tenant = ? ORDER BY name');
   const keys = prepare(database, `SELECT ${KEY_COLUMNS} FROM keys WHERE tenant = ? AND gone = 0 ORDER BY key_id`);
   const tenants = prepare(
     database,
     `SELECT ${TENANT_COLUMNS} FROM tenants WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
+  );
+  const grantCounts = prepare(
+    database,
+    `SELECT ${GRANT_COUNT_COLUMNS} FROM grant_counts WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
   );
   const trail = prepare(
     database,
@@ -131,12 +139,12 @@ function createTenantReads(
   );
   const keyUses = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ?');
   return {
-    readCheckpoint: (slot) =>
-      checkpoint.all(slot).map((row) => ({ seq: integerAt(row, 0), stamp: integerAt(row, 1) }))[0],
+    readCheckpoint: (slot) => checkpoint.all(slot).map(checkpointOf)[0],
     listNamespaces: (tenantId) =>
       namespaces.all(tenantId).map((row) => ({ name: textAt(row, 0), createdAtMs: integerAt(row, 1) })),
     listKeys: (tenantId) => keys.all(tenantId).map(keyRecordOf),
     listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
+    listGrantCounts: ({ slot, after, limit }) => grantCounts.all(slot, after ?? '', limit).map(grantCountRowOf),
     listTrail: ({ tenantId, month, newestFirst = false, after, limit }) => {
       const statement = newestFirst ? trailBackwards : trail;
       const { seq, index } =

@@ -6,7 +6,7 @@ import { assert } from '../../core/assert.ts';
 import type { KeyId, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { isRelation, type Relation } from '../../core/tuples.ts';
-import type { GrantRow, LogRecord, MemberRow, Meta, SlotRow, TrailRow } from '../store.ts';
+import type { Checkpoint, GrantCountRow, GrantRow, LogRecord, MemberRow, Meta, SlotRow, TrailRow } from '../store.ts';
 import { integerAt, optionalIntegerAt, optionalTextAt, type Row, textAt } from './database.ts';
 
 export const META_COLUMNS =
@@ -17,6 +17,8 @@ export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, st
 export const GRANT_COLUMNS = 'relation, object, grant_id, created_at_ms';
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
+export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, position, steps';
+export const CHECKPOINT_COLUMNS = 'seq, stamp, counted_from';
 export const TRAIL_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 function oneOf<Value extends string>(text: string, values: readonly Value[]): Value {
@@ -125,5 +127,25 @@ export function trailRowOf(row: Row): TrailRow {
     actor: textAt(row, 3),
     requestId: textAt(row, 4),
     change: textAt(row, 5),
+  };
+}
+
+export function grantCountRowOf(row: Row): GrantCountRow {
+  return {
+    tenantId: textAt(row, 0) as TenantId,
+    seq: integerAt(row, 1),
+    grants: integerAt(row, 2),
+    bytes: integerAt(row, 3),
+    position: optionalTextAt(row, 4),
+    steps: integerAt(row, 5),
+  };
+}
+
+export function checkpointOf(row: Row): Checkpoint {
+  const countedFrom = optionalIntegerAt(row, 2);
+  return {
+    seq: integerAt(row, 0),
+    stamp: integerAt(row, 1),
+    ...(countedFrom === undefined ? {} : { countedFrom }),
   };
 }

@@ -220,6 +220,11 @@ class SqliteStore implements Store {
     return this.#reader.call('listTenants', [query], deadline);
   }
 
+  listGrantCounts(...args: Parameters<Store['listGrantCounts']>): ReturnType<Store['listGrantCounts']> {
+    const [query, deadline] = args;
+    return this.#reader.call('listGrantCounts', [query], deadline);
+  }
+
   listTrail(query: Parameters<Store['listTrail']>[0], deadline: DeadlineMs): ReturnType<Store['listTrail']> {
     return this.#reader.call('listTrail', [query], deadline);
   }
@@ -239,9 +244,9 @@ class SqliteStore implements Store {
   }
 
   purgeTenant(...args: Parameters<Store['purgeTenant']>): Promise<boolean> {
-    const [tenantId, stamp, deadline] = args;
+    const [tenant, stamp, deadline] = args;
     this.#notePages(100);
-    return this.#writer.call('purgeTenant', [tenantId, stamp], deadline);
+    return this.#writer.call('purgeTenant', [tenant, stamp], deadline);
   }
 
   close(): Promise<void> {

@@ -30,13 +30,25 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
       batch.trail.push(write.tenantId, write.month, write.row.seq, write.row.index, write.row.atMs);
       batch.trail.push(write.row.actor, write.row.requestId, write.row.change, write.stamp);
       return;
+    case 'grant-count':
+      batch.grantCounts.push(write.slot, write.row.tenantId, write.row.seq, write.row.grants, write.row.bytes);
+      batch.grantCounts.push(write.row.position ?? null, write.row.steps, write.stamp);
+      return;
     default:
       assertNever(write);
   }
 }
 
 export function toStateBatch(writes: readonly StateWrite[]): StateBatch {
-  const batch: StateBatch = { subjects: [], grants: [], namespaces: [], keys: [], tenants: [], trail: [] };
+  const batch: StateBatch = {
+    subjects: [],
+    grants: [],
+    namespaces: [],
+    keys: [],
+    tenants: [],
+    trail: [],
+    grantCounts: [],
+  };
   for (const write of writes) addWrite(batch, write);
   return batch;
 }

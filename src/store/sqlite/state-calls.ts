@@ -60,6 +60,14 @@ const UPSERTS: readonly (readonly [StateBatchTable, string])[] = [
      ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, actor = excluded.actor, request_id = excluded.request_id,
        change = excluded.change, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
   ],
+  [
+    'grantCounts',
+    `INSERT INTO grant_counts (slot, tenant, seq, grants, bytes, position, steps, stamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, grants = excluded.grants, bytes = excluded.bytes,
+       position = excluded.position, steps = excluded.steps, stamp = excluded.stamp
+     WHERE (excluded.stamp, excluded.steps) > (stamp, steps)`,
+  ],
 ];
 
 /** In the order of removal. A key use has no stamp; the moment of the use stands for it. */
@@ -89,9 +97,11 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
   const purges = PURGES.map((sql) => prepare(database, sql));
   const upsertCheckpoint = prepare(
     database,
-    `INSERT INTO checkpoints (slot, seq, stamp) VALUES (?, ?, ?)
-     ON CONFLICT DO UPDATE SET seq = excluded.seq, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+    `INSERT INTO checkpoints (slot, seq, counted_from, stamp) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, counted_from = excluded.counted_from, stamp = excluded.stamp
+     WHERE excluded.stamp > stamp`,
   );
+  const removeGrantCount = prepare(database, 'DELETE FROM grant_counts WHERE slot = ? AND tenant = ? AND stamp <= ?');
   const upsertKeyUse = prepare(
     database,
     `INSERT INTO key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?)
@@ -118,7 +128,8 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
         }
       }
     },
-    writeCheckpoint: (slot, { seq, stamp }) => runAtOnce(upsertCheckpoint, slot, seq, stamp),
+    writeCheckpoint: (slot, { seq, countedFrom, stamp }) =>
+      runAtOnce(upsertCheckpoint, slot, seq, countedFrom ?? null, stamp),
     writeKeyUse: (tenantId, keyId, usedAtMs) => runAtOnce(upsertKeyUse, tenantId, keyId, usedAtMs),
     *removeGone(grants) {
       for (const [index, grant] of grants.entries()) {
@@ -129,13 +140,14 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     *removeSegment(slot, segment) {
       while (removeRecords.run(slot, segment, RECORDS_PER_STEP) === RECORDS_PER_STEP) yield;
     },
-    *purgeTenant(tenantId, stamp) {
+    *purgeTenant({ slot, tenantId }, stamp) {
       let left = PURGE_ROWS_MAX;
       for (const purge of purges) {
         left -= purge.run(tenantId, stamp, left);
         if (left === 0) return false;
         yield;
       }
+      removeGrantCount.run(slot, tenantId, stamp);
       return true;
     },
   };

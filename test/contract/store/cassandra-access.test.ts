@@ -73,7 +73,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
       const grant = createGrantWrite(tenantId, { gone: true });
       await store.writeState([grant], soon());
       await store.removeGone([grant], soon());
-      assert.equal(await store.purgeTenant(tenantId, grant.stamp, soon()), true);
+      assert.equal(await store.purgeTenant({ slot: 0, tenantId }, grant.stamp, soon()), true);
     } finally {
       await store.close();
     }
@@ -157,7 +157,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
       });
     try {
       await raise(meta.schemaVersion);
-      const newer = { ...meta, schemaVersion: 9 };
+      const newer = { ...meta, schemaVersion: 9, schemaServesFrom: meta.schemaVersion };
       assert.deepEqual(await wait(), newer);
       const log = createRecordingLog();
       assert.deepEqual(await migrate(cluster, { keyspace }, undefined, log), newer);
@@ -166,6 +166,24 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
       const refusal = (error: unknown): boolean => error instanceof SchemaRefusal && /version 9/.test(error.message);
       await assert.rejects(wait(), refusal);
       await assert.rejects(migrate(cluster, { keyspace }), refusal);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('takes no count of grants for right once a program that keeps none has moved the checkpoint', async () => {
+    const keyspace = 'counts';
+    await migrate(cluster, { keyspace });
+    const store = await openStore(cluster, { keyspace });
+    try {
+      await store.writeCheckpoint(1, { seq: 4, stamp: 1000, countedFrom: 2 }, soon());
+      // The statement of schema version 1.
+      await asSuperuser(`INSERT INTO ${keyspace}.checkpoints (slot, seq) VALUES (1, 6) USING TIMESTAMP 1002`);
+      assert.deepEqual(await store.readCheckpoint(1, soon()), { seq: 6, stamp: 1002 });
+      await asSuperuser(`INSERT INTO ${keyspace}.checkpoints (slot, seq) VALUES (2, 6) USING TIMESTAMP 1002`);
+      assert.deepEqual(await store.readCheckpoint(2, soon()), { seq: 6, stamp: 1002 });
+      await store.writeCheckpoint(1, { seq: 7, stamp: 1003, countedFrom: 7 }, soon());
+      assert.deepEqual(await store.readCheckpoint(1, soon()), { seq: 7, stamp: 1003, countedFrom: 7 });
     } finally {
       await store.close();
     }

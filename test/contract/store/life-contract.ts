@@ -36,7 +36,7 @@ function callsOf(store: Store, deadline: number): Promise<unknown>[] {
     store.writeState([createGrantWrite(tenantId)], deadline),
     store.writeCheckpoint(newSlot(), { seq: 1, stamp: 1 }, deadline),
     store.listGrants({ tenantId, subject: 'user:ann', limit: 1 }, deadline),
-    store.purgeTenant(tenantId, 1, deadline),
+    store.purgeTenant({ slot: 0, tenantId }, 1, deadline),
   ];
 }
 

@@ -29,11 +29,12 @@ function everything(tenantId: TenantId, slot: number, stamp: number, grants: num
     { kind: 'namespace', tenantId, name: 'user', createdAtMs: 1, stamp },
     { kind: 'key', tenantId, key: createKeyRecord(), gone: false, stamp },
     { kind: 'tenant', slot, tenant, stamp },
+    { kind: 'grant-count', slot, row: { tenantId, seq: 1, grants, bytes: 1, position: undefined, steps: 0 }, stamp },
     { kind: 'trail', tenantId, month: '2026-11', row, stamp },
   ];
 }
 
-async function countRows(store: Store, tenantId: TenantId) {
+async function countRows(store: Store, slot: number, tenantId: TenantId) {
   const bucket = bucketOfSubject(SUBJECT);
   return {
     grants: (await readAllGrants(store, { tenantId, subject: SUBJECT, limit: 1000 })).grants.length,
@@ -41,13 +42,14 @@ async function countRows(store: Store, tenantId: TenantId) {
     namespaces: (await store.listNamespaces(tenantId, soon())).length,
     keys: (await store.listKeys(tenantId, soon())).length,
     keyUses: (await store.listKeyUses(tenantId, soon())).size,
+    grantCounts: (await store.listGrantCounts({ slot, limit: 10 }, soon())).length,
   };
 }
 
 /** Calls until it says that nothing is left; returns how many calls it took. */
-async function purge(store: Store, tenantId: TenantId, stamp: number): Promise<number> {
+async function purge(store: Store, slot: number, tenantId: TenantId, stamp: number): Promise<number> {
   for (let calls = 1; calls <= 1000; calls += 1) {
-    if (await store.purgeTenant(tenantId, stamp, soon())) return calls;
+    if (await store.purgeTenant({ slot, tenantId }, stamp, soon())) return calls;
   }
   throw new Error('The purge does not come to an end.');
 }
@@ -97,42 +99,46 @@ export function defineRemovalContract(context: StoreContext): void {
       const tenantId = newTenantId();
       const other = newTenantId();
       const slot = newSlot();
+      const otherSlot = newSlot();
       const writes = everything(tenantId, slot, STAMP, 2500);
       await context.store().writeState(writes, soon());
-      await context.store().writeState(everything(other, newSlot(), STAMP, 3), soon());
+      await context.store().writeState(everything(other, otherSlot, STAMP, 3), soon());
       const [key] = await context.store().listKeys(tenantId, soon());
       assert.ok(key !== undefined);
       await context.store().writeKeyUse(tenantId, key.keyId, STAMP / 1000 - 5, soon());
-      assert.ok((await purge(context.store(), tenantId, STAMP)) > 2, 'it takes several calls');
-      const nothing = { grants: 0, subjects: 0, namespaces: 0, keys: 0, keyUses: 0 };
-      assert.deepEqual(await countRows(context.store(), tenantId), nothing);
+      assert.ok((await purge(context.store(), slot, tenantId, STAMP)) > 2, 'it takes several calls');
+      const nothing = { grants: 0, subjects: 0, namespaces: 0, keys: 0, keyUses: 0, grantCounts: 0 };
+      assert.deepEqual(await countRows(context.store(), slot, tenantId), nothing);
       assert.equal((await context.store().listTenants({ slot, limit: 10 }, soon())).length, 1);
       assert.equal((await context.store().listTrail({ tenantId, month: '2026-11', limit: 10 }, soon())).length, 1);
-      assert.deepEqual(await countRows(context.store(), other), {
+      assert.deepEqual(await countRows(context.store(), otherSlot, other), {
         ...nothing,
         grants: 2,
         subjects: 1,
         namespaces: 1,
         keys: 1,
+        grantCounts: 1,
       });
-      assert.equal(await context.store().purgeTenant(tenantId, STAMP, soon()), true);
+      assert.equal(await context.store().purgeTenant({ slot, tenantId }, STAMP, soon()), true);
     });
 
     it('purges nothing that is newer than the stamp', async () => {
       const tenantId = newTenantId();
-      await context.store().writeState(everything(tenantId, newSlot(), STAMP, 10), soon());
-      await purge(context.store(), tenantId, STAMP - 1);
-      assert.deepEqual(await countRows(context.store(), tenantId), {
+      const slot = newSlot();
+      await context.store().writeState(everything(tenantId, slot, STAMP, 10), soon());
+      await purge(context.store(), slot, tenantId, STAMP - 1);
+      assert.deepEqual(await countRows(context.store(), slot, tenantId), {
         grants: 8,
         subjects: 1,
         namespaces: 1,
         keys: 1,
         keyUses: 0,
+        grantCounts: 1,
       });
     });
 
     it('has nothing to purge of an unknown tenant', async () => {
-      assert.equal(await context.store().purgeTenant(newTenantId(), STAMP, soon()), true);
+      assert.equal(await context.store().purgeTenant({ slot: 0, tenantId: newTenantId() }, STAMP, soon()), true);
     });
   });
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
-import type { GrantWrite, StateWrite, Store } from '../../../src/store/store.ts';
+import type { Checkpoint, GrantCountRow, GrantWrite, StateWrite, Store } from '../../../src/store/store.ts';
 import {
   createGrantWrite,
   createKeyRecord,
@@ -32,7 +32,7 @@ const createScene = (): Scene => ({
 
 /** One write of few rows; `step` makes its stamp and, by it, everything in the row. */
 const writeArbitrary = fc.record({
-  table: fc.constantFrom('grant', 'namespace', 'key', 'tenant', 'trail'),
+  table: fc.constantFrom('grant', 'namespace', 'key', 'tenant', 'trail', 'grant-count'),
   row: fc.integer({ min: 0, max: 1 }),
   step: fc.integer({ min: 0, max: 40 }),
 });
@@ -63,6 +63,11 @@ function toWrite(scene: Scene, table: string, row: number, step: number): StateW
       const tenant = { tenantId, name: `name ${step}`, plan: `plan${step}`, state, createdAtMs: step } as const;
       return { kind: 'tenant', slot: scene.slot, tenant, stamp };
     }
+    case 'grant-count': {
+      // A stamp for two steps of the counting: of one stamp the further one stands.
+      const counted = { tenantId, seq: step, grants: step, bytes: 2 * step, position: gone ? undefined : `p${step}` };
+      return { kind: 'grant-count', slot: scene.slot, row: { ...counted, steps: step }, stamp: BASE + (step >> 1) };
+    }
     default: {
       const row_ = { seq: row + 1, index: 0, atMs: step, actor: 'operator:ann', requestId: 'req_1', change: `${step}` };
       return { kind: 'trail', tenantId, month: '2026-11', row: row_, stamp };
@@ -78,6 +83,7 @@ async function readScene(store: Store, { tenantId, slot }: Scene): Promise<unkno
     namespaces: await store.listNamespaces(tenantId, soon()),
     keys: await store.listKeys(tenantId, soon()),
     tenants: await store.listTenants({ slot, limit: 10 }, soon()),
+    counts: await store.listGrantCounts({ slot, limit: 10 }, soon()),
     trail: await store.listTrail({ tenantId, month: '2026-11', limit: 10 }, soon()),
   });
 }
@@ -174,6 +180,41 @@ export function defineStampContract(context: StoreContext): void {
       await context.store().writeCheckpoint(slot, { seq: 12, stamp: BASE + 12 }, soon());
       assert.deepEqual(await context.store().readCheckpoint(slot, soon()), { seq: 12, stamp: BASE + 12 });
       assert.equal(await context.store().readCheckpoint(newSlot(), soon()), undefined);
+    });
+
+    it('keeps from where grants are counted with the checkpoint, and forgets it with one that does not say', async () => {
+      const slot = newSlot();
+      const write = (checkpoint: Checkpoint) => context.store().writeCheckpoint(slot, checkpoint, soon());
+      const counting = { seq: 10, stamp: BASE + 10, countedFrom: 4 };
+      await write(counting);
+      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), counting);
+      await write({ seq: 9, stamp: BASE + 9, countedFrom: 1 });
+      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), counting);
+      await write({ seq: 12, stamp: BASE + 12 });
+      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), { seq: 12, stamp: BASE + 12 });
+      await write({ seq: 11, stamp: BASE + 11, countedFrom: 4 });
+      assert.deepEqual(await context.store().readCheckpoint(slot, soon()), { seq: 12, stamp: BASE + 12 });
+      await write({ seq: 13, stamp: BASE + 13, countedFrom: 13 });
+      assert.equal((await context.store().readCheckpoint(slot, soon()))?.countedFrom, 13);
+    });
+
+    it('lets of two counts of one stamp the one of more steps stand, as a whole', async () => {
+      const slot = newSlot();
+      const tenantId = newTenantId();
+      const row = (steps: number, grants: number, position: string | undefined) => ({
+        ...{ tenantId, seq: 7, grants, bytes: grants, position, steps },
+      });
+      const put = (each: GrantCountRow, stamp: number) =>
+        context.store().writeState([{ kind: 'grant-count', slot, row: each, stamp }], soon());
+      const list = () => context.store().listGrantCounts({ slot, limit: 10 }, soon());
+      await put(row(9, 500, '["é"]'), BASE);
+      await put(row(10, 20, undefined), BASE);
+      await put(row(2, 900, '["z"]'), BASE);
+      assert.deepEqual(await list(), [row(10, 20, undefined)]);
+      await put(row(1, 3, ''), BASE + 1);
+      assert.deepEqual(await list(), [row(1, 3, '')]);
+      await put(row(99, 4, undefined), BASE);
+      assert.deepEqual(await list(), [row(1, 3, '')]);
     });
   });
 }

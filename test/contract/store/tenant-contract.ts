@@ -38,6 +38,25 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await context.store().listTenants({ slot: newSlot(), limit: 2 }, soon()), []);
     });
 
+    it('lists the counts of grants of a slot by tenant, page by page', async () => {
+      const slot = newSlot();
+      const rows = Array.from({ length: 5 }, (_, index) => ({
+        tenantId: newTenantId(),
+        seq: index,
+        grants: 10 ** (3 * index),
+        bytes: Number.MAX_SAFE_INTEGER - index,
+        position: index % 2 === 0 ? undefined : JSON.stringify([index, 'user:é😀"']),
+        steps: index,
+      })).sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1));
+      const writes = rows.map((row) => ({ kind: 'grant-count', slot, row, stamp: STAMP }) as const);
+      await context.store().writeState(writes.toReversed(), soon());
+      assert.deepEqual(await context.store().listGrantCounts({ slot, limit: 100 }, soon()), rows);
+      assert.deepEqual(await context.store().listGrantCounts({ slot, limit: 2 }, soon()), rows.slice(0, 2));
+      const after = rows[1]?.tenantId ?? newTenantId();
+      assert.deepEqual(await context.store().listGrantCounts({ slot, after, limit: 2 }, soon()), rows.slice(2, 4));
+      assert.deepEqual(await context.store().listGrantCounts({ slot: newSlot(), limit: 2 }, soon()), []);
+    });
+
     it('lists namespaces by name, of this tenant only', async () => {
       const tenantId = newTenantId();
       const write = (tenant: TenantId, name: string) =>

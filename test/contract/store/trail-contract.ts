@@ -59,6 +59,7 @@ async function openOwner(store: Store, slot: number) {
     loads: () => [],
     report: () => ({ incarnation: owner, leaseLeftMs: undefined, rows: [] }),
     lookups: { hits: 0, misses: 0 },
+    onRefused: () => {},
   };
   const connection = new Connection(dependencies, 'console', () => {});
   return { tenure, clock, connection };

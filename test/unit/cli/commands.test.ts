@@ -32,7 +32,13 @@ describe('tenants', () => {
     assert.equal(made.code, 0, made.stderr);
     const id = /tenant_id +(ten_[0-9a-z]{26})/.exec(made.stdout)?.[1] ?? '';
     assert.match(made.stdout, /name +Ann & Co\nplan +standard\nstate +active\n/);
-    assert.match((await grantd(['tenants', 'list'])).stdout, new RegExp(`${id} +Ann & Co +standard +active`));
+    assert.match((await grantd(['tenants', 'list'])).stdout, new RegExp(`${id} +Ann & Co +standard +active +0 `));
+    service.operator.counting = true;
+    assert.match(
+      (await grantd(['tenants', 'list'])).stdout,
+      new RegExp(`${id} +Ann & Co +standard +active +counting `),
+    );
+    service.operator.counting = false;
     assert.match((await grantd(['tenants', 'set-plan', id, 'scale'])).stdout, /plan +scale/);
     assert.match((await grantd(['tenants', 'rename', id, 'Ann & Sons'])).stdout, /name +Ann & Sons/);
     assert.match((await grantd(['tenants', 'suspend', id])).stdout, /state +suspended/);
@@ -108,8 +114,11 @@ describe('keys', () => {
 });
 
 test('plans, slots and members are tables', async () => {
-  assert.match((await grantd(['plans'])).stdout, /PLAN +REQUESTS +PER SECONDS[^\n]*\nfree +600 +60 +1000 +1000\n/);
-  assert.match((await grantd(['plans'])).stdout, /unlimited +unlimited/);
+  assert.match(
+    (await grantd(['plans'])).stdout,
+    /PLAN +REQUESTS +PER SECONDS[^\n]*\nfree +600 +60 +1000 +1000 +1000000\n/,
+  );
+  assert.match((await grantd(['plans'])).stdout, /unlimited +unlimited +1 +1000 +1000 +unlimited\n/);
   const session = { incarnation: 'inc_a', shardName: 'shard-0', address: 'h:1', leaseLeftMs: 2499.5 };
   service.operator.members = [{ ...session, state: 'draining', beat: 17, startedAtMs: 0, slotsOwned: 2 }];
   const members = (await grantd(['members'])).stdout;

@@ -30,16 +30,16 @@ describe('tenants', () => {
   test('a tenant is made with the plan free unless told, and shown', async () => {
     const created = await call('POST', '/tenants', { name: 'Größe 🦊', ignored: true });
     assert.equal(created.status, 201);
-    const fields = ['tenant_id', 'name', 'plan', 'state', 'created_at', 'bounds', 'counts'];
+    const fields = ['tenant_id', 'name', 'plan', 'state', 'created_at', 'bounds', 'counts', 'grants', 'grant_bytes'];
     assert.deepEqual(Object.keys(created.body), fields);
-    assert.deepEqual(created.body.bounds, { namespaces_max: 1000, keys_max: 1000 });
+    assert.deepEqual(created.body.bounds, { namespaces_max: 1000, keys_max: 1000, grants_max: 1_000_000 });
     assert.match(created.body.tenant_id, /^ten_[0-9a-z]{26}$/);
     assert.match(created.body.created_at, TIMESTAMP);
     assert.equal(created.body.plan, 'free');
     assert.equal(created.body.state, 'active');
     const shown = await call('GET', `/tenants/${created.body.tenant_id}`);
     assert.equal(shown.status, 200);
-    assert.deepEqual(shown.body, { ...created.body, counts: { namespaces: 0, keys: 0 } });
+    assert.deepEqual(shown.body, { ...created.body, counts: { namespaces: 0, keys: 0 }, grants: 0, grant_bytes: 0 });
   });
 
   for (const [what, body, detail] of [
@@ -286,8 +286,10 @@ describe('the cluster', () => {
       window_seconds: 60,
       namespaces_max: 1000,
       keys_max: 1000,
+      grants_max: 1_000_000,
     });
     assert.equal(plans.at(-1).requests, null);
+    assert.equal(plans.at(-1).grants_max, null);
     service.operator.slots = [
       {
         slot: 3,

@@ -28,6 +28,7 @@ describe('the error catalogue', () => {
       'tenant-suspended': 403,
       'namespace-limit-reached': 403,
       'key-limit-reached': 403,
+      'grant-limit-reached': 403,
       'grant-not-found': 404,
       'key-not-found': 404,
       'not-found': 404,

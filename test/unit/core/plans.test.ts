@@ -7,12 +7,12 @@ import { BUILT_IN_PLANS, DEFAULT_PLAN_NAME, REVOCATION_RESERVE, resolvePlan } fr
 describe('plans', () => {
   it('are built in with these limits', () => {
     assert.deepEqual(
-      [...BUILT_IN_PLANS.values()].map((plan) => [plan.name, plan.requests, plan.windowSeconds]),
+      [...BUILT_IN_PLANS.values()].map((plan) => [plan.name, plan.requests, plan.windowSeconds, plan.grantsMax]),
       [
-        ['free', 600, 60],
-        ['standard', 200, 1],
-        ['scale', 10_000, 1],
-        ['unlimited', undefined, 1],
+        ['free', 600, 60, 1_000_000],
+        ['standard', 200, 1, 10_000_000],
+        ['scale', 10_000, 1, 100_000_000],
+        ['unlimited', undefined, 1, undefined],
       ],
     );
     for (const [name, plan] of BUILT_IN_PLANS) {
@@ -31,7 +31,7 @@ describe('plans', () => {
   });
 
   it('act as the configured `free`', () => {
-    const free = { name: 'free', requests: 1, windowSeconds: 1, namespacesMax: 1, keysMax: 1 };
+    const free = { name: 'free', requests: 1, windowSeconds: 1, namespacesMax: 1, keysMax: 1, grantsMax: undefined };
     assert.equal(resolvePlan(new Map([['free', free]]), 'gone'), free);
   });
 });

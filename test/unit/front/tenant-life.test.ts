@@ -20,7 +20,14 @@ import { waitFor } from '../../support/wait-for.ts';
 import { contextFor, reportingClock, silentLog, until } from './harness.ts';
 
 const TUPLE = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
-const TIGHT: Plan = { name: 'tight', requests: 3, windowSeconds: 60, namespacesMax: 2, keysMax: 2 };
+const TIGHT: Plan = {
+  name: 'tight',
+  requests: 3,
+  windowSeconds: 60,
+  namespacesMax: 2,
+  keysMax: 2,
+  grantsMax: undefined,
+};
 const PLANS = new Map([...BUILT_IN_PLANS, ['tight', TIGHT] as const]);
 
 async function startService(t: TestContext) {

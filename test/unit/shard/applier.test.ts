@@ -30,7 +30,7 @@ class Bench {
       confirm: () => {},
       failed: (error: unknown) => assert.fail(String(error)),
     };
-    this.applier = new Applier(ports, 1, { seq: 0, stamp: 0 });
+    this.applier = new Applier(ports, 1, { seq: 0, stamp: 0, countedFrom: 1 });
   }
 
   /** An entry of one operation that makes so many namespaces: of a row each, and one of the trail. */

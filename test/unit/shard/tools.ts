@@ -16,6 +16,7 @@ import type { Attempt, GrantResult } from '../../../src/shard/shard.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/subject-pages.ts';
 import { Tenure } from '../../../src/shard/tenure.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
+import { withoutCounts } from '../../support/countless-store.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from '../../support/faulty-store.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { createProcessClock, type ProcessClock } from '../../support/process-clock.ts';
@@ -77,6 +78,8 @@ export interface SlotOptions {
   readonly pageLimits?: Partial<PageLimits>;
   readonly cacheBytesMax?: number;
   readonly plans?: Plans;
+  /** The owner is a program of a version that keeps no counts of grants. */
+  readonly countless?: boolean;
 }
 
 /** A release that finishes everything. */
@@ -138,6 +141,7 @@ export class OpenSlot {
       loads: () => [this.connection.load, this.front.load],
       report: () => ({ incarnation: this.tenure.owner, leaseLeftMs: undefined, rows: [] }),
       lookups: { hits: 0, misses: 0 },
+      onRefused: () => {},
     };
     this.connection = new Connection(dependencies, 'console', () => {});
     this.front = new Connection(dependencies, 'front', () => {});
@@ -148,7 +152,7 @@ export class OpenSlot {
   /** Claims the slot, whoever has it; not opened yet. */
   static async claim(memory: MemoryStore, options: SlotOptions = {}): Promise<OpenSlot> {
     const clock = createProcessClock(options.wallMs);
-    const { store, faults } = delayedStore(memory, clock, options.hooks);
+    const { store, faults } = delayedStore(options.countless ? withoutCounts(memory) : memory, clock, options.hooks);
     const owner = options.owner ?? ids.create('inc');
     const known = await memory.readSlot(SLOT, soon());
     OpenSlot.#claimed = (await claimSlot({ store, clock }, { slot: SLOT, owner, known }, async () => true)).row;

@@ -11,6 +11,7 @@ const BOUNDED_LABELS = new Set([
   'status',
   'outcome',
   'bucket',
+  'type',
   'reason',
   'state',
   'result',

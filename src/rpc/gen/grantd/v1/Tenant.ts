@@ -3,6 +3,7 @@
 import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _grantd_v1_TenantCounts__Output } from '../../grantd/v1/TenantCounts.ts';
 import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from '../../grantd/v1/TenantDeletion.ts';
 import type { UsageMinute as _grantd_v1_UsageMinute, UsageMinute__Output as _grantd_v1_UsageMinute__Output } from '../../grantd/v1/UsageMinute.ts';
+import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from '../../grantd/v1/TenantGrants.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Tenant {
@@ -14,6 +15,7 @@ export interface Tenant {
   'counts'?: (_grantd_v1_TenantCounts | null);
   'deletion'?: (_grantd_v1_TenantDeletion | null);
   'usage'?: (_grantd_v1_UsageMinute)[];
+  'grants'?: (_grantd_v1_TenantGrants | null);
 }
 
 export interface Tenant__Output {
@@ -25,4 +27,5 @@ export interface Tenant__Output {
   'counts': (_grantd_v1_TenantCounts__Output | null);
   'deletion': (_grantd_v1_TenantDeletion__Output | null);
   'usage': (_grantd_v1_UsageMinute__Output)[];
+  'grants': (_grantd_v1_TenantGrants__Output | null);
 }
