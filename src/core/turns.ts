@@ -15,16 +15,21 @@ export interface Turns {
    * the monotonic time, which the caller has read anyway.
    */
   idle(nowMs: number): boolean;
-  /** Runs `step` at once where `idle`, else when the turn of `key` comes; in the order of the calls for one key. */
+  /** Whether this turn of the event loop has time left: what costs next to nothing may be done now, whoever waits. */
+  hasTime(nowMs: number): boolean;
+  /**
+   * Runs `step` when the turn of `key` comes, in the order of the calls for one key: at once where `idle`, and where the turn has
+   * time left and the key had nothing to do before.
+   */
   run(key: string, step: Step): void;
   /** Steps that wait. */
   readonly waiting: number;
 }
 
 /** For which work is done in one turn of the event loop: in between, sockets and timers are served. */
-const TURN_MS = 4;
+const TURN_MS = 2;
 /** What a queue is served for before the next one's turn. Far above a check, below a large bulk. */
-const QUANTUM_MS = 1;
+const QUANTUM_MS = 0.5;
 /** What a step counts for at least: clocks have a grain, and steps without cost would never end a turn. */
 const STEP_MS_MIN = 0.001;
 /** Steps that have ended are let go of in bulk. */
@@ -50,7 +55,9 @@ export class FairTurns implements Turns {
   #waiting = 0;
   /** Undefined: no work was begun in this turn of the event loop. */
   #turnStartedMs: number | undefined;
+  #endScheduled = false;
   readonly #endTurn = (): void => {
+    this.#endScheduled = false;
     this.#turnStartedMs = undefined;
     if (this.#waiting > 0) this.#serve();
   };
@@ -64,32 +71,55 @@ export class FairTurns implements Turns {
   }
 
   idle(nowMs: number): boolean {
-    if (this.#waiting > 0) return false;
+    return this.#waiting === 0 && this.hasTime(nowMs);
+  }
+
+  hasTime(nowMs: number): boolean {
     if (this.#turnStartedMs !== undefined) return nowMs - this.#turnStartedMs < TURN_MS;
     this.#beginTurn(nowMs);
     return true;
   }
 
   run(key: string, step: Step): void {
-    if (this.idle(this.#clock.monotonicMs()) && !step()) return;
+    const nowMs = this.#clock.monotonicMs();
     let flow = this.#sparse.get(key) ?? this.#busy.get(key);
     if (flow === undefined) {
       flow = { key, steps: [], head: 0, deficitMs: QUANTUM_MS };
-      this.#sparse.set(key, flow);
+      if (this.hasTime(nowMs)) {
+        if (!this.#runFirst(flow, step, nowMs)) return;
+      } else {
+        this.#sparse.set(key, flow);
+      }
     }
     flow.steps.push(step);
     this.#waiting += 1;
   }
 
+  /** Runs a step of a flow that had nothing to do before; while others wait, it counts as busy from here on. */
+  #runFirst(flow: Flow, step: Step, nowMs: number): boolean {
+    const more = step();
+    if (more || this.#waiting > 0) {
+      flow.deficitMs -= Math.max(this.#clock.monotonicMs() - nowMs, STEP_MS_MIN);
+      this.#busy.set(flow.key, flow);
+    }
+    return more;
+  }
+
   #beginTurn(nowMs: number): void {
     this.#turnStartedMs = nowMs;
+    this.#scheduleEnd();
+  }
+
+  #scheduleEnd(): void {
+    if (this.#endScheduled) return;
+    this.#endScheduled = true;
     this.#clock.setImmediate(this.#endTurn);
   }
 
   #serve(): void {
     let nowMs = this.#clock.monotonicMs();
     // Also where a step throws: the others go on in the next turn.
-    this.#beginTurn(nowMs);
+    this.#scheduleEnd();
     let spentMs = 0;
     while (this.#waiting > 0 && spentMs < TURN_MS) {
       const flow = first(this.#sparse) ?? first(this.#busy);
@@ -109,7 +139,7 @@ export class FairTurns implements Turns {
         spentMs += costMs;
       }
     }
-    // Who waits for nobody owes nothing.
+    // Where nobody waits, nobody owes anything.
     if (this.#waiting === 0) {
       this.#sparse.clear();
       this.#busy.clear();

@@ -22,6 +22,10 @@ export class HeldTurns implements Turns {
     return !this.holding;
   }
 
+  hasTime(): boolean {
+    return !this.holding;
+  }
+
   run(key: string, step: Step): void {
     // Without it nothing would be read that could wait under another key.
     if (this.readsHeads && key.startsWith('address ')) {

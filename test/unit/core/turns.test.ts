@@ -62,8 +62,8 @@ const countOf = (done: readonly string[], name: string): number => done.filter((
 describe('fair turns', () => {
   it('run work at once while nobody waits and the turn has time left', () => {
     const { clock, turns, done, work } = setUp();
-    turns.run('a', work('a', 1));
-    turns.run('b', work('b', 1));
+    turns.run('a', work('a', 0.5));
+    turns.run('b', work('b', 0.5));
     assert.deepEqual(done, ['a', 'b']);
     assert.equal(turns.waiting, 0);
     assert.ok(turns.idle(clock.nowMs));
