@@ -6,13 +6,18 @@ import { GrantdError } from '../core/errors.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Reply } from './gen/grantd/v1/Reply.ts';
 import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
-import { BATCH_BYTES_MAX, MESSAGE_BYTES_MAX } from './protocol.ts';
+import { MESSAGE_BYTES_MAX } from './protocol.ts';
 import type { ReplyBody } from './replies.ts';
 import { estimateBytes } from './reply-size.ts';
 import { isUnexpected, toWireFailure } from './status-mapping.ts';
 
 /** Leaves room for what else a message carries besides its largest reply: results of checks and routes. */
 const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
+/** Of the replies of one message, unless the first is longer: the results of checks that come meanwhile wait for it. */
+const BATCH_BYTES_MAX = 256 * 1024;
+/** What a result of a check takes here, and a failure. */
+const RESULT_BYTES = 8;
+const FAILURE_BYTES = 256;
 /** Failures of checks in one message, each of up to some hundred bytes. */
 const FAILED_PER_MESSAGE_MAX = 500;
 
@@ -23,8 +28,9 @@ export class AnswerQueue {
   #denied: number[] = [];
   #failed: Reply[] = [];
   #replies: Reply[] = [];
-  /** Of each reply. */
+  /** Of each reply, and of all. */
   #replyBytes: number[] = [];
+  #bytes = 0;
 
   constructor(dependencies: { readonly clock: Clock; readonly log: Log }) {
     this.#clock = dependencies.clock;
@@ -35,6 +41,12 @@ export class AnswerQueue {
     return (
       this.#authorized.length > 0 || this.#denied.length > 0 || this.#failed.length > 0 || this.#replies.length > 0
     );
+  }
+
+  /** About what it holds. */
+  get waitingBytes(): number {
+    const results = this.#authorized.length + this.#denied.length;
+    return this.#bytes + RESULT_BYTES * results + FAILURE_BYTES * this.#failed.length;
   }
 
   check(id: number, authorized: boolean): void {
@@ -62,6 +74,7 @@ export class AnswerQueue {
     }
     this.#replies.push({ id, ...body });
     this.#replyBytes.push(bytes);
+    this.#bytes += bytes;
   }
 
   /** Moves as much into the message as it may carry. */
@@ -90,5 +103,6 @@ export class AnswerQueue {
     }
     message.replies = this.#replies.splice(0, count);
     this.#replyBytes.splice(0, count);
+    this.#bytes -= bytes;
   }
 }

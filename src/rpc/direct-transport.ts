@@ -16,7 +16,7 @@ import type {
 /** Bytes that wait for a shard that reads nothing, above which its front is told to wait. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
-type ServerEvent = 'data' | 'drain' | 'end' | 'cancelled' | 'close' | 'error';
+type ServerEvent = 'data' | 'end' | 'cancelled' | 'close' | 'error';
 
 class DirectStream implements ClientStream {
   readonly #handlers: ClientStreamHandlers;
@@ -94,12 +94,13 @@ class DirectStream implements ClientStream {
       on: (event: ServerEvent, listener: (argument: never) => void) => {
         this.#listeners.set(event, listener as (message?: FrontMessage__Output) => void);
       },
-      write: (message) => {
+      write: (message, onSent) => {
         const bytes = encodeShardMessage(message);
         queueMicrotask(() => {
-          if (!this.#ended) this.#handlers.onMessage(decodeShardMessage(bytes));
+          if (this.#ended) return;
+          this.#handlers.onMessage(decodeShardMessage(bytes));
+          onSent();
         });
-        return true;
       },
       end: () => {
         queueMicrotask(() => {

@@ -25,6 +25,13 @@ import { toStreamStatus } from './status-mapping.ts';
 import type { ServerStream } from './transport.ts';
 import { demand, WireViolation } from './wire-violation.ts';
 
+/**
+ * Messages on their way to a peer at once. What is answered meanwhile waits here, where results of checks go before long
+ * answers, and not in the buffers of the stream, where they would come behind them.
+ */
+const IN_FLIGHT_MAX = 2;
+/** Some ten of the longest answers; beyond, a peer that does not take them is not read either. */
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** Checks of a message between two looks at the clock. */
 const CHECKS_PER_LOOK = 64;
 
@@ -58,14 +65,20 @@ export class PeerStream {
   #gone = false;
   /** Takes no more messages and ends once everything taken is answered. */
   #finishing = false;
-  /** The write buffer is over its bound: nothing is written or read until it has drained. */
-  #draining = false;
+  /** Messages that the peer has not taken. */
+  #inFlight = 0;
+  /** So much waits for the peer that nothing is read from it. */
+  #paused = false;
   #flushScheduled = false;
   #outstanding = 0;
   #welcomeDue = false;
   #routesDue = false;
   #pongId: number | undefined;
   readonly #answers: AnswerQueue;
+  readonly #onSent = (): void => {
+    this.#inFlight -= 1;
+    this.#flush();
+  };
 
   constructor(stream: ServerStream, dependencies: PeerStreamDependencies, onGone: () => void) {
     this.#stream = stream;
@@ -79,11 +92,6 @@ export class PeerStream {
     this.#tracing = dependencies.tracing;
     this.#onGone = onGone;
     stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
-    stream.on('drain', () => {
-      this.#draining = false;
-      this.#flush();
-      if (!this.#draining) this.#stream.resume();
-    });
     stream.on('end', () => {
       this.#leave();
       stream.end();
@@ -329,13 +337,20 @@ export class PeerStream {
   }
 
   #flush(): void {
-    while (!this.#gone && !this.#draining && this.#hasOutput()) {
-      if (!this.#stream.write(this.#nextMessage())) {
-        this.#draining = true;
-        this.#stream.pause();
-      }
+    while (!this.#gone && this.#inFlight < IN_FLIGHT_MAX && this.#hasOutput()) {
+      this.#inFlight += 1;
+      this.#stream.write(this.#nextMessage(), this.#onSent);
     }
+    this.#readWhileTaken();
     this.#endIfFinished();
+  }
+
+  #readWhileTaken(): void {
+    const pause = this.#answers.waitingBytes > WAITING_BYTES_MAX;
+    if (pause === this.#paused || this.#finishing) return;
+    this.#paused = pause;
+    if (pause) this.#stream.pause();
+    else this.#stream.resume();
   }
 
   #endIfFinished(): void {

@@ -33,11 +33,11 @@ export type StreamError = Error & { readonly code: number; readonly details: str
 /** The shard's end of a stream: what it uses of gRPC's ServerDuplexStream. */
 export interface ServerStream {
   on(event: 'data', listener: (message: FrontMessage__Output) => void): unknown;
-  /** `drain`: `write` has returned false before, and may be called again. `end`: the peer has ended its half. */
-  on(event: 'drain' | 'end' | 'cancelled' | 'close', listener: () => void): unknown;
+  /** `end`: the peer has ended its half. */
+  on(event: 'end' | 'cancelled' | 'close', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** False: the write buffer is full; wait for `drain`. */
-  write(message: ShardMessage): boolean;
+  /** Calls `onSent` later, once the peer's flow control has let the message go; perhaps never where the stream ends before. */
+  write(message: ShardMessage, onSent: () => void): unknown;
   /** Ends the stream once everything written has been sent. */
   end(): unknown;
   /** Stops and starts the `data` events. What the peer sends meanwhile fills its own write buffer. */

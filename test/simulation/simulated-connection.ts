@@ -109,7 +109,7 @@ class Pipe {
   }
 }
 
-type ServerEvent = 'data' | 'drain' | 'end' | 'cancelled' | 'error' | 'close';
+type ServerEvent = 'data' | 'end' | 'cancelled' | 'error' | 'close';
 type Listener = (argument?: unknown) => void;
 
 export class SimulatedConnection {
@@ -121,6 +121,8 @@ export class SimulatedConnection {
   readonly #toServer: Pipe | undefined;
   readonly #toClient: Pipe | undefined;
   readonly #listeners = new Map<ServerEvent, Listener[]>();
+  /** Told of messages that were written while there was no room. */
+  readonly #unsent: (() => void)[] = [];
   #clientOver = false;
   #serverOver = false;
 
@@ -135,7 +137,9 @@ export class SimulatedConnection {
     this.#server = server;
     this.#handlers = handlers;
     if (server !== undefined) {
-      const onServerRoom = () => this.#emit('drain');
+      const onServerRoom = () => {
+        for (const onSent of this.#unsent.splice(0)) onSent();
+      };
       this.#toServer = new Pipe(
         network,
         { from: client, to: server },
@@ -257,7 +261,11 @@ export class SimulatedConnection {
         listeners.push(listener as Listener);
         this.#listeners.set(event, listeners);
       },
-      write: (message) => this.#toClient?.send({ kind: 'data', bytes: encodeShardMessage(message) }) ?? true,
+      write: (message, onSent) => {
+        const room = this.#toClient?.send({ kind: 'data', bytes: encodeShardMessage(message) }) ?? true;
+        if (room) this.#network.scheduler.after(0, () => this.#server?.deliver(onSent));
+        else this.#unsent.push(onSent);
+      },
       end: () => {
         if (this.#serverOver) return;
         this.#serverOver = true;

@@ -13,6 +13,7 @@ const WAIT_MS = 100;
 const turns: Turns = {
   waiting: 0,
   idle: () => true,
+  hasTime: () => true,
   run(_key, step) {
     while (step()) {
       // There is more.
