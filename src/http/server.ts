@@ -18,6 +18,7 @@ import { ByteBudget } from './byte-budget.ts';
 import { type Connection, Connections } from './connections.ts';
 import { createErrorPages } from './error-pages.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './limits.ts';
+import { type FurtherListeners, listenFirst, listenFurther } from './listeners.ts';
 import { createOpenapiDocument } from './openapi.ts';
 import { createOperations, createRoutes } from './operation-table.ts';
 import { Lane, takeConnections } from './plain/lane.ts';
@@ -81,13 +82,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   server.timeout = bounds.stallTimeoutMs;
 
   const { host, port } = splitAddress(options.address);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.removeListener('error', reject);
-      resolve();
-    });
-  });
+  const shares = await listenFirst(server, { host, port });
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('The public interface listens on no TCP address.');
   const url = httpUrlOf(bound.address, bound.port);
@@ -172,6 +167,17 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     discardBytesMax: bounds.discardBytesMax,
   });
 
+  let further: FurtherListeners | undefined;
+  try {
+    if (shares) {
+      further = await listenFurther({ host, port: bound.port }, (socket) => server.emit('connection', socket));
+    }
+  } catch (error) {
+    stopReporting();
+    server.close();
+    throw error;
+  }
+
   let closed: Promise<void> | undefined;
   return {
     url,
@@ -179,16 +185,15 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
       closing = true;
     },
     close() {
-      closed ??= new Promise<void>((resolve) => {
+      closed ??= (async () => {
         closing = true;
         const cut = clock.setTimer(() => connections.closeAll(), bounds.closeTimeoutMs);
-        server.close(() => {
-          cut.cancel();
-          stopReporting();
-          resolve();
-        });
+        const ended = Promise.all([new Promise((resolve) => server.close(resolve)), further?.close()]);
         connections.closeIdle();
-      });
+        await ended;
+        cut.cancel();
+        stopReporting();
+      })();
       return closed;
     },
   };
