@@ -104,7 +104,7 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     const [first, second] = await Promise.all([migrate(keyspace), migrate(keyspace)]);
     for (const ended of [first, second, await migrate(keyspace), await migrate(keyspace, '--wait')]) {
       assert.equal(ended.code, 0, `${ended.stdout}${ended.stderr}`);
-      assert.match(ended.stdout, /^The schema is at version 1: 8 slots, LOCAL_SERIAL in datacenter1\.$/m);
+      assert.match(ended.stdout, /^The schema is at version 2: 8 slots, LOCAL_SERIAL in datacenter1\.$/m);
     }
   });
 
