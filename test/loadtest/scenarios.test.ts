@@ -155,10 +155,13 @@ describe('the load scenarios', { skip: k6 === undefined }, () => {
     server.close();
     assert.equal(status, STATUS_THRESHOLDS, output);
     const [, broken = ''] = output.split('What did not hold:\n');
-    assert.deepEqual(broken.trim().split('\n').slice(0, 1), ['memory_growth_percent_per_hour{process:2}: value<=10']);
-    assert.ok(!broken.includes('process:1'));
-    assert.match(output, /memory, process 1 +95\.4 MiB, growing by 0\.00 MiB \(0\.00 %\) an hour/);
     // Of grantd itself nothing is asked in so short a time, but that its memory is known.
+    const others = broken.split('\n').filter((line) => /\{process:[12]\}/.test(line));
+    assert.deepEqual(
+      others.map((line) => line.trim()),
+      ['memory_growth_percent_per_hour{process:2}: value<=10'],
+    );
+    assert.match(output, /memory, process 1 +95\.4 MiB, growing by 0\.00 MiB \(0\.00 %\) an hour/);
     assert.ok(!broken.includes('memory_samples'), broken);
     assert.match(output, /memory, process 3 +\d+(\.\d+)? MiB/);
   });
