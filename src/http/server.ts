@@ -157,6 +157,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   };
   const lane = new Lane({
     clock,
+    turns,
     serve: app.serveDirect,
     leave,
     expire: (connection) => connections.expire(connection),

@@ -272,7 +272,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/grant-walk.ts',
-        find: 'if (delta.find(relationNumber(grant.relation) ?? 0, grant.object) === undefined) add(grant);',
+        find: 'if (changes.find(relationNumber(grant.relation) ?? 0, grant.object) === undefined) add(grant);',
         replace: 'add(grant);',
       },
     ],

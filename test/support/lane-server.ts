@@ -8,6 +8,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type Connection, createConnection } from '../../src/http/connections.ts';
 import type { Incoming } from '../../src/http/incoming.ts';
 import { Lane, type LaneOptions, takeConnections } from '../../src/http/plain/lane.ts';
+import { HeldTurns } from './held-turns.ts';
 import { RawConnection } from './http-raw.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { waitFor } from './wait-for.ts';
@@ -31,6 +32,8 @@ const describeBody = (text: string): string => (text.length > 100 ? String(text.
 /** The lane before a server of Node. Either answers who it is, and what it has read; at /later/…, once a test lets it. */
 export class LaneServer {
   readonly clock = new VirtualClock();
+  /** Work runs at once, until a test holds it. */
+  readonly turns = new HeldTurns();
   readonly sockets: Socket[] = [];
   readonly connections: Connection[] = [];
   readonly left: Socket[] = [];
@@ -46,6 +49,8 @@ export class LaneServer {
   #accepted = 0;
 
   constructor(options: Partial<LaneOptions> = {}) {
+    this.turns.holding = false;
+    this.turns.readsHeads = false;
     this.#server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -64,6 +69,7 @@ export class LaneServer {
     });
     const lane = new Lane({
       clock: this.clock,
+      turns: this.turns,
       serve: (incoming) => this.#serve(incoming),
       leave: ({ socket }) => {
         this.left.push(socket);

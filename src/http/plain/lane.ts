@@ -9,6 +9,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/clock.ts';
+import type { Turns } from '../../core/turns.ts';
 import type { Claim } from '../byte-budget.ts';
 import { ageEnds, type Connection } from '../connections.ts';
 import { type Answer, type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders } from '../incoming.ts';
@@ -21,6 +22,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 
 export interface LaneOptions {
   readonly clock: Clock;
+  readonly turns: Turns;
   /** Answers a request, now or later; false: not here, so that Node's server has to read it. */
   readonly serve: (incoming: Incoming) => boolean;
   /** Lets Node's server have a connection. */
@@ -86,6 +88,8 @@ class LaneConnection {
   readonly #connection: Connection;
   readonly #socket: Socket;
   #underWay: PlainIncoming | undefined;
+  /** What has come and waits for its turn to be read, since this process has more to do than time. */
+  #unread: Buffer | undefined;
   /** Nothing more is answered: what still comes is thrown away. */
   #ending = false;
   #discardedBytes = 0;
@@ -136,24 +140,51 @@ class LaneConnection {
       if (this.#discardedBytes > this.#lane.options.discardBytesMax) this.#socket.destroy();
       return;
     }
-    if (this.#underWay !== undefined) {
+    const { clock, turns, hold } = this.#lane.options;
+    if (this.#asked) {
       this.#socket.pause();
       this.#socket.unshift(bytes);
-      this.#lane.options.hold(this.#connection, this.#underWay.heldBytes + bytes.length);
+      hold(this.#connection, (this.#underWay?.heldBytes ?? this.#unread?.length ?? 0) + bytes.length);
       return;
     }
+    const nowMs = clock.monotonicMs();
+    if (turns.hasTime(nowMs)) {
+      this.#read(bytes, nowMs);
+      return;
+    }
+    // Nothing more is read meanwhile, an end of the connection neither: Node's server may have to be given all of it.
+    this.#socket.pause();
+    this.#unread = bytes;
+    this.#connection.busy = true;
+    this.#connection.activeAtMs = nowMs;
+    hold(this.#connection, bytes.length);
+    turns.run(this.#connection.turnKey, () => {
+      this.#unread = undefined;
+      if (this.#ending || this.#socket.destroyed) return false;
+      this.#socket.resume();
+      this.#read(bytes, nowMs);
+      return false;
+    });
+  };
+
+  /** Whether a request has come whose answer is not sent. */
+  get #asked(): boolean {
+    return this.#underWay !== undefined || this.#unread !== undefined;
+  }
+
+  #read(bytes: Buffer, arrivedAtMs: number): void {
     const request = readPlainRequest(bytes);
     if (request === undefined) {
       this.#leave(bytes);
       return;
     }
-    const incoming = new PlainIncoming(this, this.#socket, request, bytes, this.#lane.options.clock.monotonicMs());
+    const incoming = new PlainIncoming(this, this.#socket, request, bytes, arrivedAtMs);
     this.#underWay = incoming;
     this.#connection.busy = true;
     this.#connection.activeAtMs = incoming.startedAtMs;
     if (!this.#lane.options.serve(incoming)) this.#leave(bytes);
     else this.#lane.options.hold(this.#connection, this.#underWay === incoming ? incoming.heldBytes : 0);
-  };
+  }
 
   readonly #onDrain = (): void => {
     if (this.#ending) return;
@@ -163,11 +194,11 @@ class LaneConnection {
 
   /** The client sends nothing more; it may still read. */
   readonly #onEnd = (): void => {
-    if (this.#underWay === undefined) this.#socket.end();
+    if (!this.#asked) this.#socket.end();
   };
 
   readonly #onTimeout = (): void => {
-    if (this.#underWay !== undefined) return;
+    if (this.#asked) return;
     if (this.#socket.bytesRead > 0) {
       this.#socket.destroy();
       return;
@@ -181,7 +212,7 @@ class LaneConnection {
   };
 
   readonly #endIfIdle = (): void => {
-    if (this.#underWay === undefined) this.#end();
+    if (!this.#asked) this.#end();
   };
 
   /** Once the client has taken what was sent. It is read on: unread bytes would cut the connection before that. */
