@@ -29,5 +29,6 @@ export function listeningPorts(pid: number): number[] {
         return state === LISTENING && sockets.has(inode) ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : [];
       }),
   );
-  return ports.sort((left, right) => left - right);
+  // Several sockets may share one.
+  return [...new Set(ports)].sort((left, right) => left - right);
 }
