@@ -5,10 +5,11 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { clientNetwork } from '../core/addresses.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import { HELD_UNCOUNTED_BYTES_MAX } from './limits.ts';
-import { type Peer, Peers, peerNameOf } from './peers.ts';
+import { type Peer, Peers } from './peers.ts';
 import type { RequestGate } from './request-gate.ts';
 
 export interface Connection {
@@ -169,7 +170,7 @@ export class Connections {
   add(socket: Socket): Connection | undefined {
     const { clock, random, ageMaxMs, connectionsMax, refusedConnectionsMax, isShared } = this.#options;
     const address = socket.remoteAddress ?? '';
-    const peerName = isShared(address) ? undefined : peerNameOf(address);
+    const peerName = isShared(address) ? undefined : clientNetwork(address);
     const nowMs = clock.monotonicMs();
     const full = this.#connections.size - this.#surplus >= connectionsMax;
     const surplus = full && !this.#makeRoom(peerName, nowMs);
@@ -240,7 +241,7 @@ export class Connections {
       [...this.#connections.values()].filter(({ heldBytes }) => heldBytes > 0),
       (connection) => {
         const address = connection.socket.remoteAddress ?? '';
-        return isShared(address) ? connection : peerNameOf(address);
+        return isShared(address) ? connection : clientNetwork(address);
       },
     );
     const sumOf = (held: readonly Connection[]): number => held.reduce((sum, { heldBytes }) => sum + heldBytes, 0);

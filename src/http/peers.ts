@@ -4,24 +4,10 @@
 import type { Connection } from './connections.ts';
 
 export interface Peer {
+  /** The network of the client (core/addresses.ts). */
   readonly name: string;
   /** In the order in which they were opened. */
   readonly connections: Set<Connection>;
-}
-
-const MAPPED_IPV4 = '::ffff:';
-const NETWORK_GROUPS = 4;
-
-/** An address as the socket names it → the peer's name. */
-export function peerNameOf(address: string): string {
-  if (address.startsWith(MAPPED_IPV4)) return address.slice(MAPPED_IPV4.length);
-  if (!address.includes(':')) return address;
-  const [front = '', back = ''] = address.split('::', 2);
-  const leading = front === '' ? [] : front.split(':');
-  // The groups that "::" stands for come after the leading ones; those behind it count only where it stands for few.
-  const trailing = back === '' ? [] : back.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - leading.length - trailing.length) }, () => '0');
-  return `${[...leading, ...zeros, ...trailing].slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 
 export class Peers {

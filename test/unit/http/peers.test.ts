@@ -1,31 +1,13 @@
-// Who has the most connections, and whose an address is.
+// Who has the most connections.
 
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Connection, createConnection } from '../../../src/http/connections.ts';
-import { type Peer, Peers, peerNameOf } from '../../../src/http/peers.ts';
+import { type Peer, Peers } from '../../../src/http/peers.ts';
 
 const connect = (): Connection => createConnection({} as Socket, { nowMs: 0, oldAtMs: 0 });
-
-describe('the peer of an address', () => {
-  for (const [address, name] of [
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:db8:1:2::6', '2001:db8:1:2::/64'],
-    ['2001:db8:1:2::', '2001:db8:1:2::/64'],
-    ['2001:db8::6', '2001:db8:0:0::/64'],
-    ['2001:db8::3:4:5:6:7', '2001:db8:0:3::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['::', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['', ''],
-  ] as const) {
-    it(`${JSON.stringify(address)} is ${JSON.stringify(name)}`, () => assert.equal(peerNameOf(address), name));
-  }
-});
 
 describe('the peers', () => {
   it('know who has the most connections, whatever comes and goes', () => {
