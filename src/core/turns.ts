@@ -19,11 +19,23 @@ export interface Turns {
   hasTime(nowMs: number): boolean;
   /**
    * Runs `step` when the turn of `key` comes, in the order of the calls for one key: at once where `idle`, and where the turn has
-   * time left and the key had nothing to do before.
+   * time left and the key had nothing to do before. `costMs`: what the step counts for where it is measured as less, since
+   * what it begins goes on after it.
    */
-  run(key: string, step: Step): void;
+  run(key: string, step: Step, costMs?: number): void;
   /** Steps that wait. */
   readonly waiting: number;
+}
+
+/** Resolves in a turn of `key`. What then goes on, until its next await, cannot be measured: it counts as `costMs`. */
+export function turnOf(turns: Turns, key: string, costMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const step = (): boolean => {
+      resolve();
+      return false;
+    };
+    turns.run(key, step, costMs);
+  });
 }
 
 /** For which work is done in one turn of the event loop: in between, sockets and timers are served. */
@@ -35,10 +47,15 @@ const STEP_MS_MIN = 0.001;
 /** Steps that have ended are let go of in bulk. */
 const ENDED_STEPS_MAX = 256;
 
+interface Work {
+  readonly step: Step;
+  readonly costMs: number;
+}
+
 interface Flow {
   readonly key: string;
-  readonly steps: Step[];
-  /** Of the first step that has not ended. */
+  readonly work: Work[];
+  /** Of the first that has not ended. */
   head: number;
   /** Time it may still take before the next one's turn; below zero where its last step took more. */
   deficitMs: number;
@@ -80,29 +97,36 @@ export class FairTurns implements Turns {
     return true;
   }
 
-  run(key: string, step: Step): void {
+  run(key: string, step: Step, costMs = 0): void {
     const nowMs = this.#clock.monotonicMs();
     let flow = this.#sparse.get(key) ?? this.#busy.get(key);
     if (flow === undefined) {
-      flow = { key, steps: [], head: 0, deficitMs: QUANTUM_MS };
+      flow = { key, work: [], head: 0, deficitMs: QUANTUM_MS };
       if (this.hasTime(nowMs)) {
-        if (!this.#runFirst(flow, step, nowMs)) return;
+        if (!this.#runFirst(flow, step, costMs, nowMs)) return;
       } else {
         this.#sparse.set(key, flow);
       }
     }
-    flow.steps.push(step);
+    flow.work.push({ step, costMs });
     this.#waiting += 1;
   }
 
   /** Runs a step of a flow that had nothing to do before; while others wait, it counts as busy from here on. */
-  #runFirst(flow: Flow, step: Step, nowMs: number): boolean {
+  #runFirst(flow: Flow, step: Step, costMs: number, nowMs: number): boolean {
     const more = step();
+    const tookMs = this.#clock.monotonicMs() - nowMs;
+    this.#anticipate(costMs - tookMs);
     if (more || this.#waiting > 0) {
-      flow.deficitMs -= Math.max(this.#clock.monotonicMs() - nowMs, STEP_MS_MIN);
+      flow.deficitMs -= Math.max(tookMs, costMs, STEP_MS_MIN);
       this.#busy.set(flow.key, flow);
     }
     return more;
+  }
+
+  /** What a step has begun takes time of this turn once it goes on. */
+  #anticipate(laterMs: number): void {
+    if (laterMs > 0 && this.#turnStartedMs !== undefined) this.#turnStartedMs -= laterMs;
   }
 
   #beginTurn(nowMs: number): void {
@@ -124,16 +148,16 @@ export class FairTurns implements Turns {
     while (this.#waiting > 0 && spentMs < TURN_MS) {
       const flow = first(this.#sparse) ?? first(this.#busy);
       if (flow === undefined) return;
-      const step = flow.steps[flow.head];
-      if (step === undefined) {
+      const work = flow.work[flow.head];
+      if (work === undefined) {
         this.#retire(flow);
       } else if (flow.deficitMs <= 0) {
         flow.deficitMs += QUANTUM_MS;
         this.#toBack(flow);
       } else {
-        this.#runStep(flow, step);
+        this.#runStep(flow, work.step);
         const endedMs = this.#clock.monotonicMs();
-        const costMs = Math.max(endedMs - nowMs, STEP_MS_MIN);
+        const costMs = Math.max(endedMs - nowMs, work.costMs, STEP_MS_MIN);
         nowMs = endedMs;
         flow.deficitMs -= costMs;
         spentMs += costMs;
@@ -158,8 +182,8 @@ export class FairTurns implements Turns {
   #finish(flow: Flow): void {
     this.#waiting -= 1;
     flow.head += 1;
-    if (flow.head < flow.steps.length && flow.head < ENDED_STEPS_MAX) return;
-    flow.steps.splice(0, flow.head);
+    if (flow.head < flow.work.length && flow.head < ENDED_STEPS_MAX) return;
+    flow.work.splice(0, flow.head);
     flow.head = 0;
   }
 

@@ -183,7 +183,7 @@ export async function startDev(
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   });
-  const budget = createMemoryBudget(metrics, config.pageCacheBytes);
+  const budget = createMemoryBudget(metrics, turns, config.pageCacheBytes);
   // This process holds the store alone: what an earlier run left behind is not alive.
   await retireMembers(store, clock);
   for (const [index, { address }] of servers.entries()) {

@@ -96,10 +96,11 @@ export async function startShard(
   const tracing = await openTracing({ log, metrics }, config, identity, parts);
   const tls = openRpcTls(config, dependencies);
   parts.defer(() => tls?.close());
+  const turns = openTurns({ clock, metrics });
   let node: ShardNode | undefined;
   const server = await listenOn('GRANTD_RPC_ADDRESS', config.rpcAddress, () =>
     listenShardServer(
-      { shard: () => node, clock, turns: openTurns({ clock, metrics }), log, tracing },
+      { shard: () => node, clock, turns, log, tracing },
       { address: config.rpcAddress, version, ...serverAccess(config, tls, config.rpcAddress, { log }) },
     ),
   );
@@ -119,7 +120,7 @@ export async function startShard(
   );
   parts.defer(() => loopBack.close());
   const shard = createShardNode(
-    { store, clock, random, log, metrics, budget: createMemoryBudget(metrics, config.pageCacheBytes) },
+    { store, clock, random, log, metrics, budget: createMemoryBudget(metrics, turns, config.pageCacheBytes) },
     {
       shardName,
       address,

@@ -6,15 +6,13 @@ import { GrantdError } from '../core/errors.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Reply } from './gen/grantd/v1/Reply.ts';
 import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
-import { MESSAGE_BYTES_MAX } from './protocol.ts';
+import { BATCH_BYTES_MAX, MESSAGE_BYTES_MAX } from './protocol.ts';
 import type { ReplyBody } from './replies.ts';
 import { estimateBytes } from './reply-size.ts';
 import { isUnexpected, toWireFailure } from './status-mapping.ts';
 
 /** Leaves room for what else a message carries besides its largest reply: results of checks and routes. */
 const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
-/** Of the replies of one message, unless the first is longer: the results of checks that come meanwhile wait for it. */
-const BATCH_BYTES_MAX = 256 * 1024;
 /** What a result of a check takes here, and a failure. */
 const RESULT_BYTES = 8;
 const FAILURE_BYTES = 256;

@@ -6,6 +6,9 @@ import type { ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
 import { CLIENT_OPTIONS, ShardClient } from './protocol.ts';
 import type { OpenStream } from './transport.ts';
 
+/** Messages on their way to a shard at once: what is to be sent meanwhile waits where checks go before long calls. */
+const IN_FLIGHT_MAX = 2;
+
 /** gRPC's account of a failed connection: some of its texts carry the time, and end in a note that is mostly empty. */
 const VARIABLE_PARTS = / \(\d{4}-\d\d-\d\dT[^)]*\)|[. ]+Resolution note: *$/g;
 
@@ -21,12 +24,20 @@ export function createGrpcTransport(options: GrpcTransportOptions = {}): OpenStr
     const client = new ShardClient(`dns:${address}`, credentialsOf(address), CLIENT_OPTIONS);
     const stream = client.exchange();
     stream.on('data', (message: ShardMessage__Output) => handlers.onMessage(message));
-    stream.on('drain', () => handlers.onDrain());
     // The listener stays after a cancellation, which ends in an error event too.
     stream.on('error', (error: Error) => handlers.onError(error.message.replaceAll(VARIABLE_PARTS, '')));
     stream.on('end', () => handlers.onEnd());
+    let inFlight = 0;
+    const onSent = (error?: Error | null): void => {
+      inFlight -= 1;
+      if (inFlight === IN_FLIGHT_MAX - 1 && !error) handlers.onDrain();
+    };
     return {
-      write: (message) => stream.write(message),
+      write: (message) => {
+        inFlight += 1;
+        stream.write(message, onSent);
+        return inFlight < IN_FLIGHT_MAX;
+      },
       cancel: () => {
         stream.cancel();
         client.close();

@@ -48,8 +48,8 @@ export const ShardClient = makeClientConstructor(
 
 /** Of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** What gathers is sent in messages of about this size, so that one of them does not hold up the next for long. */
-export const BATCH_BYTES_MAX = 1024 * 1024;
+/** What gathers is sent in messages of about this size, unless one call or reply is longer: what comes meanwhile waits for it. */
+export const BATCH_BYTES_MAX = 256 * 1024;
 /** Checks in one message: each takes tens of bytes, and an answer to all of them has to fit one message too. */
 export const CHECKS_PER_MESSAGE_MAX = 10_000;
 /** Calls and checks of one stream that wait for an answer. */
@@ -70,6 +70,9 @@ export const PING_INTERVAL_MS = 500;
 /** Without any message from the shard for so long, the connection counts as dead. With the check's own interval: below 2 s. */
 export const SILENCE_MS_MAX = 1500;
 
+/** Of a stream, either way: most messages fit without waiting for an update of the window, which takes a turn of a busy peer. */
+export const FLOW_CONTROL_WINDOW_BYTES = 1024 * 1024;
+
 const COMMON_OPTIONS = {
   'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
   'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
@@ -77,8 +80,7 @@ const COMMON_OPTIONS = {
   // HTTP/2 pings: how a shard notices that a front's host is gone. A front has its own, stricter ones (above).
   'grpc.keepalive_time_ms': 1000,
   'grpc.keepalive_timeout_ms': 1000,
-  // A batch of some hundred checks fits without waiting for a window update.
-  'grpc-node.flow_control_window': 1024 * 1024,
+  'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
 } satisfies ChannelOptions;
 
 export const SERVER_OPTIONS: ChannelOptions = {

@@ -1,16 +1,34 @@
 // The gRPC server of a shard. It listens before the shard is up, since the shard publishes the bound address; a stream
 // that comes earlier is refused as unavailable, and its peer dials again.
 
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
 import { isConsoleCertificate } from './peer-certificate.ts';
-import { SERVER_OPTIONS, shardService } from './protocol.ts';
+import { FLOW_CONTROL_WINDOW_BYTES, SERVER_OPTIONS, shardService } from './protocol.ts';
 import { createStreamHost, type StreamHostDependencies } from './stream-host.ts';
 import type { AcceptStream } from './transport.ts';
 
 /** What a close waits for answers under way before it cuts the connections. */
 const CLOSE_MS_MAX = 2000;
+
+/** Told of every stream that any HTTP/2 server of this process is asked for (https://nodejs.org/api/diagnostics_channel.html). */
+const STREAM_CREATED = 'http2.server.stream.created';
+const widened = new WeakSet<Http2Session>();
+
+/**
+ * gRPC's server has no option for the windows of its connections as its client has, and Node's 64 KiB would let a long
+ * message in by one piece a turn, with every check behind it waiting.
+ */
+function widenWindows(message: unknown): void {
+  const session = (message as { readonly stream: ServerHttp2Stream }).stream.session;
+  if (session === undefined || widened.has(session)) return;
+  widened.add(session);
+  session.settings({ initialWindowSize: FLOW_CONTROL_WINDOW_BYTES });
+  session.setLocalWindowSize(FLOW_CONTROL_WINDOW_BYTES);
+}
 
 export interface ShardServer {
   /** host:port, with the port that was bound. */
@@ -38,6 +56,7 @@ export async function listenShardServer(
   options: ShardServerOptions,
 ): Promise<ShardServer> {
   const { credentials, consoleNames, unprovenConsoles = false, version } = options;
+  subscribe(STREAM_CREATED, widenWindows);
   const server = new Server(SERVER_OPTIONS);
   const streams = createStreamHost(dependencies, { version });
   let closing: Promise<void> | undefined;
@@ -73,6 +92,7 @@ export async function listenShardServer(
         resolve();
       });
     });
+    unsubscribe(STREAM_CREATED, widenWindows);
   }
 
   return {

@@ -1,6 +1,6 @@
 // The gate before what takes memory for a while: reads of the store, and calls that hold many tuples. It keeps: what is
 // let in at once stays within a bound in bytes for each tenant and for the process, reserved before and given back
-// after. What comes beyond waits: those of one tenant in their order, tenants in turns. Who waits for too long, or behind
+// after, and within a number for each tenant. What comes beyond waits: those of one tenant in their order, tenants in turns. Who waits for too long, or behind
 // too many of the same tenant, is refused as `overloaded`; nobody is because of what another tenant asks. Whoever is in
 // never waits at the same gate again, so nobody waits for himself.
 
@@ -8,7 +8,7 @@ import type { Clock, Timer } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 
 /** Those of one tenant that wait, at most. Each is a call that its peer's own bound counts already. */
-const WAITING_MAX = 4096;
+const WAITING_MAX = 10_000;
 /** Less than half of a request's deadline, so that a read of the store still fits behind it. */
 const WAIT_MS_MAX = 4000;
 /** Those told in one step that they have waited too long. */
@@ -20,6 +20,8 @@ export interface LoadGateOptions {
   /** Of the process. */
   readonly bytesMax: number;
   readonly tenantBytesMax: number;
+  /** Of one tenant at once, however little memory each takes. */
+  readonly tenantCountMax: number;
   /** Told of every change of what is reserved. */
   readonly onChange: (bytes: number) => void;
 }
@@ -33,6 +35,7 @@ interface Waiter {
 
 interface Share {
   bytes: number;
+  count: number;
   readonly waiting: Set<Waiter>;
   timer: Timer | undefined;
 }
@@ -96,11 +99,9 @@ export class LoadGate {
   /** Where there is room at once and nobody waits for it; undefined elsewhere. */
   tryEnter(tenant: string, bytes: number): (() => void) | undefined {
     const reserved = this.#bounded(bytes);
-    const { bytesMax, tenantBytesMax } = this.#options;
     const present = this.#shares.get(tenant);
-    if (present !== undefined && present.waiting.size > 0) return undefined;
-    if ((present?.bytes ?? 0) + reserved > tenantBytesMax) return undefined;
-    if (this.#full || this.#bytes + reserved > bytesMax) return undefined;
+    if (present !== undefined && (present.waiting.size > 0 || !this.#fits(present, reserved))) return undefined;
+    if (this.#full || this.#bytes + reserved > this.#options.bytesMax) return undefined;
     const share = this.#share(tenant);
     this.#reserve(share, reserved);
     return this.#leaving(tenant, share, reserved);
@@ -113,14 +114,20 @@ export class LoadGate {
   #share(tenant: string): Share {
     let share = this.#shares.get(tenant);
     if (share === undefined) {
-      share = { bytes: 0, waiting: new Set(), timer: undefined };
+      share = { bytes: 0, count: 0, waiting: new Set(), timer: undefined };
       this.#shares.set(tenant, share);
     }
     return share;
   }
 
+  #fits({ bytes, count }: Share, further: number): boolean {
+    const { tenantBytesMax, tenantCountMax } = this.#options;
+    return bytes + further <= tenantBytesMax && count < tenantCountMax;
+  }
+
   #reserve(share: Share, bytes: number): void {
     share.bytes += bytes;
+    share.count += 1;
     this.#bytes += bytes;
     this.#options.onChange(bytes);
   }
@@ -128,6 +135,7 @@ export class LoadGate {
   #leaving(tenant: string, share: Share, bytes: number): () => void {
     return () => {
       share.bytes -= bytes;
+      share.count -= 1;
       this.#bytes -= bytes;
       this.#options.onChange(-bytes);
       this.#forget(tenant, share);
@@ -136,7 +144,7 @@ export class LoadGate {
   }
 
   #forget(tenant: string, share: Share): void {
-    if (share.bytes === 0 && share.waiting.size === 0) this.#shares.delete(tenant);
+    if (share.count === 0 && share.waiting.size === 0) this.#shares.delete(tenant);
   }
 
   /** Lets in whoever fits now, tenants in turns. */
@@ -149,7 +157,7 @@ export class LoadGate {
         this.#turns.delete(tenant);
         continue;
       }
-      if (share.bytes + waiter.bytes > this.#options.tenantBytesMax) continue;
+      if (!this.#fits(share, waiter.bytes)) continue;
       if (this.#bytes + waiter.bytes > this.#options.bytesMax) {
         this.#full = true;
         return;

@@ -3,9 +3,10 @@
 // is exceeded the least recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
 
 import type { Clock } from '../core/clock.ts';
+import type { Turns } from '../core/turns.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { LoadGate } from './load-gate.ts';
-import { StepQueue, yieldTurn } from './store-calls.ts';
+import { yieldTurn } from './store-calls.ts';
 
 export abstract class Evictable {
   /** Estimated bytes held. Changed through the budget only. */
@@ -32,10 +33,12 @@ const REMOVALS_PER_TURN = 1000;
  */
 const GATE_SHARE = 8;
 const TENANTS_PER_GATE = 4;
+/** Reads of one tenant on their way at once: many more than keep a store busy would only keep it from the others. */
+const TENANT_READS_MAX = 32;
 
 /** The budget of a process, seen in its metrics. */
-export function createMemoryBudget(metrics: Metrics, bytesMax: number): MemoryBudget {
-  const budget = new MemoryBudget(bytesMax);
+export function createMemoryBudget(metrics: Metrics, turns: Turns, bytesMax: number): MemoryBudget {
+  const budget = new MemoryBudget(bytesMax, turns);
   let reported = 0;
   const refused = { read: 0, call: 0 };
   metrics.onRender(() => {
@@ -66,12 +69,13 @@ export class MemoryBudget {
   readonly loads: LoadGate;
   /** Before calls that hold many tuples, and that go through the other one meanwhile; never the other way round. */
   readonly calls: LoadGate;
-  /** Of the process, for taking in what was read. */
-  readonly steps = new StepQueue();
+  /** Of the process: reads are begun, and what they bring is taken in, when the turn of their tenant comes. */
+  readonly turns: Turns;
   readonly #leaving: Iterator<Evictable>[] = [];
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, turns: Turns) {
     this.bytesMax = bytesMax;
+    this.turns = turns;
     const gate = {
       bytesMax: bytesMax / GATE_SHARE,
       tenantBytesMax: bytesMax / GATE_SHARE / TENANTS_PER_GATE,
@@ -80,8 +84,8 @@ export class MemoryBudget {
         this.#shrink();
       },
     };
-    this.loads = new LoadGate(gate);
-    this.calls = new LoadGate(gate);
+    this.loads = new LoadGate({ ...gate, tenantCountMax: TENANT_READS_MAX });
+    this.calls = new LoadGate({ ...gate, tenantCountMax: Number.POSITIVE_INFINITY });
   }
 
   get bytes(): number {

@@ -24,16 +24,6 @@ export async function readFromStore<Result>(read: Promise<Result>): Promise<Resu
   }
 }
 
-/** Steps of work that together would hold up the event loop: one a turn, in their order. */
-export class StepQueue {
-  #last: Promise<void> = Promise.resolve();
-
-  next(clock: Clock): Promise<void> {
-    this.#last = this.#last.then(() => yieldTurn(clock));
-    return this.#last;
-  }
-}
-
 /** Lets the I/O that is ready in before going on, so that long work does not hold up beats and checks. */
 export function yieldTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => {

@@ -15,6 +15,7 @@ import type { TenantId } from '../core/ids.ts';
 import { inParallel } from '../core/in-parallel.ts';
 import { TextMap } from '../core/text-map.ts';
 import { type Relation, relationNumber, relationOf, type TupleColumns } from '../core/tuples.ts';
+import { turnOf } from '../core/turns.ts';
 import type { GrantRow, StateStore } from '../store/store.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { readFromStore, storeDeadline, yieldTurn } from './store-calls.ts';
@@ -52,6 +53,9 @@ const POINT_READ_BYTES = 16 * 1024;
 const GROWTH_MAX = 1.25;
 /** Rows that are taken in at once: more of them wait for a turn of their own. */
 const ROWS_AT_ONCE = 32;
+/** About what the process works for a read of one tuple, and for taking in the rows of a longer one. */
+const POINT_READ_MS = 0.2;
+const ROWS_MS = 2;
 /** Changes to a subject under a read that are put into its page in one step; beyond, the page is sparse. */
 const CHANGES_MAX = 500;
 /** A listing from the store reads many rows. */
@@ -220,9 +224,10 @@ export class SubjectPages {
 
   async #listGrants(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
     const { store, clock, budget } = this.#dependencies;
+    await turnOf(budget.turns, this.#tenantId, POINT_READ_MS);
     const read = await readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
-    // What many reads bring comes at once; it is taken in one read a turn, and other work gets in between.
-    if (read.grants.length > ROWS_AT_ONCE) await budget.steps.next(clock);
+    // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
+    if (read.grants.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, ROWS_MS);
     return read;
   }
 
@@ -251,6 +256,8 @@ export class SubjectPages {
     assert(name !== undefined, 'a relation has a wire number');
     try {
       await budget.loads.run(this.#tenantId, POINT_READ_BYTES, clock, async () => {
+        if (tuple.facts !== undefined) return;
+        await turnOf(budget.turns, this.#tenantId, POINT_READ_MS);
         if (tuple.facts !== undefined) return;
         const row = await readFromStore(store.readGrant(this.#tenantId, subject, name, object, storeDeadline(clock)));
         if (tuple.facts !== undefined) return;

@@ -136,7 +136,7 @@ export class SimulatedCluster {
         random,
         log,
         metrics,
-        budget: new MemoryBudget(this.#profile.memoryBytesMax),
+        budget: new MemoryBudget(this.#profile.memoryBytesMax, new FairTurns(clock)),
       },
       {
         shardName,

@@ -7,6 +7,7 @@ import type { Random } from '../../src/core/clock.ts';
 import { IdFactory, type TenantId } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
+import { FairTurns } from '../../src/core/turns.ts';
 import { retireMembers } from '../../src/shard/membership.ts';
 import { MemoryBudget } from '../../src/shard/memory-budget.ts';
 import { createShardNode, type ShardNode, type ShardNodeOptions } from '../../src/shard/node.ts';
@@ -65,7 +66,7 @@ export class ShardHarness {
     const { store, faults } = delayedStore(this.store, clock, hooks);
     const log = createLog({ level: 'silent', pretty: false });
     const { pageCacheBytesMax = PAGE_CACHE_BYTES_MAX, ...options } = this.#options;
-    const budget = new MemoryBudget(pageCacheBytesMax);
+    const budget = new MemoryBudget(pageCacheBytesMax, new FairTurns(clock));
     const node = createShardNode(
       { store, clock, random, log, metrics: createMetrics(), budget },
       { shardName, address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, exclusive: true, ...options },

@@ -6,6 +6,7 @@ import { IdFactory, type TenantId } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
+import { FairTurns } from '../../src/core/turns.ts';
 import { createStaticDiscovery } from '../../src/discovery/static.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import { createFailureLimiter } from '../../src/front/limits/failure-limiter.ts';
@@ -74,7 +75,14 @@ export async function startTracedService(
   parts.defer(() => server.close());
   const traced = traceStore(store, { system: 'cassandra', namespace: 'grantd' });
   const shard = createShardNode(
-    { store: traced, clock, random, log, metrics, budget: createMemoryBudget(metrics, 16 * 1024 * 1024) },
+    {
+      store: traced,
+      clock,
+      random,
+      log,
+      metrics,
+      budget: createMemoryBudget(metrics, new FairTurns(clock), 16 * 1024 * 1024),
+    },
     { shardName: 'shard-1', address: server.address, meta: META, plans: BUILT_IN_PLANS, exclusive: true },
   );
   parts.defer(() => shard.stop());

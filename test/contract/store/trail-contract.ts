@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { hashApiKey } from '../../../src/core/api-keys.ts';
 import { IdFactory } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
+import { FairTurns } from '../../../src/core/turns.ts';
 import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import { Connection } from '../../../src/shard/connection.ts';
 import { purgeTenants } from '../../../src/shard/maintenance.ts';
@@ -36,7 +37,7 @@ async function openOwner(store: Store, slot: number) {
     store,
     clock,
     ids,
-    budget: new MemoryBudget(1_000_000),
+    budget: new MemoryBudget(1_000_000, new FairTurns(clock)),
     pageLimits: PAGE_LIMITS,
     segmentSize: SEGMENT_SIZE,
     operationsKeptMs: 20_000,

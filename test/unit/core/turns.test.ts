@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Clock, Timer } from '../../../src/core/clock.ts';
-import { FairTurns, type Step } from '../../../src/core/turns.ts';
+import { FairTurns, type Step, turnOf } from '../../../src/core/turns.ts';
 
 /** Time passes only in the work that is done; immediates run one turn after the other. */
 class WorkClock implements Clock {
@@ -198,5 +198,38 @@ describe('fair turns', () => {
       Array.from({ length: 5000 }, (_, index) => String(index)),
     );
     assert.equal(turns.waiting, 0);
+  });
+
+  it('count what a step says that it begins, where less is measured', () => {
+    const { clock, turns, done, work } = setUp();
+    for (let index = 0; index < 10; index += 1) turns.run('a', work('a', 0.1), 1);
+    assert.equal(done.length, 2);
+    clock.turn();
+    assert.equal(done.length, 4);
+    clock.turns();
+    assert.equal(done.length, 10);
+  });
+
+  it('count what a step says as time of its key, too', () => {
+    const { clock, turns, done, work, fillTurn } = setUp();
+    fillTurn();
+    for (let index = 0; index < 100; index += 1) turns.run('dear', work('dear', 0.1), 5);
+    for (let index = 0; index < 100; index += 1) turns.run('cheap', work('cheap', 0.5), 0.1);
+    while (countOf(done, 'cheap') < 100) assert.ok(clock.turn());
+    assert.ok(countOf(done, 'dear') <= 12, `${countOf(done, 'dear')} dear ones went before`);
+  });
+
+  it('resolve promises in their turns', async () => {
+    const { clock, turns } = setUp();
+    const resolved: number[] = [];
+    const waiting = [1, 2, 3, 4].map(async (number) => {
+      await turnOf(turns, 'a', 1);
+      resolved.push(number);
+    });
+    await Promise.resolve();
+    assert.deepEqual(resolved, [1, 2]);
+    clock.turns();
+    await Promise.all(waiting);
+    assert.deepEqual(resolved, [1, 2, 3, 4]);
   });
 });

@@ -40,7 +40,7 @@ test('what gathers is one message, and nothing is none', () => {
 test('messages are cut by number and by size, in order, without loss', () => {
   const outbox = new Outbox(createMetrics());
   const count = 2 * CHECKS_PER_MESSAGE_MAX + 1;
-  for (let id = 1; id <= count; id += 1) outbox.addCheck(id, 1, 'u:a', 1, 'd:1');
+  for (let id = 1; id <= count; id += 1) outbox.addCheck(id, 1, '', 1, '');
   const ids = drain(outbox).map(({ checks }) => checks?.ids ?? []);
   assert.deepEqual(
     ids.map(({ length }) => length),
@@ -82,11 +82,37 @@ test('it is full above its bound, until that is sent or given up', () => {
 
 test('a check that is traced says so in the message that it travels in, and no other does', () => {
   const outbox = new Outbox(createMetrics());
-  for (let id = 1; id <= CHECKS_PER_MESSAGE_MAX; id += 1)
-    outbox.addCheck(id, 1, 'u:a', 1, 'd:1', id === 3 ? 'a' : undefined);
-  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 1, 1, 'u:a', 1, 'd:1');
-  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 2, 1, 'u:a', 1, 'd:1', 'b');
+  for (let id = 1; id <= CHECKS_PER_MESSAGE_MAX; id += 1) outbox.addCheck(id, 1, '', 1, '', id === 3 ? 'a' : undefined);
+  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 1, 1, '', 1, '');
+  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 2, 1, '', 1, '', 'b');
   const [first, second] = drain(outbox);
   assert.deepEqual(first?.checks?.traced, [{ index: 2, traceparent: 'a' }]);
   assert.deepEqual(second?.checks?.traced, [{ index: 1, traceparent: 'b' }]);
+});
+
+test('checks go before calls, and calls take turns by handle', () => {
+  const outbox = new Outbox(createMetrics());
+  const name = 'x'.repeat(BATCH_BYTES_MAX / 6);
+  for (let id = 1; id <= 6; id += 1) outbox.addCall({ id, handle: 1, createNamespace: { name } });
+  outbox.addCall({ id: 7, handle: 2, confirm: {} });
+  outbox.addCheck(8, 3, 'user:a', 6, 'doc:1');
+  outbox.addCall({ id: 9, handle: 1, confirm: {} });
+  const messages = drain(outbox);
+  assert.deepEqual(messages[0]?.checks?.ids, [8]);
+  assert.deepEqual(
+    messages.map((message) => message.calls?.map(({ id }) => id)),
+    [[1, 7], [2], [3], [4], [5], [6, 9]],
+  );
+});
+
+test('a call that is longer than a message otherwise is goes, alone among calls', () => {
+  const outbox = new Outbox(createMetrics());
+  outbox.addCall({ id: 1, handle: 1, createNamespace: { name: 'x'.repeat(BATCH_BYTES_MAX) } });
+  outbox.addCheck(2, 1, 'user:a', 6, 'doc:1');
+  outbox.addCall({ id: 3, handle: 1, confirm: {} });
+  const messages = drain(outbox);
+  assert.deepEqual(
+    messages.map(({ checks, calls }) => [...(checks?.ids ?? []), ...(calls ?? []).map(({ id }) => id)]),
+    [[2, 1], [3]],
+  );
 });

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
+import { FairTurns } from '../../../src/core/turns.ts';
 import { encodeEntry, encodeOperation } from '../../../src/shard/entries.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { createShardNode } from '../../../src/shard/node.ts';
@@ -170,7 +171,14 @@ test('a node that is stopped while it opens its slots leaves none of them claime
   });
   const log = createLog({ level: 'silent', pretty: false });
   const node = createShardNode(
-    { store, clock, random, log, metrics: createMetrics(), budget: new MemoryBudget(1024 * 1024) },
+    {
+      store,
+      clock,
+      random,
+      log,
+      metrics: createMetrics(),
+      budget: new MemoryBudget(1024 * 1024, new FairTurns(clock)),
+    },
     { shardName: 'shard-1', address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, exclusive: true },
   );
   await node.join();

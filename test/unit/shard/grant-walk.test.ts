@@ -128,15 +128,15 @@ test('a subject that is given its first grant between two that are being read is
           : undefined,
     },
   });
-  const walking = walk(slot);
-  // Several subjects are read at once by then.
-  const memory = slot.tenure.tenants.get(tenantId);
-  while ((memory?.grantCount.position?.bucket ?? 16) < 2) await turns(1);
   const first = Array.from({ length: 400 }, (_, index) => tuple(`user:é${index}a`, 'doc:1'));
   // In memory, so that the writes need no reading of their own.
   for (let start = 0; start < 400; start += 100) {
     await slot.connection.checkBulk(handle, columnsOf(first.slice(start, start + 100)));
   }
+  const walking = walk(slot);
+  // Several subjects are read at once by then.
+  const memory = slot.tenure.tenants.get(tenantId);
+  while ((memory?.grantCount.position?.bucket ?? 16) < 2) await turns(1);
   holding = true;
   while (held.length < 2) await turns(1);
   await model.write(slot, handle, first);

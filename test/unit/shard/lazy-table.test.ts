@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FairTurns } from '../../../src/core/turns.ts';
+import { systemClock } from '../../../src/roles/system.ts';
 import { LazyTable } from '../../../src/shard/lazy-table.ts';
 import { Evictable, MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { settled, turns } from './tools.ts';
@@ -11,7 +13,7 @@ class Ballast extends Evictable {
 }
 
 function createTable(bytesMax = 1_000_000) {
-  const budget = new MemoryBudget(bytesMax);
+  const budget = new MemoryBudget(bytesMax, new FairTurns(systemClock));
   const reads: { answer: (rows: Record<string, string>) => void; fail: () => void }[] = [];
   const table = new LazyTable<string>(
     budget,

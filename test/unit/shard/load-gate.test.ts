@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Clock } from '../../../src/core/clock.ts';
+import { FairTurns } from '../../../src/core/turns.ts';
 import { LoadGate } from '../../../src/shard/load-gate.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { real, turns } from './tools.ts';
@@ -33,12 +34,12 @@ function createManualClock() {
   return { clock, advance, timers };
 }
 
-function createGate(bytesMax = 100, tenantBytesMax = 40) {
+function createGate(bytesMax = 100, tenantBytesMax = 40, tenantCountMax = 1000) {
   let held = 0;
   const onChange = (bytes: number): void => {
     held += bytes;
   };
-  const gate = new LoadGate({ bytesMax, tenantBytesMax, onChange });
+  const gate = new LoadGate({ bytesMax, tenantBytesMax, tenantCountMax, onChange });
   const manual = createManualClock();
   const entered: string[] = [];
   const leaves: (() => void)[] = [];
@@ -54,6 +55,16 @@ function createGate(bytesMax = 100, tenantBytesMax = 40) {
   };
   return { gate, enter, entered, leaves, refused, ...manual, held: () => held };
 }
+
+test('of one tenant, no more than so many are let in at once, however small', async () => {
+  const { enter, leaves, entered } = createGate(100, 40, 2);
+  for (const tenant of ['a', 'a', 'a', 'b']) enter(tenant, 1);
+  await turns(1);
+  assert.deepEqual(entered, ['a', 'a', 'b']);
+  leaves.shift()?.();
+  await turns(1);
+  assert.deepEqual(entered, ['a', 'a', 'b', 'a']);
+});
 
 test('what is let in stays within the bounds of each tenant and of the process, whatever comes and goes', async () => {
   const step = fc.record({
@@ -113,9 +124,9 @@ test('tenants that wait for the process take turns, however many one of them has
 test('who waits for too long, or behind too many of the same tenant, is refused as overloaded, and nobody else', async () => {
   const { gate, enter, entered, refused, advance, leaves, timers } = createGate(100, 40);
   for (let index = 0; index < 4; index += 1) enter('greedy');
-  for (let index = 0; index < 4096; index += 1) enter('greedy');
+  for (let index = 0; index < 10_000; index += 1) enter('greedy');
   await turns(1);
-  assert.deepEqual([entered.length, gate.waiting, refused.length], [4, 4096, 0]);
+  assert.deepEqual([entered.length, gate.waiting, refused.length], [4, 10_000, 0]);
   enter('greedy');
   await turns(1);
   assert.deepEqual(refused, ['greedy overloaded']);
@@ -130,7 +141,7 @@ test('who waits for too long, or behind too many of the same tenant, is refused 
     await turns(1);
     assert.ok(refused.length <= 1 + 250 * step, 'few are told in one step');
   }
-  assert.deepEqual([refused.length, gate.waiting, gate.refused], [4097, 0, 4097]);
+  assert.deepEqual([refused.length, gate.waiting, gate.refused], [10_001, 0, 10_001]);
   assert.deepEqual(new Set(refused), new Set(['greedy overloaded']));
   for (const leave of leaves) leave();
   assert.deepEqual([gate.bytes, timers.size], [0, 0]);
@@ -175,7 +186,7 @@ test('a tenant that waits for its own share does not hold up those who wait for 
 });
 
 test('what enters counts in the budget, and pages make room for it', async () => {
-  const budget = new MemoryBudget(32_000);
+  const budget = new MemoryBudget(32_000, new FairTurns(createManualClock().clock));
   const leave = await budget.loads.enter('a', 200, real);
   const other = await budget.calls.enter('a', 100_000, real);
   // Nothing is reckoned larger than a quarter of the share of its tenant, which is a 32nd of the budget.

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { FairTurns } from '../../../src/core/turns.ts';
+import { systemClock } from '../../../src/roles/system.ts';
 import { Evictable, MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { real, waitFor } from './tools.ts';
 
@@ -21,7 +23,7 @@ test('the bound is kept whatever is added, grown, shrunk and removed, unless eve
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const budget = new MemoryBudget(100);
+      const budget = new MemoryBudget(100, new FairTurns(systemClock));
       const items: Item[] = [];
       for (const { kind, at, bytes } of steps) {
         const item = items[at % Math.max(1, items.length)];
@@ -52,7 +54,7 @@ test('the bound is kept whatever is added, grown, shrunk and removed, unless eve
 });
 
 test('a pinned item stays; once let go it is the first to go', () => {
-  const budget = new MemoryBudget(10);
+  const budget = new MemoryBudget(10, new FairTurns(systemClock));
   const pinned = new Item();
   pinned.pins = 1;
   budget.add(pinned, 8);
@@ -65,7 +67,7 @@ test('a pinned item stays; once let go it is the first to go', () => {
 });
 
 test('what was used since the hand passed gets a second chance', () => {
-  const budget = new MemoryBudget(3);
+  const budget = new MemoryBudget(3, new FairTurns(systemClock));
   const items = [new Item(), new Item(), new Item()];
   for (const item of items) budget.add(item, 1);
   for (const item of items) item.referenced = false;
@@ -82,7 +84,7 @@ test('what was used since the hand passed gets a second chance', () => {
 });
 
 test('what is reserved by the gates makes pages go, and many items are let go of in short steps', async () => {
-  const budget = new MemoryBudget(1_000_000);
+  const budget = new MemoryBudget(1_000_000, new FairTurns(systemClock));
   const items = Array.from({ length: 10_000 }, () => new Item());
   for (const item of items) budget.add(item, 100);
   assert.equal(budget.evictions, 0);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { rankShards } from '../../../src/core/slots.ts';
+import { FairTurns } from '../../../src/core/turns.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../../src/shard/node.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -58,7 +59,14 @@ describe('the ownership of slots', () => {
       fault: (operation, call) => fault(name, operation, call),
     });
     const node = createShardNode(
-      { store, clock, random, log, metrics: createMetrics(), budget: new MemoryBudget(1_000_000) },
+      {
+        store,
+        clock,
+        random,
+        log,
+        metrics: createMetrics(),
+        budget: new MemoryBudget(1_000_000, new FairTurns(clock)),
+      },
       { shardName: name, address: `${name}:1`, meta, plans: BUILT_IN_PLANS },
     );
     const member = { name, node, faults };

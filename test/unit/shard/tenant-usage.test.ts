@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FairTurns } from '../../../src/core/turns.ts';
+import { systemClock } from '../../../src/roles/system.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { TenantUsage } from '../../../src/shard/tenant-usage.ts';
 import { createMemoryStore, ids, OpenSlot, SLOT } from './tools.ts';
@@ -11,7 +13,7 @@ const nowMs = (minute = MINUTE): number => minute * 60_000 + 30_000;
 const counts = (minute: number, requests: number, refused = 0, checks = 0) => ({ minute, requests, refused, checks });
 
 function createUsage(bytesMax = 1_000_000) {
-  const budget = new MemoryBudget(bytesMax);
+  const budget = new MemoryBudget(bytesMax, new FairTurns(systemClock));
   return { budget, usage: new TenantUsage(budget) };
 }
 
@@ -60,7 +62,7 @@ test('numbers that cannot be are cut down, and never run over', () => {
 });
 
 test('what is kept stays within the bound of the process, and the least recently reported goes', () => {
-  const budget = new MemoryBudget(20_000);
+  const budget = new MemoryBudget(20_000, new FairTurns(systemClock));
   const tenants = Array.from({ length: 100 }, () => new TenantUsage(budget));
   for (const usage of tenants) usage.add(counts(MINUTE, 1), nowMs());
   assert.ok(budget.bytes <= 20_000, String(budget.bytes));

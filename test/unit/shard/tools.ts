@@ -9,6 +9,7 @@ import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
 import { columnsOf, type Tuple } from '../../../src/core/tuples.ts';
+import { FairTurns } from '../../../src/core/turns.ts';
 import { Connection } from '../../../src/shard/connection.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { claimSlot } from '../../../src/shard/recovery.ts';
@@ -107,7 +108,7 @@ export class OpenSlot {
     this.store = store;
     this.faults = parts.faults;
     this.clock = clock;
-    this.budget = new MemoryBudget(options.cacheBytesMax ?? 100_000_000);
+    this.budget = new MemoryBudget(options.cacheBytesMax ?? 100_000_000, new FairTurns(clock));
     const row = OpenSlot.#claimed;
     if (row === undefined) throw new Error('The slot was claimed.');
     this.tenure = new Tenure(row, row.owner ?? '', {
