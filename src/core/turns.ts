@@ -12,9 +12,9 @@ export type Step = () => boolean;
 export interface Turns {
   /**
    * Whether work may begin at once, without `run`: nobody waits, and this turn of the event loop has time left. `nowMs` is
-   * the monotonic time, which the caller has read anyway.
+   * the monotonic time, which the caller has read anyway; `laterMs` what the work takes after it, which is counted now.
    */
-  idle(nowMs: number): boolean;
+  idle(nowMs: number, laterMs?: number): boolean;
   /** Whether this turn of the event loop has time left: what costs next to nothing may be done now, whoever waits. */
   hasTime(nowMs: number): boolean;
   /**
@@ -23,6 +23,8 @@ export interface Turns {
    * what it begins goes on after it.
    */
   run(key: string, step: Step, costMs?: number): void;
+  /** Runs `send` once this turn's work is done, before sockets are looked at again: what has gathered in it goes at once. */
+  atEnd(send: () => void): void;
   /** Steps that wait. */
   readonly waiting: number;
 }
@@ -39,7 +41,7 @@ export function turnOf(turns: Turns, key: string, costMs: number): Promise<void>
 }
 
 /** For which work is done in one turn of the event loop: in between, sockets and timers are served. */
-const TURN_MS = 2;
+const TURN_MS = 3;
 /** What a queue is served for before the next one's turn. Far above a check, below a large bulk. */
 const QUANTUM_MS = 0.5;
 /** What a step counts for at least: clocks have a grain, and steps without cost would never end a turn. */
@@ -72,11 +74,16 @@ export class FairTurns implements Turns {
   #waiting = 0;
   /** Undefined: no work was begun in this turn of the event loop. */
   #turnStartedMs: number | undefined;
+  #atEnd: (() => void)[] = [];
   #endScheduled = false;
   readonly #endTurn = (): void => {
     this.#endScheduled = false;
     this.#turnStartedMs = undefined;
     if (this.#waiting > 0) this.#serve();
+    const due = this.#atEnd;
+    if (due.length === 0) return;
+    this.#atEnd = [];
+    for (const send of due) send();
   };
 
   constructor(clock: Clock) {
@@ -87,14 +94,21 @@ export class FairTurns implements Turns {
     return this.#waiting;
   }
 
-  idle(nowMs: number): boolean {
-    return this.#waiting === 0 && this.hasTime(nowMs);
+  idle(nowMs: number, laterMs = 0): boolean {
+    if (this.#waiting > 0 || !this.hasTime(nowMs)) return false;
+    this.#anticipate(laterMs);
+    return true;
   }
 
   hasTime(nowMs: number): boolean {
     if (this.#turnStartedMs !== undefined) return nowMs - this.#turnStartedMs < TURN_MS;
     this.#beginTurn(nowMs);
     return true;
+  }
+
+  atEnd(send: () => void): void {
+    this.#atEnd.push(send);
+    this.#scheduleEnd();
   }
 
   run(key: string, step: Step, costMs = 0): void {

@@ -7,6 +7,7 @@ import type { Clock, Random } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import { IdFactory } from '../core/ids.ts';
 import { SLOTS_MAX } from '../core/slots.ts';
+import { FairTurns, type Turns } from '../core/turns.ts';
 import type { Discovery } from '../discovery/discovery.ts';
 import { Peer } from '../rpc/gen/grantd/v1/Peer.ts';
 import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
@@ -36,6 +37,8 @@ const OPERATOR_SESSIONS_MAX = 1000;
 export interface FrontDependencies {
   readonly discovery: Discovery;
   readonly clock: Clock;
+  /** Shared with whatever else works on this event loop. Undefined: nothing else does. */
+  readonly turns?: Turns | undefined;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -64,7 +67,7 @@ export interface ComposedFront extends Front {
 }
 
 export function createFront(dependencies: FrontDependencies, options: FrontOptions): ComposedFront {
-  const { discovery, clock, random, log, metrics } = dependencies;
+  const { discovery, clock, turns = new FairTurns(clock), random, log, metrics } = dependencies;
   const { sessionsMax = SESSIONS_MAX_DEFAULT, flightsMax = FLIGHTS_MAX_DEFAULT } = options;
   const openStream = dependencies.openStream ?? createGrpcTransport({ credentials: options.credentials });
   const ids = new IdFactory(clock, random);
@@ -118,7 +121,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
           links.onLost(link);
         },
       },
-      { clock, random, log, metrics, openStream },
+      { clock, turns, random, log, metrics, openStream },
       { hello },
     );
   const links: ShardLinks = new ShardLinks({ discovery, createLink, clock, log });

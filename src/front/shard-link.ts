@@ -5,6 +5,7 @@
 
 import type { Clock, Random, Timer } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
+import type { Turns } from '../core/turns.ts';
 import { dialShard, type ShardDial } from '../rpc/client.ts';
 import type { Attempt } from '../rpc/gen/grantd/v1/Attempt.ts';
 import type { CheckResults__Output } from '../rpc/gen/grantd/v1/CheckResults.ts';
@@ -60,6 +61,8 @@ export interface LinkRoutes {
 
 export interface LinkDependencies {
   readonly clock: Clock;
+  /** What gathers in one of them is sent at its end. */
+  readonly turns: Turns;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -75,6 +78,7 @@ export class ShardLink {
   /** What was asked of this shard since the last report. */
   readonly load = new LoadTally();
   readonly #clock: Clock;
+  readonly #turns: Turns;
   readonly #log: Log;
   readonly #metrics: Metrics;
   readonly #events: LinkEvents;
@@ -103,6 +107,7 @@ export class ShardLink {
     this.address = address;
     this.#events = events;
     this.#clock = dependencies.clock;
+    this.#turns = dependencies.turns;
     this.#log = dependencies.log;
     this.#metrics = dependencies.metrics;
     this.#outbox = new Outbox(dependencies.metrics);
@@ -201,7 +206,7 @@ export class ShardLink {
     const id = this.#receivers.add(receiver);
     if (!this.#flushScheduled && !this.#blocked) {
       this.#flushScheduled = true;
-      this.#clock.setImmediate(this.#flush);
+      this.#turns.atEnd(this.#flush);
     }
     return id;
   }

@@ -35,6 +35,10 @@ export interface Pipeline {
 /** Whose turn it is where no key says who asks. */
 const ANONYMOUS = '';
 
+/** About what a request costs this process, and the part of it that comes after the owner is asked. */
+const REQUEST_MS = 0.04;
+const ANSWER_MS = 0.025;
+
 /** How old the plan of a tenant may be that sends nothing but requests above its limit. */
 const PLAN_AGE_MS = 1000;
 const BEARER = 'Bearer ';
@@ -306,7 +310,7 @@ export function createPipeline(
 
   /** Goes on when the turn of `key` comes: more is asked than there is time for. */
   const defer = (exchange: Exchange, key: string, stage: () => void): void => {
-    turns.run(key, () => {
+    const step = (): boolean => {
       try {
         if (clock.monotonicMs() < exchange.deadlineMs) stage();
         else answers.problem(exchange, new GrantdError('overloaded', 'The turn of this request did not come in time.'));
@@ -314,7 +318,8 @@ export function createPipeline(
         answers.problem(exchange, error);
       }
       return false;
-    });
+    };
+    turns.run(key, step, REQUEST_MS);
   };
 
   const serveAnonymous = (exchange: Exchange, answer: () => void): void => {
@@ -344,7 +349,7 @@ export function createPipeline(
           guarded(exchange, (verified) => limit(exchange, verified, route)),
           guarded(exchange, (error: unknown) => failVerification(exchange, error)),
         );
-      } else if (turns.idle(exchange.incoming.startedAtMs)) {
+      } else if (turns.idle(exchange.incoming.startedAtMs, ANSWER_MS)) {
         limit(exchange, session, route);
       } else {
         const verified = session;

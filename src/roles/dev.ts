@@ -206,10 +206,13 @@ export async function startDev(
 
   const discovery = createStaticDiscovery(servers.map(({ address }) => address));
   const openStream = createDirectTransport(new Map(servers.map(({ address, accept }) => [address, accept])));
-  const front = createFront({ discovery, clock, random, log, metrics, openStream }, { name: 'dev', peer: 'front' });
+  const front = createFront(
+    { discovery, clock, turns, random, log, metrics, openStream },
+    { name: 'dev', peer: 'front' },
+  );
   parts.defer(() => front.close());
   const consoleFront = createFront(
-    { discovery, clock, random, log, metrics, openStream },
+    { discovery, clock, turns, random, log, metrics, openStream },
     { name: 'dev', peer: 'console' },
   );
   parts.defer(() => consoleFront.close());

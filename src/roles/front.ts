@@ -45,7 +45,13 @@ export async function startFront(
   parts.defer(() => ops.close());
   const identity = { serviceName: 'grantd-front', instance: hostname(), version };
   const tracing = await openTracing({ log, metrics }, config, identity, parts);
-  const front = openFront({ clock, random, log, metrics }, config, { name: hostname(), peer: 'front', version }, parts);
+  const turns = openTurns({ clock, metrics });
+  const front = openFront(
+    { clock, turns, random, log, metrics },
+    config,
+    { name: hostname(), peer: 'front', version },
+    parts,
+  );
   const reach = watchReach(clock, { complete: () => front.ready(), reachesShards: () => front.reachesShards() });
   parts.defer(() => reach.close());
   const rateLimiter = openRateLimits({ clock, random, log, metrics }, config, parts);
@@ -55,7 +61,7 @@ export async function startFront(
       rateLimiter,
       ids: new IdFactory(clock, random),
       clock,
-      turns: openTurns({ clock, metrics }),
+      turns,
       random,
       log,
       metrics,

@@ -1,6 +1,7 @@
 // The front of a process that has nothing but a front: found by discovery, over TLS where that is set.
 
 import type { FrontConfig } from '../config/settings.ts';
+import type { Turns } from '../core/turns.ts';
 import { type ComposedFront, createFront } from '../front/create-front.ts';
 import { DEADLINE_MS } from './new-cluster.ts';
 import { type OpenDiscoveryDependencies, openDiscovery, serverNameOf } from './open-discovery.ts';
@@ -8,7 +9,7 @@ import { openRpcTls } from './open-rpc-tls.ts';
 
 /** What it opens, `parts` closes. */
 export function openFront(
-  dependencies: OpenDiscoveryDependencies,
+  dependencies: OpenDiscoveryDependencies & { readonly turns?: Turns },
   config: Pick<FrontConfig, 'discovery' | 'rpcTlsCert' | 'rpcTlsKey' | 'rpcTlsCa' | 'rpcTlsServerName'>,
   options: { readonly name: string; readonly peer: 'front' | 'console'; readonly version: string },
   parts: AsyncDisposableStack,

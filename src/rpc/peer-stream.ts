@@ -85,6 +85,10 @@ export class PeerStream {
   #routesDue = false;
   #pongId: number | undefined;
   readonly #answers: AnswerQueue;
+  readonly #flushAtEnd = (): void => {
+    this.#flushScheduled = false;
+    this.#flush();
+  };
   readonly #onSent = (): void => {
     this.#inFlight -= 1;
     this.#flush();
@@ -332,10 +336,7 @@ export class PeerStream {
   #schedule(): void {
     if (this.#flushScheduled || this.#gone) return;
     this.#flushScheduled = true;
-    this.#clock.setImmediate(() => {
-      this.#flushScheduled = false;
-      this.#flush();
-    });
+    this.#turns.atEnd(this.#flushAtEnd);
   }
 
   #hasOutput(): boolean {

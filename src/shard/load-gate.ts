@@ -82,8 +82,11 @@ export class LoadGate {
   /** Resolves when there is room, with what gives it back. Rejects as `overloaded`. */
   async enter(tenant: string, bytes: number, clock: Clock): Promise<() => void> {
     const reserved = this.#bounded(bytes);
-    const leave = this.tryEnter(tenant, reserved);
-    if (leave !== undefined) return leave;
+    const present = this.#shares.get(tenant);
+    const mayEnter = present === undefined || (present.waiting.size === 0 && this.#fits(present, reserved));
+    if (mayEnter && !this.#full && this.#bytes + reserved <= this.#options.bytesMax) {
+      return this.#letIn(tenant, reserved);
+    }
     const share = this.#share(tenant);
     if (share.waiting.size >= WAITING_MAX) throw this.#overloaded(tenant, share);
     await new Promise<void>((admit, refuse) => {
@@ -96,15 +99,19 @@ export class LoadGate {
     return this.#leaving(tenant, share, reserved);
   }
 
-  /** Where there is room at once and nobody waits for it; undefined elsewhere. */
+  /** What nobody waits for, and what spares those who wait: let in where there is room in bytes at once, past them. */
   tryEnter(tenant: string, bytes: number): (() => void) | undefined {
     const reserved = this.#bounded(bytes);
-    const present = this.#shares.get(tenant);
-    if (present !== undefined && (present.waiting.size > 0 || !this.#fits(present, reserved))) return undefined;
-    if (this.#full || this.#bytes + reserved > this.#options.bytesMax) return undefined;
+    const { bytesMax, tenantBytesMax } = this.#options;
+    if (this.#full || this.#bytes + reserved > bytesMax) return undefined;
+    if ((this.#shares.get(tenant)?.bytes ?? 0) + reserved > tenantBytesMax) return undefined;
+    return this.#letIn(tenant, reserved);
+  }
+
+  #letIn(tenant: string, bytes: number): () => void {
     const share = this.#share(tenant);
-    this.#reserve(share, reserved);
-    return this.#leaving(tenant, share, reserved);
+    this.#reserve(share, bytes);
+    return this.#leaving(tenant, share, bytes);
   }
 
   #bounded(bytes: number): number {

@@ -51,11 +51,12 @@ const ROW_BYTES = 1024;
 const POINT_READ_BYTES = 16 * 1024;
 /** A whole page may grow so far beyond its bounds, so that one at its bounds is not read anew after every few changes. */
 const GROWTH_MAX = 1.25;
-/** Rows that are taken in at once: more of them wait for a turn of their own. */
+/** Rows that are taken in at once: where there are more, each slice waits for a turn of its own. */
 const ROWS_AT_ONCE = 32;
-/** About what the process works for a read of one tuple, and for taking in the rows of a longer one. */
-const POINT_READ_MS = 0.2;
-const ROWS_MS = 2;
+/** About what the process works for a read, and for taking in rows: a slice for a page, all of them for a listing. */
+const READ_MS = 0.2;
+const SLICE_MS = 0.5;
+const LISTING_MS = 2;
 /** Changes to a subject under a read that are put into its page in one step; beyond, the page is sparse. */
 const CHANGES_MAX = 500;
 /** A listing from the store reads many rows. */
@@ -219,16 +220,29 @@ export class SubjectPages {
     const { budget, clock } = this.#dependencies;
     const page = this.#pages.get(query.subject);
     if (page !== undefined) this.#countReads(page, READS_OF_LISTING);
-    return budget.loads.run(this.#tenantId, ROW_BYTES * query.limit, clock, () => this.#listGrants(query));
+    return budget.loads.run(this.#tenantId, ROW_BYTES * query.limit, clock, async () => {
+      const read = await this.#listGrants(query);
+      // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
+      if (read.grants.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, LISTING_MS);
+      return read;
+    });
   }
 
   async #listGrants(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
     const { store, clock, budget } = this.#dependencies;
-    await turnOf(budget.turns, this.#tenantId, POINT_READ_MS);
-    const read = await readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
-    // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
-    if (read.grants.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, ROWS_MS);
-    return read;
+    await turnOf(budget.turns, this.#tenantId, READ_MS);
+    return readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
+  }
+
+  /** Puts rows into a page that nobody sees yet. */
+  async #fill(page: SubjectPage, rows: readonly GrantRow[]): Promise<void> {
+    const { budget } = this.#dependencies;
+    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+      if (rows.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, SLICE_MS);
+      for (const { relation, object, grantId, createdAtMs } of rows.slice(start, start + ROWS_AT_ONCE)) {
+        page.set(relationNumber(relation) ?? 0, object, { grantId, createdAtMs });
+      }
+    }
   }
 
   async #load(subject: string): Promise<SubjectPage> {
@@ -237,11 +251,13 @@ export class SubjectPages {
     return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
       const delta = this.#deltas.open(subject);
       const { grants, next } = await this.#listGrants({ subject, limit });
-      const changes = delta.size;
-      const fits = changes <= CHANGES_MAX && grants.length + changes <= pageLimits.rowsMax;
-      const whole = next === undefined && fits;
-      const page = new SubjectPage(subject, whole, this.#forget);
-      if (whole) fill(page, grants, delta);
+      let page = new SubjectPage(subject, next === undefined, this.#forget);
+      if (page.whole) await this.#fill(page, grants);
+      if (page.whole && delta.size <= CHANGES_MAX && grants.length + delta.size <= pageLimits.rowsMax) {
+        putOver(page, delta);
+      } else {
+        page = new SubjectPage(subject, false, this.#forget);
+      }
       // Whoever asks from here on finds the page, or asks anew.
       this.#loads.delete(subject);
       this.#install(page);
@@ -257,7 +273,7 @@ export class SubjectPages {
     try {
       await budget.loads.run(this.#tenantId, POINT_READ_BYTES, clock, async () => {
         if (tuple.facts !== undefined) return;
-        await turnOf(budget.turns, this.#tenantId, POINT_READ_MS);
+        await turnOf(budget.turns, this.#tenantId, READ_MS);
         if (tuple.facts !== undefined) return;
         const row = await readFromStore(store.readGrant(this.#tenantId, subject, name, object, storeDeadline(clock)));
         if (tuple.facts !== undefined) return;
@@ -302,15 +318,15 @@ export class SubjectPages {
     let after: { readonly relation: Relation; readonly object: string } | undefined;
     for (let rows = 0; rows < rowsMax; rows += limit) {
       const { grants, next } = await this.#listGrants({ subject, limit, ...(after === undefined ? {} : { after }) });
+      await this.#fill(page, grants);
       if (this.#pages.get(subject) !== sparse) return;
-      fill(page, grants);
       if (page.estimate > bytesMax) return;
       after = next;
       if (next === undefined) break;
     }
     if (after !== undefined) return;
     if (delta.size > CHANGES_MAX) throw new Error('The subject changes faster than it is read.');
-    fill(page, [], delta);
+    putOver(page, delta);
     budget.remove(sparse);
     this.#install(page);
   }
@@ -360,10 +376,7 @@ export class SubjectPages {
   }
 }
 
-/** Puts rows into a page, and over them what was committed since their reads began. */
-function fill(page: SubjectPage, rows: readonly GrantRow[], delta?: SubjectDelta): void {
-  for (const { relation, object, grantId, createdAtMs } of rows) {
-    page.set(relationNumber(relation) ?? 0, object, { grantId, createdAtMs });
-  }
-  if (delta !== undefined) for (const { relation, object, facts } of delta.changes()) page.set(relation, object, facts);
+/** What was committed since the reads of a page began. */
+function putOver(page: SubjectPage, delta: SubjectDelta): void {
+  for (const { relation, object, facts } of delta.changes()) page.set(relation, object, facts);
 }

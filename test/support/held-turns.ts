@@ -37,6 +37,10 @@ export class HeldTurns implements Turns {
     if (this.holding || step()) this.#held.push({ key, step });
   }
 
+  atEnd(send: () => void): void {
+    setImmediate(send);
+  }
+
   /** One step of all that waits, or of what waits under one key. */
   release(only?: string): void {
     const due = this.#held;

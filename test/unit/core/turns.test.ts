@@ -203,9 +203,9 @@ describe('fair turns', () => {
   it('count what a step says that it begins, where less is measured', () => {
     const { clock, turns, done, work } = setUp();
     for (let index = 0; index < 10; index += 1) turns.run('a', work('a', 0.1), 1);
-    assert.equal(done.length, 2);
+    assert.equal(done.length, 3);
     clock.turn();
-    assert.equal(done.length, 4);
+    assert.equal(done.length, 6);
     clock.turns();
     assert.equal(done.length, 10);
   });
@@ -223,7 +223,7 @@ describe('fair turns', () => {
     const { clock, turns } = setUp();
     const resolved: number[] = [];
     const waiting = [1, 2, 3, 4].map(async (number) => {
-      await turnOf(turns, 'a', 1);
+      await turnOf(turns, 'a', 1.5);
       resolved.push(number);
     });
     await Promise.resolve();
@@ -231,5 +231,20 @@ describe('fair turns', () => {
     clock.turns();
     await Promise.all(waiting);
     assert.deepEqual(resolved, [1, 2, 3, 4]);
+  });
+
+  it('send at the end of a turn, once, what its work has gathered', () => {
+    const { clock, turns, done, work, fillTurn } = setUp();
+    fillTurn();
+    turns.run('a', () => {
+      work('a', 0.1)();
+      turns.atEnd(() => done.push('sent'));
+      return false;
+    });
+    turns.run('b', work('b', 0.1));
+    assert.ok(clock.turn());
+    assert.deepEqual(done, ['filler', 'a', 'b', 'sent']);
+    clock.turns();
+    assert.deepEqual(done, ['filler', 'a', 'b', 'sent']);
   });
 });

@@ -14,6 +14,7 @@ const turns: Turns = {
   waiting: 0,
   idle: () => true,
   hasTime: () => true,
+  atEnd: (send) => send(),
   run(_key, step) {
     while (step()) {
       // There is more.

@@ -474,24 +474,20 @@ test('reads wait for room of their tenant, one tenant cannot take that of anothe
   slot.kill();
 });
 
-test('what many reads bring at once is taken in one read a turn', async () => {
+test('what many reads bring at once is taken in over many turns', async () => {
   const subjects = ['user:a', 'user:b', 'user:c', 'user:d'];
   const { slot, handle, tenant } = await openCold(
     {},
-    subjects.flatMap((subject) => many(subject, 60)),
+    subjects.flatMap((subject) => many(subject, 200)),
   );
   slot.faults.turn('hold', ['listGrants']);
   const checks = subjects.map((subject) => slot.connection.check(handle, subject, 6, 'doc:1'));
   await waitFor(() => slot.faults.heldCalls() === 4);
   slot.faults.restore(['listGrants']);
-  const sizes: number[] = [];
-  while (tenant.pages.size < 4) {
-    await turns(1);
-    sizes.push(tenant.pages.size);
-  }
-  for (const [index, size] of sizes.entries()) {
-    assert.ok(size - (sizes[index - 1] ?? 0) <= 1, `pages in memory, turn by turn: ${sizes.join(' ')}`);
-  }
+  let passed = 0;
+  for (; tenant.pages.size < 4; passed += 1) await turns(1);
+  // 28 slices, six in a turn at most.
+  assert.ok(passed >= 4, `all were in memory after ${passed} turns`);
   await Promise.all(checks);
   slot.kill();
 });
