@@ -18,12 +18,12 @@ export interface Turns {
   /** Whether this turn of the event loop has time left: what costs next to nothing may be done now, whoever waits. */
   hasTime(nowMs: number): boolean;
   /**
-   * Runs `step` when the turn of `key` comes, in the order of the calls for one key: at once where `idle`, and where the turn has
-   * time left and the key had nothing to do before. `costMs`: what the step counts for where it is measured as less, since
-   * what it begins goes on after it.
+   * Runs `step` when the turn of `key` comes, in the order of the calls for one key: at once where nothing of the key waits and
+   * the turn has time left, or nothing of it has been run in this turn. `costMs`: what the step counts for where it is
+   * measured as less, since what it begins goes on after it.
    */
   run(key: string, step: Step, costMs?: number): void;
-  /** Runs `send` once this turn's work is done, before sockets are looked at again: what has gathered in it goes at once. */
+  /** Runs `send` later, once: when this turn's work is done, at the latest, before sockets are looked at again. */
   atEnd(send: () => void): void;
   /** Steps that wait. */
   readonly waiting: number;
@@ -74,14 +74,22 @@ export class FairTurns implements Turns {
   #waiting = 0;
   /** Undefined: no work was begun in this turn of the event loop. */
   #turnStartedMs: number | undefined;
+  /** Keys of which something was run in this turn although it had no time left: so many sockets had something to read. */
+  readonly #overtime = new Set<string>();
   #atEnd: (() => void)[] = [];
+  #sendsSoon = false;
   #endScheduled = false;
   readonly #endTurn = (): void => {
     this.#endScheduled = false;
     this.#turnStartedMs = undefined;
+    if (this.#overtime.size > 0) this.#overtime.clear();
     if (this.#waiting > 0) this.#serve();
+    this.#send();
+  };
+  readonly #send = (): void => {
+    this.#sendsSoon = false;
+    if (this.#atEnd.length === 0) return;
     const due = this.#atEnd;
-    if (due.length === 0) return;
     this.#atEnd = [];
     for (const send of due) send();
   };
@@ -116,7 +124,7 @@ export class FairTurns implements Turns {
     let flow = this.#sparse.get(key) ?? this.#busy.get(key);
     if (flow === undefined) {
       flow = { key, work: [], head: 0, deficitMs: QUANTUM_MS };
-      if (this.hasTime(nowMs)) {
+      if (this.hasTime(nowMs) || this.#mayTakeOvertime(key)) {
         if (!this.#runFirst(flow, step, costMs, nowMs)) return;
       } else {
         this.#sparse.set(key, flow);
@@ -124,6 +132,20 @@ export class FairTurns implements Turns {
     }
     flow.work.push({ step, costMs });
     this.#waiting += 1;
+  }
+
+  /**
+   * Thousands of sockets may have something to read, or have ended, in one turn. Each key is served once before its end, and
+   * what comes of it is sent, so that it does not wait for all of them.
+   */
+  #mayTakeOvertime(key: string): boolean {
+    if (this.#overtime.has(key)) return false;
+    this.#overtime.add(key);
+    if (!this.#sendsSoon) {
+      this.#sendsSoon = true;
+      queueMicrotask(this.#send);
+    }
+    return true;
   }
 
   /** Runs a step of a flow that had nothing to do before; while others wait, it counts as busy from here on. */

@@ -52,8 +52,11 @@ function setUp() {
       done.push(name);
       return false;
     };
-  /** Until the turn is used up: what comes behind it waits. */
-  const fillTurn = (): void => turns.run('filler', work('filler', 10));
+  /** Until the turn is used up, and those keys have been served in it all the same: what comes behind it waits. */
+  const fillTurn = (...keys: readonly string[]): void => {
+    turns.run('filler', work('filler', 10));
+    for (const key of keys) turns.run(key, () => false);
+  };
   return { clock, turns, done, work, fillTurn };
 }
 
@@ -71,7 +74,7 @@ describe('fair turns', () => {
 
   it('keep work for later once the turn is used up, and are idle again in the next turn', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('a');
     assert.ok(!turns.idle(clock.nowMs));
     turns.run('a', work('a', 1));
     assert.deepEqual(done, ['filler']);
@@ -83,7 +86,7 @@ describe('fair turns', () => {
 
   it('give a key that has much waiting no more time than each other', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('greedy', 'modest');
     for (let index = 0; index < 1000; index += 1) turns.run('greedy', work('greedy', 0.5));
     for (let index = 0; index < 20; index += 1) turns.run('modest', work('modest', 0.5));
     while (countOf(done, 'modest') < 20) assert.ok(clock.turn());
@@ -94,7 +97,7 @@ describe('fair turns', () => {
 
   it('count the time that work takes, not how much work there is', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('dear', 'cheap');
     for (let index = 0; index < 100; index += 1) turns.run('dear', work('dear', 5));
     for (let index = 0; index < 100; index += 1) turns.run('cheap', work('cheap', 0.5));
     while (countOf(done, 'cheap') < 100) assert.ok(clock.turn());
@@ -103,7 +106,7 @@ describe('fair turns', () => {
 
   it('let a key that was idle go before all that always have work', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('sparse', ...Array.from({ length: 50 }, (_, key) => `busy ${key}`));
     for (let key = 0; key < 50; key += 1) {
       for (let index = 0; index < 20; index += 1) turns.run(`busy ${key}`, work('busy', 1));
     }
@@ -122,7 +125,7 @@ describe('fair turns', () => {
 
   it('do not let a key that asks again at once go before the others every time', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('busy', 'again');
     for (let index = 0; index < 200; index += 1) turns.run('busy', work('busy', 1));
     const again: Step = () => {
       clock.nowMs += 1;
@@ -137,7 +140,7 @@ describe('fair turns', () => {
 
   it('serve sockets and timers in between', () => {
     const { clock, turns, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('a');
     for (let index = 0; index < 100; index += 1) turns.run('a', work('a', 1));
     const count = clock.turns();
     assert.ok(count >= 25, `100 ms of work were done in ${count} turns`);
@@ -145,7 +148,7 @@ describe('fair turns', () => {
 
   it('end a turn although the clock stands still', () => {
     const { clock, turns, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('endless');
     let steps = 0;
     turns.run('endless', () => {
       steps += 1;
@@ -160,7 +163,7 @@ describe('fair turns', () => {
 
   it('go on with work of several steps in turns with others, the steps of one key in order', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('long', 'other');
     let left = 5;
     turns.run('long', () => {
       clock.nowMs += 2;
@@ -176,7 +179,7 @@ describe('fair turns', () => {
 
   it('go on after work that throws', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('a', 'b');
     turns.run('a', () => {
       throw new Error('broken');
     });
@@ -190,7 +193,7 @@ describe('fair turns', () => {
 
   it('hold on to nothing that has been done', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('a');
     for (let index = 0; index < 5000; index += 1) turns.run('a', work(String(index), 0.1));
     clock.turns();
     assert.deepEqual(
@@ -202,17 +205,19 @@ describe('fair turns', () => {
 
   it('count what a step says that it begins, where less is measured', () => {
     const { clock, turns, done, work } = setUp();
+    turns.run('a', work('a', 0.1), 10);
+    // Once although the turn has no time left.
     for (let index = 0; index < 10; index += 1) turns.run('a', work('a', 0.1), 1);
-    assert.equal(done.length, 3);
+    assert.equal(done.length, 2);
     clock.turn();
-    assert.equal(done.length, 6);
+    assert.equal(done.length, 5);
     clock.turns();
-    assert.equal(done.length, 10);
+    assert.equal(done.length, 11);
   });
 
   it('count what a step says as time of its key, too', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('dear', 'cheap');
     for (let index = 0; index < 100; index += 1) turns.run('dear', work('dear', 0.1), 5);
     for (let index = 0; index < 100; index += 1) turns.run('cheap', work('cheap', 0.5), 0.1);
     while (countOf(done, 'cheap') < 100) assert.ok(clock.turn());
@@ -227,7 +232,7 @@ describe('fair turns', () => {
       resolved.push(number);
     });
     await Promise.resolve();
-    assert.deepEqual(resolved, [1, 2]);
+    assert.deepEqual(resolved, [1, 2, 3]);
     clock.turns();
     await Promise.all(waiting);
     assert.deepEqual(resolved, [1, 2, 3, 4]);
@@ -235,7 +240,7 @@ describe('fair turns', () => {
 
   it('send at the end of a turn, once, what its work has gathered', () => {
     const { clock, turns, done, work, fillTurn } = setUp();
-    fillTurn();
+    fillTurn('a', 'b');
     turns.run('a', () => {
       work('a', 0.1)();
       turns.atEnd(() => done.push('sent'));
@@ -246,5 +251,23 @@ describe('fair turns', () => {
     assert.deepEqual(done, ['filler', 'a', 'b', 'sent']);
     clock.turns();
     assert.deepEqual(done, ['filler', 'a', 'b', 'sent']);
+  });
+
+  it('serve each key once in a turn that has no time left, and send what comes of it', async () => {
+    const { clock, turns, done, work } = setUp();
+    turns.run('greedy', work('greedy', 10));
+    for (let index = 0; index < 100; index += 1) turns.run('greedy', work('greedy', 1));
+    assert.equal(countOf(done, 'greedy'), 2);
+    turns.run('other', () => {
+      turns.atEnd(() => done.push('sent'));
+      return false;
+    });
+    turns.run('other', work('other', 1));
+    assert.equal(countOf(done, 'other'), 0);
+    await Promise.resolve();
+    assert.equal(done.at(-1), 'sent', 'before the turn has ended');
+    clock.turns();
+    assert.equal(countOf(done, 'greedy'), 101);
+    assert.equal(countOf(done, 'sent'), 1);
   });
 });
