@@ -57,21 +57,46 @@ export class VictimProgram {
   }
 }
 
-/** Resolves when the attack is over, and its process and all its connections are gone. */
-export function runAttackProgram(name: string, target: AttackTarget): Promise<AttackReport> {
-  const child = fork(join(import.meta.dirname, 'attacks', `${name}.ts`), { serialization: 'advanced' });
-  const late = setTimeout(() => child.kill('SIGKILL'), target.durationMs + PREPARATION_MS_MAX + LATE_MS_MAX);
-  let last: FromAttack = { kind: 'failed', message: 'its process ended without a report' };
-  child.on('message', (message: FromAttack) => {
-    last = message;
-  });
-  child.send(target);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', () => {
-      clearTimeout(late);
-      if (last.kind === 'done') resolve(last.report);
-      else reject(new Error(`The attack ${name} failed: ${last.message}`));
+/** An attack. Its connections stand until it is ended, so that their end can be told from the attack. */
+export class AttackProgram {
+  readonly #name: string;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+  #isEnded = false;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.#child = fork(join(import.meta.dirname, 'attacks', `${name}.ts`), { serialization: 'advanced' });
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('exit', () => {
+        this.#isEnded = true;
+        resolve();
+      });
     });
-  });
+  }
+
+  /** Resolves when the attack has done all it can, or its time is over. */
+  async run(target: AttackTarget): Promise<AttackReport> {
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), target.durationMs + PREPARATION_MS_MAX + LATE_MS_MAX);
+    const told = new Promise<FromAttack>((resolve) => this.#child.once('message', resolve));
+    this.#child.send(target);
+    const unreported: Promise<FromAttack> = this.#ended.then(() => ({
+      kind: 'failed',
+      message: 'its process ended without a report',
+    }));
+    const last = await Promise.race([told, unreported]);
+    clearTimeout(late);
+    if (last.kind === 'done') return last.report;
+    throw new Error(`The attack ${this.#name} failed: ${last.message}`);
+  }
+
+  /** Resolves when its process and all its connections are gone. */
+  async end(): Promise<void> {
+    if (!this.#isEnded) this.#child.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
+  }
 }

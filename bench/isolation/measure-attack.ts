@@ -2,7 +2,7 @@
 
 import type { Attack } from './attack-list.ts';
 import type { AttackReport } from './attack-messages.ts';
-import { runAttackProgram, type VictimProgram } from './child-programs.ts';
+import { AttackProgram, type VictimProgram } from './child-programs.ts';
 import { PartsObservation, type PartUse, readLostLeases } from './observed-parts.ts';
 import { type ProbeResult, Probes } from './probes.ts';
 import type { ServiceUnderAttack } from './service.ts';
@@ -11,6 +11,8 @@ import type { VictimJob, VictimResult } from './victim-job.ts';
 
 const RATIO_MAX = 2;
 const IDLE_ATTEMPTS = 3;
+/** How long the victim is asked on once the attacker is gone. */
+const ENDING_MS = 500;
 
 export interface Durations {
   /** Of the victim, before it is measured: until the code that answers a check is compiled. */
@@ -28,6 +30,8 @@ export interface AttackMeasurement {
   readonly mode: ServiceUnderAttack['mode'];
   readonly idle: VictimResult;
   readonly during: VictimResult;
+  /** While the attacker's connections end, all at once. */
+  readonly ending: VictimResult;
   readonly strain: number;
   readonly p99MsMax: number;
   readonly parts: readonly PartUse[];
@@ -100,6 +104,7 @@ export async function measureAttack(
   const idle = await measureIdle(service, victim, job, { idleMs, p99FloorMs });
   const lostBefore = await readLostLeases(parts);
 
+  await using program = new AttackProgram(attack.name);
   using observed = new PartsObservation(parts);
   probes.start();
   let report: AttackReport | undefined;
@@ -114,7 +119,11 @@ export async function measureAttack(
       largeSubjects: tenants.largeSubjects,
       durationMs: attackMs,
     };
-    [report] = await Promise.all([runAttackProgram(attack.name, target), delay(duringMs)]);
+    [report] = await Promise.all([program.run(target), delay(duringMs)]);
+  });
+  const ending = await measureVictim(victim, job, async () => {
+    await program.end();
+    await delay(ENDING_MS);
   });
   const probed = await probes.stop();
   const uses = observed.stop();
@@ -126,6 +135,7 @@ export async function measureAttack(
     mode,
     idle,
     during,
+    ending,
     strain,
     p99MsMax: Math.max(RATIO_MAX * idle.latencyMs.p99, p99FloorMs * strain + during.echoP99Ms),
     parts: uses,

@@ -8,7 +8,7 @@ import type { ServiceUnderAttack } from './service.ts';
 const MEBIBYTE = 1024 ** 2;
 
 export function figuresOf(measurement: AttackMeasurement): readonly Figure[] {
-  const { attack, mode, idle, during, strain, p99MsMax, parts, probes, report, lostLeases } = measurement;
+  const { attack, mode, idle, during, ending, strain, p99MsMax, parts, probes, report, lostLeases } = measurement;
   const row = `${mode}: ${attack.name}`;
   const atMost = (value: number): NonNullable<Figure['target']> => ({ kind: 'at most', value });
   return [
@@ -16,9 +16,10 @@ export function figuresOf(measurement: AttackMeasurement): readonly Figure[] {
     { row, name: 'p99 idle', value: idle.latencyMs.p99, unit: 'ms' },
     { row, name: 'p50 during', value: during.latencyMs.p50, unit: 'ms' },
     { row, name: 'p99 during', value: during.latencyMs.p99, unit: 'ms', target: atMost(p99MsMax) },
+    { row, name: 'p99 at its end', value: ending.latencyMs.p99, unit: 'ms' },
     { row, name: 'echo p99', value: during.echoP99Ms, unit: 'ms' },
     { row, name: 'strain', value: strain, unit: '×' },
-    { row, name: 'failed', value: during.failed + probes.failed, unit: '', target: atMost(0) },
+    { row, name: 'failed', value: during.failed + ending.failed + probes.failed, unit: '', target: atMost(0) },
     { row, name: 'wrong to attacker', value: report.unexpected, unit: '', target: atMost(0) },
     { row, name: 'ended', value: parts.filter(({ hasEnded }) => hasEnded).length, unit: '', target: atMost(0) },
     ...parts.flatMap((part, index): readonly Figure[] => {
@@ -43,22 +44,22 @@ export const notMeasured = (mode: ServiceUnderAttack['mode'], { name }: Attack):
 });
 
 /** What the attacker saw, so that an attack that did nothing shows, and what the service needed. */
-export function describeOutcomes({ report: { outcomes }, parts, during, strain }: AttackMeasurement): string {
+export function describeOutcomes({ report: { outcomes }, parts, during, ending, strain }: AttackMeasurement): string {
   const seen = Object.entries(outcomes).map(([outcome, count]) => `${count} × ${outcome}`);
   const peaks = parts.map(({ name, peakBytes }) => `${name} peak ${Math.round(peakBytes / MEBIBYTE)} MiB`);
-  const p99 = `victim p99 ${Math.round(during.latencyMs.p99)} ms, echo ${Math.round(during.echoP99Ms)} ms, strain ${strain.toFixed(1)}`;
+  const p99 = `victim p99 ${Math.round(during.latencyMs.p99)} ms, at its end ${Math.round(ending.latencyMs.p99)} ms, echo ${Math.round(during.echoP99Ms)} ms, strain ${strain.toFixed(1)}`;
   return [...seen, ...peaks, p99].join(', ');
 }
 
 /** What was missed, in words; empty: nothing. */
 export function describeMisses(measurement: AttackMeasurement): readonly string[] {
-  const { during, probes, report } = measurement;
+  const { during, ending, probes, report } = measurement;
   const figures = figuresOf(measurement)
     .filter((figure) => isReached(figure) === false)
     .map(
       ({ name, value, unit, target }) => `${name}: ${value.toFixed(1)} ${unit}, at most ${target?.value.toFixed(1)}`,
     );
-  const firsts = [during.firstFailure, probes.firstFailure, report.firstUnexpected].filter(
+  const firsts = [during.firstFailure, ending.firstFailure, probes.firstFailure, report.firstUnexpected].filter(
     (text) => text !== undefined,
   );
   return figures.length === 0 ? [] : [...figures, ...firsts];
