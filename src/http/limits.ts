@@ -36,6 +36,9 @@ export const KEY_NAME_LENGTH_MAX = 256;
  */
 export const BODY_UNCLAIMED_BYTES_MAX = 8 * 1024;
 
+/** What a body claims that is read to be thrown away: what one look at its socket brings. */
+export const DISCARD_CLAIM_BYTES = 64 * 1024;
+
 /** A body whose length is not announced claims this much at a time. */
 export const BODY_CLAIM_BYTES = 64 * 1024;
 
@@ -84,6 +87,9 @@ export interface HttpBounds {
   /** After an early answer: how long and how much of a body is still read and thrown away, so that the client gets to read the answer. */
   readonly discardTimeoutMs: number;
   readonly discardBytesMax: number;
+  /** Bytes of bodies that are read and thrown away at once: of all clients, and of one address. Who waits longer than for the above is cut off. */
+  readonly discardsBytesMax: number;
+  readonly addressDiscardsBytesMax: number;
 }
 
 export const HTTP_BOUNDS: HttpBounds = Object.freeze({
@@ -106,4 +112,6 @@ export const HTTP_BOUNDS: HttpBounds = Object.freeze({
   closeTimeoutMs: 10_000,
   discardTimeoutMs: 1_000,
   discardBytesMax: 1024 * 1024,
+  discardsBytesMax: 4 * 1024 * 1024,
+  addressDiscardsBytesMax: 1024 * 1024,
 });

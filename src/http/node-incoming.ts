@@ -2,7 +2,7 @@
 // is still sending when its answer is known.
 
 import type { Request, Response } from 'express';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/clock.ts';
 import type { ByteBudget, Claim } from './byte-budget.ts';
 import { ageEnds, type Connection } from './connections.ts';
 import {
@@ -13,12 +13,15 @@ import {
   type PathParameters,
   type RequestHeaders,
 } from './incoming.ts';
+import { DISCARD_CLAIM_BYTES } from './limits.ts';
 import { ReadBody } from './request-body.ts';
 import { headersOf } from './response-text.ts';
 
 export interface NodeIncomingOptions {
   readonly clock: Clock;
   readonly bodies: ByteBudget;
+  /** Of what is read to be thrown away. */
+  readonly discards: ByteBudget;
   readonly discardBytesMax: number;
   readonly discardTimeoutMs: number;
 }
@@ -119,23 +122,35 @@ export class NodeIncoming implements Incoming {
    * is closed: closing at once would reset it, and the client would lose the answer with it.
    */
   #endAfterDiscarding(body: string): void {
-    const { request, response } = this;
-    const { clock, discardBytesMax, discardTimeoutMs } = this.#options;
+    const { request, response, connection } = this;
+    const { clock, discards, discardBytesMax, discardTimeoutMs } = this.#options;
     let discarded = 0;
+    let ended = false;
+    let giveUpWaiting: (() => void) | undefined;
+    let timer: Timer | undefined;
+    let claim: Claim | undefined;
     const end = (): void => {
-      timer.cancel();
+      if (ended) return;
+      ended = true;
+      giveUpWaiting?.();
+      timer?.cancel();
+      claim?.release();
       request.removeAllListeners('data');
       response.end();
     };
-    const timer = clock.setTimer(end, discardTimeoutMs);
-    request.on('data', (chunk: Buffer) => {
-      discarded += chunk.length;
-      if (discarded > discardBytesMax) end();
-    });
-    request.once('end', end);
-    request.once('close', end);
-    request.resume();
-    this.connection.gate?.readBody();
+    const discard = (granted: Claim): void => {
+      claim = granted;
+      timer = clock.setTimer(end, discardTimeoutMs);
+      request.on('data', (chunk: Buffer) => {
+        discarded += chunk.length;
+        if (discarded > discardBytesMax) end();
+      });
+      request.once('end', end);
+      request.resume();
+      connection.gate?.readBody();
+    };
     response.write(body);
+    request.once('close', end);
+    giveUpWaiting = discards.claim(connection.turnKey, DISCARD_CLAIM_BYTES, discard, end);
   }
 }

@@ -23,7 +23,7 @@ export interface RequestMetrics {
   readonly outcomes: CheckOutcomes;
   rateLimited(bucket: 'plan' | 'revocation' | 'authentication'): void;
   authenticationFailed(): void;
-  budgetMeterOf(budget: 'bodies' | 'responses'): ByteBudgetMeter;
+  budgetMeterOf(budget: 'bodies' | 'discards' | 'responses'): ByteBudgetMeter;
   readonly connectionDropped: (reason: DropReason) => void;
   /** Shows what `read` returns for as long as the returned function is not called. */
   reportHeld(read: () => HeldByConnections): () => void;

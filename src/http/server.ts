@@ -113,6 +113,14 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     { clock, turns, meter: metrics.budgetMeterOf('bodies') },
     { bytesMax: bounds.bodyBytesMax, holderBytesMax: bounds.tenantBodyBytesMax, waitMs: bounds.deadlineMs },
   );
+  const discards = new ByteBudget(
+    { clock, turns, meter: metrics.budgetMeterOf('discards') },
+    {
+      bytesMax: bounds.discardsBytesMax,
+      holderBytesMax: bounds.addressDiscardsBytesMax,
+      waitMs: bounds.discardTimeoutMs,
+    },
+  );
   const responses = new ByteBudget(
     { clock, turns, meter: metrics.budgetMeterOf('responses') },
     { bytesMax: bounds.responseBytesMax, holderBytesMax: bounds.tenantResponseBytesMax, waitMs: bounds.deadlineMs },
@@ -136,6 +144,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
       incoming: {
         clock,
         bodies,
+        discards,
         discardBytesMax: bounds.discardBytesMax,
         discardTimeoutMs: bounds.discardTimeoutMs,
       },

@@ -93,7 +93,7 @@ export function createMetrics(): Metrics {
     }),
     httpBudgetEvents: new Counter({
       name: 'grantd_http_budget_events_total',
-      help: 'What the budgets of memory of the public interface made of requests, by budget (bodies or responses) and event: waited, refused (waited too long; 503) or dropped (others needed the memory more).',
+      help: 'What the budgets of memory of the public interface made of requests, by budget (bodies, discards: bodies read to be thrown away behind an early response, or responses) and event: waited, refused (waited too long; 503, a discard is cut off) or dropped (others needed the memory more).',
       labelNames: ['budget', 'event'],
       registers,
     }),

@@ -413,6 +413,23 @@ describe('connections of one address', { timeout: 60_000 }, () => {
   );
 
   it(
+    'that throw bodies away do so a few at a time, and each has its answer',
+    withHttp({ connectionAgeMaxMs: 0, discardTimeoutMs: 60_000, addressDiscardsBytesMax: 64 * KIB }, async (http) => {
+      const clients = await Promise.all([1, 2, 3].map(() => RawConnection.open(http.url)));
+      for (const client of clients) {
+        client.send(head('junk', 'POST', '/v1/check', `Content-Length: ${100 * KIB}\r\n`));
+        await client.readUntil('"status":401');
+      }
+      await waitFor('two of them to wait', async () => (await events(http, 'discards', 'waited')) === 2);
+      for (const client of clients.toReversed()) client.send('x'.repeat(100 * KIB));
+      for (const client of clients) {
+        const [response] = parseResponses(await client.readToEnd());
+        assert.equal(response?.headers.connection, 'close');
+      }
+    }),
+  );
+
+  it(
     'that fill all places make room for another address, the idle ones first',
     withHttp({ connectionsMax: 4, refusedConnectionsMax: 1, idleDisplaceableMs: 60_000 }, async (http) => {
       const { key } = await http.front.createTenant('unlimited');
