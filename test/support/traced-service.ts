@@ -100,7 +100,7 @@ export async function startTracedService(
   const http = await listenHttp(
     {
       front,
-      rateLimiter: createMemoryRateLimiter(),
+      rateLimiter: createMemoryRateLimiter({ clock }),
       failureLimiter: createFailureLimiter(),
       ids,
       clock,
