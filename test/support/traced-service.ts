@@ -101,7 +101,7 @@ export async function startTracedService(
     {
       front,
       rateLimiter: createMemoryRateLimiter({ clock }),
-      failureLimiter: createFailureLimiter(),
+      failureLimiter: createFailureLimiter({ clock }),
       ids,
       clock,
       random,
