@@ -53,10 +53,10 @@ const POINT_READ_BYTES = 16 * 1024;
 const GROWTH_MAX = 1.25;
 /** Rows that are taken in at once: where there are more, each slice waits for a turn of its own. */
 const ROWS_AT_ONCE = 32;
-/** About what the process works for a read, and for taking in rows: a slice for a page, all of them for a listing. */
-const READ_MS = 0.2;
+/** About what the process works for a read of one tuple, for each row of a longer one, and for taking in a slice of them. */
+const POINT_READ_MS = 0.2;
+const ROW_MS = 0.02;
 const SLICE_MS = 0.5;
-const LISTING_MS = 2;
 /** Changes to a subject under a read that are put into its page in one step; beyond, the page is sparse. */
 const CHANGES_MAX = 500;
 /** A listing from the store reads many rows. */
@@ -223,14 +223,14 @@ export class SubjectPages {
     return budget.loads.run(this.#tenantId, ROW_BYTES * query.limit, clock, async () => {
       const read = await this.#listGrants(query);
       // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
-      if (read.grants.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, LISTING_MS);
+      if (read.grants.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, SLICE_MS);
       return read;
     });
   }
 
   async #listGrants(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
     const { store, clock, budget } = this.#dependencies;
-    await turnOf(budget.turns, this.#tenantId, READ_MS);
+    await turnOf(budget.turns, this.#tenantId, ROW_MS * query.limit);
     return readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
   }
 
@@ -273,7 +273,7 @@ export class SubjectPages {
     try {
       await budget.loads.run(this.#tenantId, POINT_READ_BYTES, clock, async () => {
         if (tuple.facts !== undefined) return;
-        await turnOf(budget.turns, this.#tenantId, READ_MS);
+        await turnOf(budget.turns, this.#tenantId, POINT_READ_MS);
         if (tuple.facts !== undefined) return;
         const row = await readFromStore(store.readGrant(this.#tenantId, subject, name, object, storeDeadline(clock)));
         if (tuple.facts !== undefined) return;
