@@ -25,6 +25,13 @@ const SWEEP_MS = 50;
  */
 const REFUSED_AT_THE_DOOR: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'tenant-suspended', 'tenant-not-found']);
 
+/** An owner that has just lost its tenure or its lease, or that was cut off, may have committed before. */
+const MAY_HAVE_COMMITTED: ReadonlySet<Exclude<TryFailure, GrantdError>['kind']> = new Set([
+  'disconnected',
+  'not-serving',
+  'undecided',
+]);
+
 export interface FlightControl {
   readonly clock: Clock;
   readonly random: Random;
@@ -89,8 +96,7 @@ export abstract class Flight implements Receiver, Waiter {
       return;
     }
     const { kind } = failure;
-    // An owner that has just lost its tenure or its lease may have committed before.
-    if (sent && (kind === 'disconnected' || kind === 'not-serving')) this.#unknownTry = true;
+    if (sent && MAY_HAVE_COMMITTED.has(kind)) this.#unknownTry = true;
     this.control.metrics.frontRetries.inc({ reason: kind });
     const tries = this.#tries;
     this.#tries += 1;

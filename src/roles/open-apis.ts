@@ -38,7 +38,7 @@ export function openPublicApi(
 ): Promise<HttpServer> {
   return listenOn('GRANTD_HTTP_ADDRESS', config.httpAddress, () =>
     listenHttp(
-      { ...dependencies, failureLimiter: createFailureLimiter() },
+      { ...dependencies, failureLimiter: createFailureLimiter(dependencies) },
       {
         address: config.httpAddress,
         baseUrl: config.baseUrl,
@@ -60,7 +60,7 @@ export async function openOperatorApi(
   try {
     const server = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
       listenConsole(
-        { ...dependencies, tokens, failureLimiter: createFailureLimiter() },
+        { ...dependencies, tokens, failureLimiter: createFailureLimiter(dependencies) },
         { address: config.consoleAddress, trustedProxies: config.trustedProxies ?? [], ...options },
       ),
     );

@@ -46,7 +46,7 @@ export function openRateLimits(
   parts: AsyncDisposableStack,
 ): RateLimiter {
   const { redisUrl } = config;
-  if (redisUrl === undefined) return createMemoryRateLimiter();
+  if (redisUrl === undefined) return createMemoryRateLimiter(dependencies);
   const connection = new RedisConnection(dependencies, redisTarget(config, redisUrl));
   parts.defer(() => connection.close());
   return createSharedRateLimiter({ ...dependencies, counts: createRedisWindows(connection) });

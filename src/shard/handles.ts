@@ -47,6 +47,8 @@ function lacking(scope: ScopeMask): GrantdError {
 export class HandleTable {
   readonly #clock: Clock;
   readonly #handles = new Map<number, Handle>();
+  /** One for all handles: there may be many. */
+  readonly #onDead = (number: number): void => void this.#handles.delete(number);
   #lastHandle = 0;
   #closed = false;
 
@@ -64,15 +66,16 @@ export class HandleTable {
     const suspended = tenant.state === 'suspended' && of.use !== undefined;
     const held = of.use === undefined ? OPERATOR_SCOPES : scopes & ALL_SCOPES;
     this.#lastHandle += 1;
-    const handle: Handle = { ...of, suspended, scopes: held, dead: false };
-    this.#handles.set(this.#lastHandle, handle);
+    const number = this.#lastHandle;
+    const handle: Handle = { ...of, number, suspended, scopes: held, dead: false, onDead: this.#onDead };
+    this.#handles.set(number, handle);
     of.memory.addHandle(handle);
     if (this.#handles.size > HANDLES_MAX) {
       const [oldest] = this.#handles.keys();
       if (oldest !== undefined) this.#forget(oldest);
     }
     return {
-      handle: this.#lastHandle,
+      handle: number,
       tenantId: tenant.tenantId,
       keyId: of.keyId,
       scopes: held & ALL_SCOPES,
@@ -80,6 +83,11 @@ export class HandleTable {
       plan: tenant.plan,
       suspended,
     };
+  }
+
+  /** Handles that it holds, with all that their tenures have in memory. */
+  get size(): number {
+    return this.#handles.size;
   }
 
   /** Empty where the handle is not known. */
@@ -91,7 +99,6 @@ export class HandleTable {
   use(number: number, scope: ScopeMask): Handle {
     const handle = this.#handles.get(number);
     if (handle === undefined) throw new ShardFailure('handle-gone', 'The handle is not known.');
-    if (handle.dead) this.#handles.delete(number);
     this.assertGood(handle);
     if ((handle.scopes & scope) !== scope) throw lacking(scope);
     return handle;

@@ -53,10 +53,12 @@ const POINT_READ_BYTES = 16 * 1024;
 const GROWTH_MAX = 1.25;
 /** Rows that are taken in at once: where there are more, each slice waits for a turn of its own. */
 const ROWS_AT_ONCE = 32;
-/** About what the process works for a read, and for taking in rows: a slice for a page, all of them for a listing. */
+/** About what the process works for a read, for each of its rows, and for taking in a slice of them. */
 const READ_MS = 0.2;
+const ROW_MS = 0.02;
 const SLICE_MS = 0.5;
-const LISTING_MS = 2;
+/** How much of what is expected of a tenant's next read its last one says. */
+const LAST_READ_WEIGHT = 0.25;
 /** Changes to a subject under a read that are put into its page in one step; beyond, the page is sparse. */
 const CHANGES_MAX = 500;
 /** A listing from the store reads many rows. */
@@ -91,6 +93,8 @@ export class SubjectPages {
   readonly #deltas = new SubjectDeltas();
   readonly #watched = new WatchedTuples();
   readonly #loads = new Map<string, Promise<SubjectPage>>();
+  /** Of a read: most subjects have few, and who has many mostly has more of them. */
+  #rowsExpected = 0;
   #dropped = false;
   /** One for all pages: there may be millions. */
   readonly #forget = (page: SubjectPage): void => {
@@ -223,15 +227,17 @@ export class SubjectPages {
     return budget.loads.run(this.#tenantId, ROW_BYTES * query.limit, clock, async () => {
       const read = await this.#listGrants(query);
       // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
-      if (read.grants.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, LISTING_MS);
+      if (read.grants.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, SLICE_MS);
       return read;
     });
   }
 
   async #listGrants(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
     const { store, clock, budget } = this.#dependencies;
-    await turnOf(budget.turns, this.#tenantId, READ_MS);
-    return readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
+    await turnOf(budget.turns, this.#tenantId, READ_MS + ROW_MS * Math.min(query.limit, this.#rowsExpected));
+    const read = await readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
+    this.#rowsExpected += LAST_READ_WEIGHT * (read.grants.length - this.#rowsExpected);
+    return read;
   }
 
   /** Puts rows into a page that nobody sees yet. */

@@ -21,7 +21,16 @@ import {
   decideNamespace,
   type OperationResult,
 } from './operations.ts';
-import type { Attempt, GrantRequest, GrantResult, HandleGrant, ListedKey, Page, PageQuery } from './shard.ts';
+import {
+  type Attempt,
+  type GrantRequest,
+  type GrantResult,
+  type HandleGrant,
+  type ListedKey,
+  type Page,
+  type PageQuery,
+  ShardFailure,
+} from './shard.ts';
 import { readFromStore, storeDeadline } from './store-calls.ts';
 import type { TenantMemory } from './tenant-memory.ts';
 import type { Tenure } from './tenure.ts';
@@ -338,13 +347,21 @@ function answersOf(tuples: readonly WatchedTuple[]): boolean[] {
   });
 }
 
-/** All results; the first failure once every one is settled, so that nothing is decided behind an answer. */
+/**
+ * All results; the first failure once every one is settled, so that nothing is decided behind an answer. Where some of a
+ * call stand and others failed, whatever for, it is undecided: a failure that says that nothing was changed would be wrong,
+ * and a repeat finds what stands and does the rest.
+ */
 async function settleAll<Result>(promises: readonly Promise<Result>[]): Promise<Result[]> {
-  const settled = await Promise.allSettled(promises);
-  return settled.map((each) => {
-    if (each.status === 'rejected') throw each.reason;
-    return each.value;
-  });
+  const results: Result[] = [];
+  const failures: unknown[] = [];
+  for (const settled of await Promise.allSettled(promises)) {
+    if (settled.status === 'fulfilled') results.push(settled.value);
+    else failures.push(settled.reason);
+  }
+  if (failures.length === 0) return results;
+  if (results.length > 0) throw new ShardFailure('undecided', 'A part of the writes of the call stands.');
+  throw failures.find((failure) => failure instanceof ShardFailure && failure.kind === 'undecided') ?? failures[0];
 }
 
 function listedKey(key: ApiKeyRecord, lastUsedAtMs: number | undefined): ListedKey {

@@ -19,7 +19,11 @@ import { TenantUsage } from './tenant-usage.ts';
 /** A handle as its owner keeps it. Dead ones are refused at their next use. */
 export interface HandleState {
   readonly keyId: string;
+  /** On its connection. */
+  readonly number: number;
   dead: boolean;
+  /** Tells its connection that it has died, so that it keeps nothing of the tenant in memory. */
+  readonly onDead: (number: number) => void;
 }
 
 /** When a key was last used and when that was last written; wall clock, ms. */
@@ -115,7 +119,12 @@ export class TenantMemory {
   /** Those of one key; of all without one. */
   #killHandles(keyId?: string): void {
     const killed = keyId === undefined ? this.#handles.values() : [this.#handles.get(keyId) ?? []];
-    for (const handles of killed) for (const handle of handles) handle.dead = true;
+    for (const handles of killed) {
+      for (const handle of handles) {
+        handle.dead = true;
+        handle.onDead(handle.number);
+      }
+    }
     if (keyId === undefined) this.#handles.clear();
     else this.#handles.delete(keyId);
   }

@@ -100,8 +100,8 @@ export async function startTracedService(
   const http = await listenHttp(
     {
       front,
-      rateLimiter: createMemoryRateLimiter(),
-      failureLimiter: createFailureLimiter(),
+      rateLimiter: createMemoryRateLimiter({ clock }),
+      failureLimiter: createFailureLimiter({ clock }),
       ids,
       clock,
       random,

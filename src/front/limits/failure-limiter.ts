@@ -3,6 +3,7 @@
 // window began first is let go.
 
 import { clientNetwork } from '../../core/addresses.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { FailureLimiter } from './rate-limiter.ts';
 
 const FAILURES_MAX = 60;
@@ -11,11 +12,15 @@ const WINDOW_SECONDS = 60;
 const NETWORKS_MAX_DEFAULT = 100_000;
 
 interface Window {
+  /** On the monotonic clock: no window is longer because the wall clock was set back. */
   readonly endsAtMs: number;
   failures: number;
 }
 
-export function createFailureLimiter(options: { readonly networksMax?: number } = {}): FailureLimiter {
+export function createFailureLimiter(
+  { clock }: { readonly clock: Clock },
+  options: { readonly networksMax?: number } = {},
+): FailureLimiter {
   const { networksMax = NETWORKS_MAX_DEFAULT } = options;
   /** In the order in which the windows began, which is that in which they end. */
   const windows = new Map<string, Window>();
@@ -32,14 +37,12 @@ export function createFailureLimiter(options: { readonly networksMax?: number } 
       if (windows.size === 0) return undefined;
       const window = windows.get(clientNetwork(address));
       if (window === undefined || window.failures < FAILURES_MAX) return undefined;
-      const leftMs = window.endsAtMs - Date.now();
+      const leftMs = window.endsAtMs - clock.monotonicMs();
       if (leftMs <= 0) return undefined;
-      // A wall clock set back makes a window look longer than it can be.
-      const resetSeconds = Math.min(WINDOW_SECONDS, Math.ceil(leftMs / 1000));
-      return { allowed: false, limit: FAILURES_MAX, remaining: 0, resetSeconds };
+      return { allowed: false, limit: FAILURES_MAX, remaining: 0, resetSeconds: Math.ceil(leftMs / 1000) };
     },
     record(address) {
-      const nowMs = Date.now();
+      const nowMs = clock.monotonicMs();
       const network = clientNetwork(address);
       let window = windows.get(network);
       if (window === undefined || window.endsAtMs <= nowMs) {

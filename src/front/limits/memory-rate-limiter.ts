@@ -4,17 +4,20 @@
 // the next request on; a tenant takes memory for two lengths of a window after its last one at most. The reserves of keys
 // have a bound besides, above which the oldest begin anew: a tenant makes keys at will, but has one window for its plan.
 
+import type { Clock } from '../../core/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
 import { TextMap } from '../../core/text-map.ts';
 import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT } from './rate-limiter.ts';
 
 interface Window {
+  /** On the monotonic clock: no window is longer because the wall clock was set back. */
   readonly endsAtMs: number;
   consumed: number;
 }
 
 /** One limit, and the windows of the tenants (or keys) that have it. */
 class WindowLimiter {
+  readonly #clock: Clock;
   readonly #requests: number;
   readonly #windowSeconds: number;
   readonly #generationMax: number;
@@ -22,14 +25,15 @@ class WindowLimiter {
   #old = new TextMap<Window>();
   #sweep: NodeJS.Timeout | undefined;
 
-  constructor(requests: number, windowSeconds: number, windowsMax = Number.POSITIVE_INFINITY) {
+  constructor(clock: Clock, requests: number, windowSeconds: number, windowsMax = Number.POSITIVE_INFINITY) {
+    this.#clock = clock;
     this.#requests = requests;
     this.#windowSeconds = windowSeconds;
     this.#generationMax = windowsMax / 2;
   }
 
   consume(id: string): RateDecision {
-    const nowMs = Date.now();
+    const nowMs = this.#clock.monotonicMs();
     let window = this.#young.get(id) ?? this.#old.get(id);
     if (window === undefined || nowMs >= window.endsAtMs) {
       window = { endsAtMs: nowMs + this.#windowSeconds * 1000, consumed: 0 };
@@ -41,9 +45,8 @@ class WindowLimiter {
     const limit = this.#requests;
     const allowed = window.consumed < limit;
     if (allowed) window.consumed += 1;
-    // A wall clock set back makes a window look longer than it can be.
-    const seconds = Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000));
-    return { allowed, limit, remaining: limit - window.consumed, resetSeconds: Math.min(this.#windowSeconds, seconds) };
+    const resetSeconds = Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000));
+    return { allowed, limit, remaining: limit - window.consumed, resetSeconds };
   }
 
   /** What was begun before the last call has ended. */
@@ -56,11 +59,14 @@ class WindowLimiter {
   }
 }
 
-export function createMemoryRateLimiter(options: { readonly reservesMax?: number } = {}): RateLimiter {
+export function createMemoryRateLimiter(
+  { clock }: { readonly clock: Clock },
+  options: { readonly reservesMax?: number } = {},
+): RateLimiter {
   const { reservesMax = RESERVES_MAX_DEFAULT } = options;
   /** Of plans, by length of the window, then by requests: as many as there are different limits in them. */
   const limiters = new Map<number, Map<number, WindowLimiter>>();
-  const reserves = new WindowLimiter(REVOCATION_RESERVE.requests, REVOCATION_RESERVE.windowSeconds, reservesMax);
+  const reserves = new WindowLimiter(clock, REVOCATION_RESERVE.requests, REVOCATION_RESERVE.windowSeconds, reservesMax);
 
   function limiterOf(requests: number, windowSeconds: number): WindowLimiter {
     let byRequests = limiters.get(windowSeconds);
@@ -70,7 +76,7 @@ export function createMemoryRateLimiter(options: { readonly reservesMax?: number
     }
     let found = byRequests.get(requests);
     if (found === undefined) {
-      found = new WindowLimiter(requests, windowSeconds);
+      found = new WindowLimiter(clock, requests, windowSeconds);
       byRequests.set(requests, found);
     }
     return found;

@@ -8,7 +8,9 @@
 // prefix, the checkpoint is ahead of neither. Both kinds use one connection, whose page cache thus stays warm.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { assert } from '../../core/assert.ts';
 import { createConditionalHandlers } from './conditional-calls.ts';
+import { prepare, type Statement } from './database.ts';
 import type { Reply, Request } from './messages.ts';
 import { failureOf, isInputOutputError } from './sqlite-errors.ts';
 import { createStateHandlers } from './state-calls.ts';
@@ -23,11 +25,15 @@ interface StateJob {
 
 type Synchronous = 'FULL' | 'NORMAL';
 
+/** What `PRAGMA synchronous` says of FULL (https://www.sqlite.org/pragma.html#pragma_synchronous). */
+const SYNCHRONOUS_FULL = 2;
+
 export class Writer {
   readonly #database: DatabaseSync;
   readonly #reply: (replies: readonly Reply[]) => void;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
+  readonly #readSynchronous: Statement;
   readonly #conditionalHandlers: Readonly<Record<string, (...args: never[]) => unknown>>;
   readonly #stateHandlers: Readonly<Record<string, (...args: never[]) => Generator<undefined, unknown, undefined>>>;
   #conditional: Request[] = [];
@@ -42,6 +48,7 @@ export class Writer {
     this.#reply = reply;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
+    this.#readSynchronous = prepare(database, 'PRAGMA synchronous');
     this.#conditionalHandlers = createConditionalHandlers(database);
     this.#stateHandlers = createStateHandlers(database);
   }
@@ -72,12 +79,19 @@ export class Writer {
           if (handle === undefined) throw new Error(`There is no call ${name}.`);
           replies.push({ id, result: handle(...(args as never[])) });
         }
+        this.#assertDurable();
       });
       this.#reply(replies);
     } catch (error) {
       const failure = failureOf(error);
       this.#reply(requests.map(({ id }) => ({ id, failure })));
     }
+  }
+
+  /** A commit that would return before the disk has it loses what is acknowledged after it, and nothing else would show it. */
+  #assertDurable(): void {
+    const [level] = this.#readSynchronous.get() ?? [];
+    assert(level === SYNCHRONOUS_FULL, 'what is acknowledged is committed with synchronous = FULL');
   }
 
   #runState(): void {

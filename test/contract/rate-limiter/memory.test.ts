@@ -1,7 +1,8 @@
 // The limiter in the memory of one front keeps the contract.
 
 import { createMemoryRateLimiter } from '../../../src/front/limits/memory-rate-limiter.ts';
+import { systemClock } from '../../../src/roles/system.ts';
 import { defineLimiterContract } from './limiter-contract.ts';
 
-const limiter = createMemoryRateLimiter();
+const limiter = createMemoryRateLimiter({ clock: systemClock });
 defineLimiterContract('in memory', () => limiter);

@@ -19,7 +19,7 @@ const HALF_LOG_IN =
 describe('the console, with strangers on its port,', () => {
   let service: ConsoleService;
   before(async () => {
-    const failureLimiter = createFailureLimiter();
+    const failureLimiter = createFailureLimiter({ clock: systemClock });
     service = await startConsole({
       clock: systemClock,
       random: systemRandom,

@@ -282,6 +282,27 @@ test('a write that an owner may have committed before it stopped serving is neve
   await newer;
 });
 
+test('a write whose outcome an owner could not tell is never said to have been refused, whatever the next try meets', async (t) => {
+  const stage = await setStage(t);
+  const unknown = (error: unknown) =>
+    error instanceof GrantdError && error.code === 'unavailable' && /outcome is not known/.test(error.message);
+  for (const refusal of ['unauthorized', 'tenant-suspended', 'tenant-not-found'] as const) {
+    const session = await stage.session();
+    let tries = 0;
+    stage.shard.onCall = (name) => {
+      if (name === 'writeGrants' && tries > 0) throw new GrantdError(refusal, 'Refused at the door.');
+    };
+    stage.shard.afterWrite = () => {
+      tries += 1;
+      throw new ShardFailure('undecided', 'The tenure ended while the write was under way.');
+    };
+    await assert.rejects(session.writeGrants(contextFor(), [{ ...tuple, revoke: false }]), unknown);
+    assert.equal(tries, 1);
+    stage.shard.onCall = undefined;
+    stage.shard.afterWrite = undefined;
+  }
+});
+
 test('a front that has reached no shard yet says in its metrics that no stream is ready', async () => {
   const metrics = createMetrics();
   const discovery = createStaticDiscovery([]);

@@ -245,6 +245,35 @@ test('a defect while a commit is taken in ends the tenure; the log keeps what wa
   heir.kill();
 });
 
+test('a call of which a part stands is undecided, and its repeat finds that part and does the rest', async () => {
+  const { slot, handle } = await openSlot();
+  // More than one entry holds.
+  const writes = Array.from({ length: 700 }, (_, index) => ({ ...tuple('user:a', `doc:${index}`), revoke: false }));
+  await slot.check(handle, tuple('user:a', 'doc:0'));
+  slot.faults.turn('hold', ['append']);
+  const by = attempt();
+  const expiresAtMs = slot.clock.monotonicMs() + 300;
+  const call = slot.connection.writeGrants(handle, { ...by, expiresAtMs }, writes);
+  const outcome = assert.rejects(call, { kind: 'undecided' });
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  await waitFor(() => slot.clock.monotonicMs() > expiresAtMs);
+  slot.faults.restore(['append']);
+  await outcome;
+  const [first = 0] = slot.batches;
+  assert.ok(first > 0 && first < 700, `${first} stand`);
+  const results = await slot.connection.writeGrants(handle, by, writes);
+  assert.ok(results.every(({ kind }) => kind === 'created'));
+  slot.kill();
+});
+
+test('a call of which nothing stands fails as its writes did', async () => {
+  const { slot, handle } = await openSlot();
+  const writes = Array.from({ length: 10 }, (_, index) => ({ ...tuple('user:a', `doc:${index}`), revoke: false }));
+  const late = { ...attempt(), expiresAtMs: slot.clock.monotonicMs() - 1 };
+  await assert.rejects(slot.connection.writeGrants(handle, late, writes), { kind: 'expired' });
+  slot.kill();
+});
+
 test('the end of a tenure tells many writes that wait in several steps, each that nothing was done', async () => {
   const { slot, tenantId } = await openSlot();
   slot.faults.turn('hold', ['append']);

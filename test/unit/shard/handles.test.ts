@@ -250,3 +250,18 @@ test('a connection with many handles is closed at once and worked off in several
   await waitFor(() => ended === 12_000);
   slot.kill();
 });
+
+test('a connection keeps nothing of a tenure that has ended, nor of a key that was revoked', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const memory = slot.tenure.tenants.get(tenantId);
+  assert.ok(memory !== undefined);
+  const { keyId } = await slot.createKey(handle, tenantId);
+  const table = new HandleTable(slot.clock);
+  const of = { tenure: slot.tenure, memory, actor: 'test', use: undefined, expiresAtMs: undefined };
+  for (let count = 0; count < 100; count += 1) table.grant({ ...of, keyId: count % 2 === 0 ? keyId : '' }, 7);
+  await slot.connection.revokeKey(handle, attempt(), keyId);
+  assert.equal(table.size, 50);
+  slot.tenure.end('the test ends it');
+  assert.equal(table.size, 0);
+  slot.kill();
+});

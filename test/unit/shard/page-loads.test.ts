@@ -475,18 +475,18 @@ test('reads wait for room of their tenant, one tenant cannot take that of anothe
 });
 
 test('what many reads bring at once is taken in over many turns', async () => {
-  const subjects = ['user:a', 'user:b', 'user:c', 'user:d'];
+  const subjects = Array.from({ length: 8 }, (_, index) => `user:${index}`);
   const { slot, handle, tenant } = await openCold(
     {},
     subjects.flatMap((subject) => many(subject, 200)),
   );
   slot.faults.turn('hold', ['listGrants']);
   const checks = subjects.map((subject) => slot.connection.check(handle, subject, 6, 'doc:1'));
-  await waitFor(() => slot.faults.heldCalls() === 4);
+  await waitFor(() => slot.faults.heldCalls() === 8);
   slot.faults.restore(['listGrants']);
   let passed = 0;
-  for (; tenant.pages.size < 4; passed += 1) await turns(1);
-  // 28 slices, six in a turn at most.
+  for (; tenant.pages.size < 8; passed += 1) await turns(1);
+  // 56 slices, some twelve in a turn at most.
   assert.ok(passed >= 4, `all were in memory after ${passed} turns`);
   await Promise.all(checks);
   slot.kill();

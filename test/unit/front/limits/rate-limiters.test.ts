@@ -1,7 +1,7 @@
 // The limits kept in memory: windows, plans, buckets, addresses.
 
 import assert from 'node:assert/strict';
-import { beforeEach, mock, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { BUILT_IN_PLANS, type Plan, resolvePlan } from '../../../../src/core/plans.ts';
 import { createFailureLimiter } from '../../../../src/front/limits/failure-limiter.ts';
 import { createMemoryRateLimiter } from '../../../../src/front/limits/memory-rate-limiter.ts';
@@ -16,13 +16,13 @@ const plan = (requests: number | undefined, windowSeconds: number): Plan => ({
   windowSeconds,
 });
 
+let clock: VirtualClock;
 beforeEach(() => {
-  mock.timers.reset();
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_700_000_000_000 });
+  clock = new VirtualClock();
 });
 
 test('a window lets its requests through, refuses the next and begins anew', async () => {
-  const limiter = createMemoryRateLimiter();
+  const limiter = createMemoryRateLimiter({ clock });
   const three = plan(3, 60);
   for (const remaining of [2, 1, 0]) {
     assert.deepEqual(await limiter.consume('ten_a', three), {
@@ -32,25 +32,25 @@ test('a window lets its requests through, refuses the next and begins anew', asy
       resetSeconds: 60,
     });
   }
-  mock.timers.tick(58_500);
+  clock.stall(58_500);
   const refused = { allowed: false, limit: 3, remaining: 0, resetSeconds: 2 };
   assert.deepEqual(await limiter.consume('ten_a', three), refused);
   assert.equal((await limiter.consume('ten_b', three))?.allowed, true);
-  mock.timers.tick(1499);
+  clock.stall(1499);
   assert.deepEqual(await limiter.consume('ten_a', three), { ...refused, resetSeconds: 1 });
-  mock.timers.tick(1);
+  clock.stall(1);
   assert.equal((await limiter.consume('ten_a', three))?.remaining, 2);
 });
 
 test('each key has a reserve of its own for revoking keys', async () => {
-  const limiter = createMemoryRateLimiter();
+  const limiter = createMemoryRateLimiter({ clock });
   for (let remaining = 59; remaining >= 0; remaining -= 1) {
     const decision = { allowed: true, limit: 60, remaining, resetSeconds: 60 };
     assert.deepEqual(await limiter.consumeRevocation('key_leaked'), decision);
   }
   assert.equal((await limiter.consumeRevocation('key_leaked')).allowed, false);
   assert.equal((await limiter.consumeRevocation('key_own')).remaining, 59);
-  mock.timers.tick(60_000);
+  clock.stall(60_000);
   assert.equal((await limiter.consumeRevocation('key_leaked')).remaining, 59);
 });
 
@@ -58,14 +58,14 @@ const sharedLimiter = (options: { readonly reservesMax: number }): RateLimiter =
   createSharedRateLimiter(
     {
       counts: { reachable: false, fronts: 1, take: () => Promise.reject(new Error('away')) },
-      clock: new VirtualClock(),
+      clock,
       metrics: createMetrics(),
     },
     options,
   );
 
 for (const [what, create] of [
-  ['in memory', createMemoryRateLimiter],
+  ['in memory', (options: { readonly reservesMax: number }) => createMemoryRateLimiter({ clock }, options)],
   ['over Redis', sharedLimiter],
 ] as const) {
   test(`${what} the reserves of keys are bounded: above it the oldest begin anew, plans never do`, async () => {
@@ -83,7 +83,7 @@ for (const [what, create] of [
 }
 
 test('a plan without a limit has no window, and another plan holds at the next request', async () => {
-  const limiter = createMemoryRateLimiter();
+  const limiter = createMemoryRateLimiter({ clock });
   assert.equal(limiter.consume('ten_a', plan(undefined, 1)), undefined);
   await limiter.consume('ten_a', plan(1, 60));
   assert.equal((await limiter.consume('ten_a', plan(1, 60)))?.allowed, false);
@@ -91,7 +91,7 @@ test('a plan without a limit has no window, and another plan holds at the next r
 });
 
 test('exactly the limit of a larger plan is let through in a window, however many ask at once', async () => {
-  const limiter = createMemoryRateLimiter();
+  const limiter = createMemoryRateLimiter({ clock });
   const large = plan(1234, 10);
   for (let window = 0; window < 3; window += 1) {
     let allowed = 0;
@@ -104,25 +104,25 @@ test('exactly the limit of a larger plan is let through in a window, however man
         else assert.equal(decision.remaining, 0);
         sum += decision.remaining;
       }
-      mock.timers.tick(100);
+      clock.stall(100);
     }
     assert.equal(allowed, 1234, `window ${window}`);
     assert.ok(sum > 0);
-    mock.timers.tick(5000);
+    clock.stall(5000);
   }
 });
 
 test('what is left of a block ends with its window and with its plan', async () => {
-  const limiter = createMemoryRateLimiter();
+  const limiter = createMemoryRateLimiter({ clock });
   assert.equal((await limiter.consume('ten_a', plan(1000, 1)))?.remaining, 999);
   assert.equal((await limiter.consume('ten_a', plan(1000, 1)))?.remaining, 998);
   assert.equal((await limiter.consume('ten_a', plan(2000, 1)))?.remaining, 1999);
-  mock.timers.tick(1000);
+  clock.stall(1000);
   assert.equal((await limiter.consume('ten_a', plan(2000, 1)))?.remaining, 1999);
 });
 
 test('an address is refused after its sixtieth failure, until its window ends', () => {
-  const limiter = createFailureLimiter();
+  const limiter = createFailureLimiter({ clock });
   for (let count = 1; count <= 60; count += 1) {
     assert.equal(limiter.refusal('192.0.2.1'), undefined);
     limiter.record('192.0.2.1');
@@ -130,24 +130,24 @@ test('an address is refused after its sixtieth failure, until its window ends', 
   const refusal = { allowed: false, limit: 60, remaining: 0 };
   assert.deepEqual(limiter.refusal('192.0.2.1'), { ...refusal, resetSeconds: 60 });
   assert.equal(limiter.refusal('192.0.2.2'), undefined);
-  mock.timers.tick(30_000);
+  clock.stall(30_000);
   limiter.record('192.0.2.1');
   assert.deepEqual(limiter.refusal('192.0.2.1'), { ...refusal, resetSeconds: 30 });
-  mock.timers.tick(30_000);
+  clock.stall(30_000);
   assert.equal(limiter.refusal('192.0.2.1'), undefined);
   limiter.record('192.0.2.1');
   assert.equal(limiter.refusal('192.0.2.1'), undefined);
 });
 
 test('an IPv6 client fails for its /64, whichever address of it it takes', () => {
-  const limiter = createFailureLimiter();
+  const limiter = createFailureLimiter({ clock });
   for (let count = 1; count <= 60; count += 1) limiter.record(`2001:db8:0:1::${count.toString(16)}`);
   assert.equal(limiter.refusal('2001:db8::1:ffff:0:0:9')?.allowed, false);
   assert.equal(limiter.refusal('2001:db8:0:2::1'), undefined);
 });
 
 test('above the bound the address whose window began first is let go', () => {
-  const limiter = createFailureLimiter({ networksMax: 3 });
+  const limiter = createFailureLimiter({ clock }, { networksMax: 3 });
   const [first = '', ...others] = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'];
   for (const address of [first, ...others]) {
     for (let count = 0; count < 60; count += 1) limiter.record(address);
@@ -156,4 +156,21 @@ test('above the bound the address whose window began first is let go', () => {
   for (const address of others) assert.equal(limiter.refusal(address)?.allowed, false);
   limiter.record(first);
   assert.equal(limiter.refusal(first), undefined, 'its count began anew');
+});
+
+test('no window is longer because the wall clock was set back, nor shorter because it was set forward', async () => {
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    const limiter = createMemoryRateLimiter({ clock });
+    const failures = createFailureLimiter({ clock });
+    const one = plan(1, 60);
+    await limiter.consume('ten_a', one);
+    for (let count = 0; count < 60; count += 1) failures.record('192.0.2.1');
+    clock.wallOffsetMs += jumpMs;
+    clock.stall(59_000);
+    assert.equal((await limiter.consume('ten_a', one))?.allowed, false);
+    assert.equal(failures.refusal('192.0.2.1')?.resetSeconds, 1);
+    clock.stall(1000);
+    assert.equal((await limiter.consume('ten_a', one))?.allowed, true);
+    assert.equal(failures.refusal('192.0.2.1'), undefined);
+  }
 });
