@@ -1,6 +1,6 @@
 // A JSON text read without making anything of it: whether it is well-formed, where it breaks, and whether it stays within
 // bounds of depth and number. The engine's parser has no bounds, and its time grows with the shapes that a text makes up,
-// not with its length. Reading goes on step by step, without recursion; only a single string or number is read at once.
+// not with its length. Reading goes on step by step, without recursion; only a single number is read at once.
 
 import { assertNever } from '../core/assert.ts';
 import { GrantdError } from '../core/errors.ts';
@@ -42,23 +42,26 @@ function endOfDigits(text: string, start: number): number {
   return at;
 }
 
-/** The end of the string that begins at `start`; −1: it is none. */
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  for (;;) {
+const BROKEN = 0;
+
+/** Behind the end of the string that is read from `start` on, within it; negative: it goes on there, at `stop`; `BROKEN`. */
+function readString(text: string, start: number, stop: number): number {
+  let at = start;
+  while (at < stop) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) return at + 1;
     if (code === BACKSLASH) {
       const escaped = text.charCodeAt(at + 1);
       if (ESCAPE[escaped] === 1) at += 2;
       else if (escaped === SMALL_U && isHex(text, at + 2)) at += 6;
-      else return -1;
+      else return BROKEN;
     } else if (code >= SPACE) {
       at += 1;
     } else {
-      return -1;
+      return BROKEN;
     }
   }
+  return at < text.length ? -at : BROKEN;
 }
 
 /** The end of the number that begins at `start`, as long as one can be read there; −1: none can. */
@@ -78,9 +81,8 @@ function endOfNumber(text: string, start: number): number {
   return at;
 }
 
-/** The end of the string, number or word that begins at `start`; −1: there is none. */
+/** The end of the number or word that begins at `start`; −1: there is none. */
 function endOfScalar(text: string, start: number): number {
-  if (text.charCodeAt(start) === QUOTE) return endOfString(text, start);
   const word = WORDS.find((each) => text.startsWith(each, start));
   return word === undefined ? endOfNumber(text, start) : start + word.length;
 }
@@ -104,6 +106,8 @@ export class JsonScanner {
   readonly #open: number[] = [];
   #expected: Expected = 'value';
   #index = 0;
+  /** How far the string has been read that begins at the index; 0: none is being read. */
+  #stringAt = 0;
   #values = 0;
 
   constructor(text: string, bounds: JsonBounds) {
@@ -122,18 +126,19 @@ export class JsonScanner {
    */
   step(charactersMax: number): boolean {
     const text = this.#text;
-    const stop = Math.min(text.length, this.#index + charactersMax);
-    while (this.#index < stop) {
+    const stop = Math.min(text.length, Math.max(this.#index, this.#stringAt) + charactersMax);
+    if (this.#stringAt > 0) this.#readString(stop);
+    while (this.#index < stop && this.#stringAt === 0) {
       const code = text.charCodeAt(this.#index);
       if (code === SPACE || code === LF || code === CR || code === TAB) this.#index += 1;
-      else this.#readToken(code);
+      else this.#readToken(code, stop);
     }
     if (this.#index < text.length) return true;
     if (this.#expected !== 'nothing') this.#refuse('is not valid JSON: it ends too early, at');
     return false;
   }
 
-  #readToken(code: number): void {
+  #readToken(code: number, stop: number): void {
     switch (this.#expected) {
       case 'nothing':
         this.#refuseToken();
@@ -147,17 +152,17 @@ export class JsonScanner {
         break;
       case 'key-or-end':
         if (code === CLOSE_OBJECT) this.#close(code);
-        else this.#readKey(code);
+        else this.#readKey(code, stop);
         break;
       case 'key':
-        this.#readKey(code);
+        this.#readKey(code, stop);
         break;
       case 'value-or-end':
         if (code === CLOSE_ARRAY) this.#close(code);
-        else this.#readValue(code);
+        else this.#readValue(code, stop);
         break;
       case 'value':
-        this.#readValue(code);
+        this.#readValue(code, stop);
         break;
       default:
         assertNever(this.#expected);
@@ -170,14 +175,30 @@ export class JsonScanner {
     this.#expected = expected;
   }
 
-  #readKey(code: number): void {
-    const end = code === QUOTE ? endOfString(this.#text, this.#index) : -1;
-    if (end === -1) this.#refuseToken();
-    this.#index = end;
-    this.#expected = 'colon';
+  #readKey(code: number, stop: number): void {
+    if (code !== QUOTE) this.#refuseToken();
+    this.#stringAt = this.#index + 1;
+    this.#readString(stop);
   }
 
-  #readValue(code: number): void {
+  /** Reads on in a key or a value. */
+  #readString(stop: number): void {
+    const end = readString(this.#text, this.#stringAt, stop);
+    if (end === BROKEN) this.#refuseToken();
+    if (end < 0) {
+      this.#stringAt = -end;
+      return;
+    }
+    this.#stringAt = 0;
+    this.#index = end;
+    this.#expected = this.#expected === 'key' || this.#expected === 'key-or-end' ? 'colon' : this.#behindValue;
+  }
+
+  get #behindValue(): Expected {
+    return this.#open.length === 0 ? 'nothing' : 'comma-or-end';
+  }
+
+  #readValue(code: number, stop: number): void {
     const { depthMax, valuesMax } = this.#bounds;
     this.#values += 1;
     if (this.#values > valuesMax) this.#refuse(`holds more than ${valuesMax} values; the first too many stands at`);
@@ -188,17 +209,22 @@ export class JsonScanner {
       this.#expected = code === OPEN_ARRAY ? 'value-or-end' : 'key-or-end';
       return;
     }
+    if (code === QUOTE) {
+      this.#stringAt = this.#index + 1;
+      this.#readString(stop);
+      return;
+    }
     const end = endOfScalar(this.#text, this.#index);
     if (end === -1) this.#refuseToken();
     this.#index = end;
-    this.#expected = this.#open.length === 0 ? 'nothing' : 'comma-or-end';
+    this.#expected = this.#behindValue;
   }
 
   #close(code: number): void {
     if (this.#open.at(-1) !== code) this.#refuseToken();
     this.#open.pop();
     this.#index += 1;
-    this.#expected = this.#open.length === 0 ? 'nothing' : 'comma-or-end';
+    this.#expected = this.#behindValue;
   }
 
   #refuseToken(): never {

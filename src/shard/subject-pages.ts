@@ -55,8 +55,8 @@ const GROWTH_MAX = 1.25;
 const ROWS_AT_ONCE = 32;
 /** About what the process works for a read, for each of its rows, and for taking in a slice of them. */
 const READ_MS = 0.2;
-const ROW_MS = 0.02;
-const SLICE_MS = 0.5;
+const ROW_MS = 0.01;
+const SLICE_MS = 0.3;
 /** How much of what is expected of a tenant's next read its last one says. */
 const LAST_READ_WEIGHT = 0.25;
 /** Changes to a subject under a read that are put into its page in one step; beyond, the page is sparse. */

@@ -71,6 +71,16 @@ describe('a long JSON text', () => {
     assert.equal(steps, Math.ceil(text.length / JSON_STEP_LENGTH) + 1);
   });
 
+  it('that is one string is read in steps, too', () => {
+    const text = `"${'\\u1234'.repeat(170_000)}"`;
+    const { value, steps } = readLong(text);
+    assert.equal(value, JSON.parse(text));
+    assert.equal(steps, Math.ceil(text.length / JSON_STEP_LENGTH) + 1);
+    const broken = `["${'x'.repeat(100_000)}\n"]`;
+    assert.throws(() => readLong(broken), { code: 'invalid-request', message: /at line 1, column 2\.$/ });
+    assert.throws(() => readLong(`["${'x'.repeat(100_000)}`), { message: /at line 1, column 2\.$/ });
+  });
+
   it('that is one string, number or run of spaces is taken', () => {
     for (const text of [`"${'\\u1234'.repeat(170_000)}"`, '1'.repeat(1_000_000), `${' '.repeat(1_000_000)}1`]) {
       assert.equal(readLong(text).value, JSON.parse(text));
