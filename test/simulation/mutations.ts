@@ -134,8 +134,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/subject-pages.ts',
-        find: 'if (whole) fill(page, grants, delta);',
-        replace: 'if (whole) fill(page, grants);',
+        find: '        putOver(page, delta);\n      } else {',
+        replace: '      } else {',
       },
     ],
   },
@@ -143,7 +143,13 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'whole-page-delta',
     what: 'A page that was read to its end in slices is installed without what was committed meanwhile.',
     caughtBy: 'memory',
-    edits: [{ file: 'src/shard/subject-pages.ts', find: 'fill(page, [], delta);', replace: '' }],
+    edits: [
+      {
+        file: 'src/shard/subject-pages.ts',
+        find: 'putOver(page, delta);\n    budget.remove(sparse);',
+        replace: 'budget.remove(sparse);',
+      },
+    ],
   },
   {
     name: 'watched-tuples',
