@@ -62,16 +62,14 @@ export class AttackProgram {
   readonly #name: string;
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
-  #isEnded = false;
 
   constructor(name: string) {
     this.#name = name;
     this.#child = fork(join(import.meta.dirname, 'attacks', `${name}.ts`), { serialization: 'advanced' });
     this.#ended = new Promise((resolve) => {
-      this.#child.once('exit', () => {
-        this.#isEnded = true;
-        resolve();
-      });
+      this.#child.once('exit', () => resolve());
+      // It could not even be started.
+      this.#child.once('error', () => resolve());
     });
   }
 
@@ -92,7 +90,8 @@ export class AttackProgram {
 
   /** Resolves when its process and all its connections are gone. */
   async end(): Promise<void> {
-    if (!this.#isEnded) this.#child.kill('SIGKILL');
+    // Where it has ended this does nothing.
+    this.#child.kill('SIGKILL');
     await this.#ended;
   }
 

@@ -129,20 +129,19 @@ export class Outbox {
   }
 
   #seal(): Sealed {
-    const [ids, handles, subjects, relations, objects] = [
-      this.#ids,
-      this.#handles,
-      this.#subjects,
-      this.#relations,
-      this.#objects,
-    ];
-    const checks: Checks = { ids, handles, subjects, relations, objects };
+    const checks: Checks = {
+      ids: this.#ids,
+      handles: this.#handles,
+      subjects: this.#subjects,
+      relations: this.#relations,
+      objects: this.#objects,
+    };
     if (this.#traced.length > 0) {
       checks.traced = this.#traced;
       this.#traced = [];
     }
+    this.#metrics.streamBatchChecks.observe(this.#ids.length);
     const bytes = this.#bytes;
-    this.#metrics.streamBatchChecks.observe(ids.length);
     this.#bytes = 0;
     this.#ids = [];
     this.#handles = [];

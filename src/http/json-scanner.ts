@@ -44,7 +44,7 @@ function endOfDigits(text: string, start: number): number {
 
 const BROKEN = 0;
 
-/** Behind the end of the string that is read from `start` on, within it; negative: it goes on there, at `stop`; `BROKEN`. */
+/** Reads on in a string: behind its end; negative: it goes on there, at `stop` or a little behind; or `BROKEN`. */
 function readString(text: string, start: number, stop: number): number {
   let at = start;
   while (at < stop) {
@@ -177,6 +177,10 @@ export class JsonScanner {
 
   #readKey(code: number, stop: number): void {
     if (code !== QUOTE) this.#refuseToken();
+    this.#beginString(stop);
+  }
+
+  #beginString(stop: number): void {
     this.#stringAt = this.#index + 1;
     this.#readString(stop);
   }
@@ -210,8 +214,7 @@ export class JsonScanner {
       return;
     }
     if (code === QUOTE) {
-      this.#stringAt = this.#index + 1;
-      this.#readString(stop);
+      this.#beginString(stop);
       return;
     }
     const end = endOfScalar(this.#text, this.#index);

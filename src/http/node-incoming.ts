@@ -125,13 +125,10 @@ export class NodeIncoming implements Incoming {
     const { request, response, connection } = this;
     const { clock, discards, discardBytesMax, discardTimeoutMs } = this.#options;
     let discarded = 0;
-    let ended = false;
     let giveUpWaiting: (() => void) | undefined;
     let timer: Timer | undefined;
     let claim: Claim | undefined;
     const end = (): void => {
-      if (ended) return;
-      ended = true;
       giveUpWaiting?.();
       timer?.cancel();
       claim?.release();

@@ -3,11 +3,8 @@
 
 import { type ChannelCredentials, credentials as grpcCredentials } from '@grpc/grpc-js';
 import type { ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
-import { CLIENT_OPTIONS, ShardClient } from './protocol.ts';
+import { CLIENT_OPTIONS, IN_FLIGHT_MAX, ShardClient } from './protocol.ts';
 import type { OpenStream } from './transport.ts';
-
-/** Messages on their way to a shard at once: what is to be sent meanwhile waits where checks go before long calls. */
-const IN_FLIGHT_MAX = 2;
 
 /** gRPC's account of a failed connection: some of its texts carry the time, and end in a note that is mostly empty. */
 const VARIABLE_PARTS = / \(\d{4}-\d\d-\d\dT[^)]*\)|[. ]+Resolution note: *$/g;

@@ -18,18 +18,13 @@ import type { FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
 import type { Hello__Output } from './gen/grantd/v1/Hello.ts';
 import { Peer } from './gen/grantd/v1/Peer.ts';
 import type { ShardMessage } from './gen/grantd/v1/ShardMessage.ts';
-import { OUTSTANDING_MAX } from './protocol.ts';
+import { IN_FLIGHT_MAX, OUTSTANDING_MAX } from './protocol.ts';
 import type { ReplyBody } from './replies.ts';
 import { demandCheck, demandColumns, reportFrom, shortText } from './requests.ts';
 import { toStreamStatus } from './status-mapping.ts';
 import type { ServerStream } from './transport.ts';
 import { demand, WireViolation } from './wire-violation.ts';
 
-/**
- * Messages on their way to a peer at once. What is answered meanwhile waits here, where results of checks go before long
- * answers, and not in the buffers of the stream, where they would come behind them.
- */
-const IN_FLIGHT_MAX = 2;
 /** Some ten of the longest answers; beyond, a peer that does not take them is not read either. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** Checks of a message between two looks at the clock. */

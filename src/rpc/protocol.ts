@@ -48,10 +48,15 @@ export const ShardClient = makeClientConstructor(
 
 /** Of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** What gathers is sent in messages of about this size, unless one call or reply is longer: what comes meanwhile waits for it. */
+/** What gathers is sent in messages of about this size, unless one call or reply is longer: what comes next waits for it. */
 export const BATCH_BYTES_MAX = 256 * 1024;
 /** Checks in one message: each takes tens of bytes, and an answer to all of them has to fit one message too. */
 export const CHECKS_PER_MESSAGE_MAX = 10_000;
+/**
+ * Messages of one stream on their way at once, in either direction. What comes meanwhile waits with its sender, where checks
+ * and their results go before what is long, and not in the buffers of the stream, where they would come behind it.
+ */
+export const IN_FLIGHT_MAX = 2;
 /** Calls and checks of one stream that wait for an answer. */
 export const OUTSTANDING_MAX = 10_000;
 export const BULK_CHECKS_MAX = 100;
@@ -70,7 +75,7 @@ export const PING_INTERVAL_MS = 500;
 /** Without any message from the shard for so long, the connection counts as dead. With the check's own interval: below 2 s. */
 export const SILENCE_MS_MAX = 1500;
 
-/** Of a stream, either way: most messages fit without waiting for an update of the window, which takes a turn of a busy peer. */
+/** Of a stream, either way: most messages fit without an update of the window, which takes a turn of a busy peer. */
 export const FLOW_CONTROL_WINDOW_BYTES = 1024 * 1024;
 
 const COMMON_OPTIONS = {

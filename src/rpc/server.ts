@@ -14,7 +14,7 @@ import type { AcceptStream } from './transport.ts';
 /** What a close waits for answers under way before it cuts the connections. */
 const CLOSE_MS_MAX = 2000;
 
-/** Told of every stream that any HTTP/2 server of this process is asked for (https://nodejs.org/api/diagnostics_channel.html). */
+/** Tells of each stream at an HTTP/2 server of this process (https://nodejs.org/api/diagnostics_channel.html). */
 const STREAM_CREATED = 'http2.server.stream.created';
 const widened = new WeakSet<Http2Session>();
 
@@ -56,7 +56,6 @@ export async function listenShardServer(
   options: ShardServerOptions,
 ): Promise<ShardServer> {
   const { credentials, consoleNames, unprovenConsoles = false, version } = options;
-  subscribe(STREAM_CREATED, widenWindows);
   const server = new Server(SERVER_OPTIONS);
   const streams = createStreamHost(dependencies, { version });
   let closing: Promise<void> | undefined;
@@ -78,6 +77,7 @@ export async function listenShardServer(
       error === null ? resolve(bound) : reject(error),
     );
   });
+  subscribe(STREAM_CREATED, widenWindows);
   const host = options.address.slice(0, options.address.lastIndexOf(':'));
 
   async function close(): Promise<void> {

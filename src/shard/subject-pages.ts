@@ -195,6 +195,11 @@ export class SubjectPages {
 
   // ---- reads of the store ----
 
+  /** Resolves in a turn of this tenant, for what then costs so much. */
+  #turn(costMs: number): Promise<void> {
+    return turnOf(this.#dependencies.budget.turns, this.#tenantId, costMs);
+  }
+
   /** The page of a subject that is not in memory; read once however many wait for it. It may be gone again by then. */
   load(subject: string): Promise<SubjectPage> {
     let load = this.#loads.get(subject);
@@ -227,14 +232,14 @@ export class SubjectPages {
     return budget.loads.run(this.#tenantId, ROW_BYTES * query.limit, clock, async () => {
       const read = await this.#listGrants(query);
       // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
-      if (read.grants.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, SLICE_MS);
+      if (read.grants.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
       return read;
     });
   }
 
   async #listGrants(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
-    const { store, clock, budget } = this.#dependencies;
-    await turnOf(budget.turns, this.#tenantId, READ_MS + ROW_MS * Math.min(query.limit, this.#rowsExpected));
+    const { store, clock } = this.#dependencies;
+    await this.#turn(READ_MS + ROW_MS * Math.min(query.limit, this.#rowsExpected));
     const read = await readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
     this.#rowsExpected += LAST_READ_WEIGHT * (read.grants.length - this.#rowsExpected);
     return read;
@@ -242,9 +247,8 @@ export class SubjectPages {
 
   /** Puts rows into a page that nobody sees yet. */
   async #fill(page: SubjectPage, rows: readonly GrantRow[]): Promise<void> {
-    const { budget } = this.#dependencies;
     for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-      if (rows.length > ROWS_AT_ONCE) await turnOf(budget.turns, this.#tenantId, SLICE_MS);
+      if (rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
       for (const { relation, object, grantId, createdAtMs } of rows.slice(start, start + ROWS_AT_ONCE)) {
         page.set(relationNumber(relation) ?? 0, object, { grantId, createdAtMs });
       }
@@ -258,11 +262,11 @@ export class SubjectPages {
       const delta = this.#deltas.open(subject);
       const { grants, next } = await this.#listGrants({ subject, limit });
       let page = new SubjectPage(subject, next === undefined, this.#forget);
-      if (page.whole) await this.#fill(page, grants);
-      if (page.whole && delta.size <= CHANGES_MAX && grants.length + delta.size <= pageLimits.rowsMax) {
-        putOver(page, delta);
-      } else {
-        page = new SubjectPage(subject, false, this.#forget);
+      if (page.whole) {
+        await this.#fill(page, grants);
+        const fits = delta.size <= CHANGES_MAX && grants.length + delta.size <= pageLimits.rowsMax;
+        if (fits) putOver(page, delta);
+        else page = new SubjectPage(subject, false, this.#forget);
       }
       // Whoever asks from here on finds the page, or asks anew.
       this.#loads.delete(subject);
@@ -279,7 +283,7 @@ export class SubjectPages {
     try {
       await budget.loads.run(this.#tenantId, POINT_READ_BYTES, clock, async () => {
         if (tuple.facts !== undefined) return;
-        await turnOf(budget.turns, this.#tenantId, READ_MS);
+        await this.#turn(READ_MS);
         if (tuple.facts !== undefined) return;
         const row = await readFromStore(store.readGrant(this.#tenantId, subject, name, object, storeDeadline(clock)));
         if (tuple.facts !== undefined) return;

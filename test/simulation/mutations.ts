@@ -134,8 +134,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/subject-pages.ts',
-        find: '        putOver(page, delta);\n      } else {',
-        replace: '      } else {',
+        find: 'if (fits) putOver(page, delta);\n        else page =',
+        replace: 'if (!fits) page =',
       },
     ],
   },
