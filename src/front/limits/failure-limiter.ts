@@ -4,7 +4,7 @@
 
 import { clientNetwork } from '../../core/addresses.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { FailureLimiter } from './rate-limiter.ts';
+import { type FailureLimiter, secondsUntil } from './rate-limiter.ts';
 
 const FAILURES_MAX = 60;
 const WINDOW_SECONDS = 60;
@@ -37,9 +37,10 @@ export function createFailureLimiter(
       if (windows.size === 0) return undefined;
       const window = windows.get(clientNetwork(address));
       if (window === undefined || window.failures < FAILURES_MAX) return undefined;
-      const leftMs = window.endsAtMs - clock.monotonicMs();
-      if (leftMs <= 0) return undefined;
-      return { allowed: false, limit: FAILURES_MAX, remaining: 0, resetSeconds: Math.ceil(leftMs / 1000) };
+      const nowMs = clock.monotonicMs();
+      if (nowMs >= window.endsAtMs) return undefined;
+      const resetSeconds = secondsUntil(window.endsAtMs, nowMs, WINDOW_SECONDS);
+      return { allowed: false, limit: FAILURES_MAX, remaining: 0, resetSeconds };
     },
     record(address) {
       const nowMs = clock.monotonicMs();

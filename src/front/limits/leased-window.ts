@@ -7,7 +7,7 @@
 // the count cannot be had, the front goes on with its share: limit ÷ fronts, less what it has let through in this window.
 
 import type { Clock } from '../../core/clock.ts';
-import type { RateDecision } from './rate-limiter.ts';
+import { type RateDecision, secondsUntil } from './rate-limiter.ts';
 import type { SharedCounts, WindowCount, WindowLimit } from './shared-counts.ts';
 
 /** How a request was decided: at once, after an answer, or without one. */
@@ -118,7 +118,7 @@ export class LeasedWindow {
     this.#onDecided(source);
     const { requests, windowSeconds } = this.limit;
     const remaining = !allowed ? 0 : source === 'share' ? this.#shareOf(window) : window.left + window.beyond;
-    const resetSeconds = Math.min(windowSeconds, Math.max(1, Math.ceil((window.endsByMs - nowMs) / 1000)));
+    const resetSeconds = secondsUntil(window.endsByMs, nowMs, windowSeconds);
     return { allowed, limit: requests, remaining, resetSeconds };
   }
 

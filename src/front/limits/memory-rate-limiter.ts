@@ -7,7 +7,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
 import { TextMap } from '../../core/text-map.ts';
-import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT } from './rate-limiter.ts';
+import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT, secondsUntil } from './rate-limiter.ts';
 
 interface Window {
   /** On the monotonic clock: no window is longer because the wall clock was set back. */
@@ -45,7 +45,7 @@ class WindowLimiter {
     const limit = this.#requests;
     const allowed = window.consumed < limit;
     if (allowed) window.consumed += 1;
-    const resetSeconds = Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000));
+    const resetSeconds = secondsUntil(window.endsAtMs, nowMs, this.#windowSeconds);
     return { allowed, limit, remaining: limit - window.consumed, resetSeconds };
   }
 

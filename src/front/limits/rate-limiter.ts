@@ -14,6 +14,13 @@ export interface RateDecision {
   readonly resetSeconds: number;
 }
 
+/**
+ * Whole seconds until a window ends, from 1 to its length: on a clock with fractions, `now + length - now` may be a hair more
+ * than the length.
+ */
+export const secondsUntil = (endsAtMs: number, nowMs: number, windowSeconds: number): number =>
+  Math.min(windowSeconds, Math.max(1, Math.ceil((endsAtMs - nowMs) / 1000)));
+
 export interface RateLimiter {
   /**
    * Takes one request out of the tenant's window. Undefined where the plan has no limit. At once where it can be

@@ -174,3 +174,18 @@ test('no window is longer because the wall clock was set back, nor shorter becau
     assert.equal(failures.refusal('192.0.2.1'), undefined);
   }
 });
+
+test('no window is said to last longer than it is, whatever fraction of a millisecond it begins at', () => {
+  const limiter = createMemoryRateLimiter({ clock });
+  const failures = createFailureLimiter({ clock });
+  // Where the end of a window lies beyond a power of two, it has a bit less behind the point than its begin (16,384 ms, and 65,536).
+  clock.stall(14_500);
+  for (let window = 0; window < 1000; window += 1) {
+    clock.stall(0.1);
+    const decision = { allowed: true, limit: 2, remaining: 1, resetSeconds: 1 };
+    assert.deepEqual(limiter.consume(`ten_${window}`, plan(2, 1)), decision);
+    const address = `192.0.${window >> 8}.${window & 255}`;
+    for (let count = 0; count < 60; count += 1) failures.record(address);
+    assert.equal(failures.refusal(address)?.resetSeconds, 60);
+  }
+});
