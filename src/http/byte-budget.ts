@@ -44,6 +44,9 @@ interface Holder {
   readonly waiting: Set<Waiting>;
 }
 
+const REFUSAL =
+  'The requests of this tenant already take up their share of the memory of this process. Nothing was changed.';
+
 /** Holders beside the one that releases that are looked at, so that a release takes a bounded time; the next looks at others. */
 const HOLDERS_SERVED_PER_RELEASE = 16;
 
@@ -102,17 +105,16 @@ export class ByteBudget {
     };
     const waiting: Waiting = {
       bytes,
+      // What comes of either takes its turn: hundreds of waits may end at once, and one answer that is taken must not have the
+      // next one made at once, and so on.
       timer: this.#clock.setTimer(() => {
         stopWaiting();
         this.#meter.refused();
-        refuse(
-          new GrantdError(
-            'overloaded',
-            'The requests of this tenant already take up their share of the memory of this process. Nothing was changed.',
-          ),
-        );
+        this.#turns.run(holder.name, () => {
+          if (!abandoned) refuse(new GrantdError('overloaded', REFUSAL));
+          return false;
+        });
       }, this.#bounds.waitMs),
-      // What comes of it takes its turn: one answer that is taken must not have the next one made at once, and so on.
       grant: (claim) => {
         stopWaiting();
         this.#turns.run(holder.name, () => {

@@ -10,7 +10,7 @@ import { VirtualClock } from '../../support/virtual-clock.ts';
 const WAIT_MS = 100;
 
 /** Everything at once: what comes in turns is tested elsewhere. */
-const turns: Turns = {
+const atOnce: Turns = {
   waiting: 0,
   idle: () => true,
   hasTime: () => true,
@@ -22,7 +22,7 @@ const turns: Turns = {
   },
 };
 
-function createBudget(bytesMax = 100, holderBytesMax = 40) {
+function createBudget(bytesMax = 100, holderBytesMax = 40, turns = atOnce) {
   const clock = new VirtualClock();
   const events = { waited: 0, refused: 0, dropped: 0 };
   const meter = {
@@ -90,6 +90,30 @@ describe('a claim', () => {
     assert.deepEqual(refused, ['a 30: overloaded']);
     assert.deepEqual(events, { waited: 2, refused: 1, dropped: 0 });
     assert.equal(clock.timers, 0);
+  });
+
+  it('is granted and refused in turns of its holder, and neither once it was given up', async () => {
+    const steps: { readonly key: string; readonly step: () => boolean }[] = [];
+    const held: Turns = { ...atOnce, run: (key, step) => steps.push({ key, step }) };
+    const { clock, claim, names, refused, release } = createBudget(100, 40, held);
+    claim('a', 40, 'first');
+    claim('a', 30, 'second');
+    claim('b', 40);
+    claim('b', 20, 'third');
+    const giveUp = claim('b', 20, 'given up');
+    release('first');
+    await clock.advance(WAIT_MS);
+    assert.deepEqual([names(), refused], [['first', 'b 40'], []]);
+    giveUp();
+    assert.deepEqual(
+      steps.map(({ key, step }) => [key, step()]),
+      [
+        ['a', false],
+        ['b', false],
+        ['b', false],
+      ],
+    );
+    assert.deepEqual([names(), refused], [['first', 'b 40', 'second'], ['third: overloaded']]);
   });
 
   it('that is given up is neither granted nor refused', async () => {
