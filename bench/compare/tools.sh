@@ -49,7 +49,7 @@ build_load() { # output directory
 }
 
 install_postgres() {
-  if ! command -v apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
+  if ! type -P apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
     missing "Postgres is missing, and only root on Debian can install it"
   fi
   say "installing Postgres with apt-get"
@@ -76,7 +76,7 @@ install_tool() {
   fi
   # The load is small, and its sources change: Go itself knows whether there is anything to do.
   [ "$1" = load ] || [ ! -x "$(path_of "$1")" ] || return 0
-  command -v go > /dev/null || missing "Go is missing: $1 is built by it"
+  type -P go > /dev/null || missing "Go is missing: $1 is built by it"
   [ "$1" = load ] || say "building $1 from its Go module (5 to 10 minutes, once)"
   directory=$(mktemp -d "$TOOLS/build-XXXXXX")
   BUILT=$directory

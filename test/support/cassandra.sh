@@ -41,15 +41,15 @@ die() { say "$*"; exit 1; }
 
 # What the build needs and the machine may lack.
 provide_java() {
-  command -v java > /dev/null && command -v mvn > /dev/null && return
-  if ! command -v apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
+  type -P java > /dev/null && type -P mvn > /dev/null && return
+  if ! type -P apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
     say "Java 17 and Maven are missing"
     exit $MISSING
   fi
   say "installing Java 17 and Maven with apt-get"
   {
     apt-get update -qq &&
-      DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends openjdk-17-jre-headless maven
+      DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qq -y --no-install-recommends openjdk-17-jre-headless maven
   } > /dev/null 2> "$HOME_OF_JARS/apt.log" || { tail -5 "$HOME_OF_JARS/apt.log" >&2; say "Java 17 and Maven cannot be installed"; exit $MISSING; }
 }
 

@@ -92,7 +92,7 @@ describe('the access of discovery by Kubernetes', () => {
     await failsWith(/configuration of the Kubernetes client cannot be used: Error/);
     const credential = { apiVersion: exec.apiVersion, kind: 'ExecCredential', status: { token: SECRET } };
     args = ['-c', `echo '${JSON.stringify(credential)}'`];
-    await discovery.untilTold('10.0.0.1:8082');
+    await discovery.untilToldInTime('10.0.0.1:8082');
     assert.equal(server.requests.at(-1)?.token, SECRET);
   });
 
@@ -103,7 +103,7 @@ describe('the access of discovery by Kubernetes', () => {
     await discovery.clock.advance(11_000);
     await discovery.until('it to be given up', () => discovery.failures.includes('unreachable'));
     stuck = false;
-    await discovery.untilTold('10.0.0.1:8082');
+    await discovery.untilToldInTime('10.0.0.1:8082');
   });
 
   it('trusts the authority it is given and no other, and takes a new one', async (t) => {
@@ -123,7 +123,7 @@ describe('the access of discovery by Kubernetes', () => {
     await failsWith(/certificate/);
     assert.deepEqual(server.requests, []);
     ca = authority.ca;
-    await discovery.untilTold('10.0.0.1:8082');
+    await discovery.untilToldInTime('10.0.0.1:8082');
   });
 
   it('finds a server behind a path', async () => {

@@ -130,7 +130,7 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
       assert.ok(link.opened() - opened <= 130, `looked for ${link.opened() - opened} times`);
       assert.deepEqual(discovery.told, [['10.0.0.1:8082']]);
       link.bringBack();
-      await discovery.untilTold('10.0.0.2:8082');
+      await discovery.untilToldInTime('10.0.0.2:8082');
       assert.ok(discovery.failures.length > 1);
       assert.equal(discovery.known(), 1);
     });
@@ -141,7 +141,7 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
       await discovery.until('the watch to stand', () => link.standing() > 0);
       link.cut();
       await write('a', ['10.0.0.2']);
-      await discovery.untilTold('10.0.0.2:8082');
+      await discovery.untilToldInTime('10.0.0.2:8082');
       await write('b', ['10.0.0.3']);
       await discovery.untilTold('10.0.0.2:8082', '10.0.0.3:8082');
     });
@@ -155,7 +155,7 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
       link.swallow();
       await write('a', ['10.0.0.3']);
       await discovery.clock.advance(SILENCE_MS);
-      await discovery.untilTold('10.0.0.2:8082', '10.0.0.3:8082');
+      await discovery.untilToldInTime('10.0.0.2:8082', '10.0.0.3:8082');
       assert.ok(discovery.failures.includes('interrupted'));
     });
 
@@ -172,7 +172,7 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
       assert.match(told[0] ?? '', new RegExp(`in namespace ${namespace}; the addresses known stay`));
       assert.deepEqual(discovery.told, [['10.0.0.1:8082']]);
       await kubernetes.allow();
-      await discovery.untilTold('10.0.0.2:8082');
+      await discovery.untilToldInTime('10.0.0.2:8082');
       await discovery.until('the recovery to be told', () =>
         discovery.logged.some((line) => line.includes('listed and watched again')),
       );

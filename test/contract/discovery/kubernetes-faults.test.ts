@@ -96,13 +96,13 @@ describe('discovery by Kubernetes, when the API server', () => {
     server.expire();
     server.writeUnseen(slice('a', '10.0.0.2'));
     server.tellExpired();
-    await discovery.untilTold('10.0.0.2:8082');
+    await discovery.untilToldInTime('10.0.0.2:8082');
     await discovery.until('the watch to stand', () => server.watchers === 1);
     server.trouble = { watch: 410 };
     server.writeUnseen(slice('a', '10.0.0.3'));
     await discovery.clock.advance(MINUTE_MS);
     server.endWatches();
-    await discovery.untilTold('10.0.0.3:8082');
+    await discovery.untilToldInTime('10.0.0.3:8082');
     assert.deepEqual(discovery.failures, []);
     assert.deepEqual(discovery.warnings(), []);
   });
@@ -112,14 +112,14 @@ describe('discovery by Kubernetes, when the API server', () => {
       await watch();
       server.trouble = { list: status };
       server.endWatches();
-      await discovery.until('the first failure', () => discovery.failures.length === 1, 0);
+      await discovery.untilWithoutTime('the first failure', () => discovery.failures.length === 1);
       const before = begun;
       for (const [index, restMs] of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000].entries()) {
         await discovery.clock.advance(restMs - 1);
         assert.equal(begun, before + index);
         await discovery.clock.advance(1);
         assert.equal(begun, before + index + 1);
-        await discovery.until('the next failure', () => discovery.failures.length === index + 2, 0);
+        await discovery.untilWithoutTime('the next failure', () => discovery.failures.length === index + 2);
       }
       assert.ok(discovery.failures.every((reason) => reason === 'refused'));
       assert.equal(discovery.warnings().length, 1);
@@ -127,7 +127,7 @@ describe('discovery by Kubernetes, when the API server', () => {
       server.trouble = {};
       server.writeUnseen(slice('a', '10.0.0.2'));
       await discovery.clock.advance(30_000);
-      await discovery.untilTold('10.0.0.2:8082');
+      await discovery.untilToldInTime('10.0.0.2:8082');
     });
   }
 
@@ -142,7 +142,7 @@ describe('discovery by Kubernetes, when the API server', () => {
     assert.ok(left > 30 && left <= 45, `${left}`);
     server.trouble = { list: 500 };
     server.endWatches();
-    await discovery.until('the first failure', () => discovery.failures.length === 1, 0);
+    await discovery.untilWithoutTime('the first failure', () => discovery.failures.length === 1);
     const before = begun;
     await discovery.clock.advance(500);
     assert.equal(begun, before + 1);
@@ -154,7 +154,7 @@ describe('discovery by Kubernetes, when the API server', () => {
     server.endWatches();
     await discovery.until('three refusals', () => discovery.failures.length >= 3);
     server.writeUnseen(slice('a', '10.0.0.2'));
-    await discovery.untilTold('10.0.0.2:8082');
+    await discovery.untilToldInTime('10.0.0.2:8082');
     assert.equal(discovery.warnings().length, 1);
   });
 
@@ -182,7 +182,7 @@ describe('discovery by Kubernetes, when the API server', () => {
     await discovery.until('the next failure', () => discovery.failures.at(-1) === 'unreachable');
     server.hangs = false;
     server.writeUnseen(slice('a', '10.0.0.2'));
-    await discovery.untilTold('10.0.0.2:8082');
+    await discovery.untilToldInTime('10.0.0.2:8082');
   });
 
   const NONSENSE: readonly (readonly [string, string])[] = [
@@ -210,7 +210,7 @@ describe('discovery by Kubernetes, when the API server', () => {
       assert.equal(discovery.failures[0], 'invalid');
       server.body = undefined;
       server.writeUnseen(slice('a', '10.0.0.2'));
-      await discovery.untilTold('10.0.0.2:8082');
+      await discovery.untilToldInTime('10.0.0.2:8082');
       assert.equal(discovery.told.length, 2);
     });
   }
@@ -226,7 +226,7 @@ describe('discovery by Kubernetes, when the API server', () => {
       server.send(text);
       await discovery.until('the next watch', () => server.watches.length === 2 && server.watchers === 1);
       server.write(slice('a', '10.0.0.2'));
-      await discovery.untilTold('10.0.0.2:8082');
+      await discovery.untilToldInTime('10.0.0.2:8082');
       assert.deepEqual(discovery.failures, ['invalid']);
     });
   }

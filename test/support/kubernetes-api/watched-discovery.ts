@@ -6,8 +6,8 @@ import { createRecordingLog } from '../store-directory.ts';
 import { VirtualClock } from '../virtual-clock.ts';
 import { waitFor } from '../wait-for.ts';
 
-/** Some eight times as fast as real time, since answers come in real time. */
-const STEP_MS = 200;
+/** Times as fast as real time, at most: answers come in real time, and 10 s is what discovery waits for one. */
+const SPEED = 8;
 
 export interface WatchedDiscovery {
   readonly clock: VirtualClock;
@@ -20,10 +20,14 @@ export interface WatchedDiscovery {
   readonly logged: readonly string[];
   readonly synced: () => number;
   readonly known: () => number;
-  /** Lets time pass until the condition holds, `stepMs` at a time; with 0, time stands still meanwhile. */
-  until(what: string, condition: () => boolean, stepMs?: number): Promise<void>;
-  /** Lets time pass until exactly these addresses were told last. */
+  /** Lets time pass until the condition holds. */
+  until(what: string, condition: () => boolean): Promise<void>;
+  /** Time stands still until the condition holds: however late an answer is, it is not too late. */
+  untilWithoutTime(what: string, condition: () => boolean): Promise<void>;
+  /** Time stands still until exactly these addresses were told last. */
   untilTold(...addresses: readonly string[]): Promise<void>;
+  /** The same where discovery rests before it asks again: time passes. */
+  untilToldInTime(...addresses: readonly string[]): Promise<void>;
   stop(): void;
 }
 
@@ -58,16 +62,23 @@ export function watchDiscovery(
     { port: 'rpc', ...target },
   );
   const stop = discovery.watch((addresses) => told.push(addresses));
-  const until = (what: string, condition: () => boolean, stepMs = STEP_MS): Promise<void> =>
-    waitFor(
+  const untilAt = (speed: number, what: string, condition: () => boolean): Promise<void> => {
+    let lastMs = performance.now();
+    return waitFor(
       what,
       async () => {
-        await clock.advance(stepMs);
+        const nowMs = performance.now();
+        const passedMs = speed * (nowMs - lastMs);
+        lastMs = nowMs;
+        await clock.advance(passedMs);
         return condition();
       },
       30_000,
       () => `Told: ${JSON.stringify(told)}\n${log.lines.join('\n')}`,
     );
+  };
+  const isTold = (addresses: readonly string[]) => (): boolean =>
+    JSON.stringify(told.at(-1)) === JSON.stringify(addresses);
   return {
     clock,
     told,
@@ -76,9 +87,10 @@ export function watchDiscovery(
     logged: log.lines,
     synced: () => synced,
     known: () => known,
-    until,
-    untilTold: (...addresses) =>
-      until(`${addresses.join(', ')} to be told`, () => JSON.stringify(told.at(-1)) === JSON.stringify(addresses)),
+    until: (what, condition) => untilAt(SPEED, what, condition),
+    untilWithoutTime: (what, condition) => untilAt(0, what, condition),
+    untilTold: (...addresses) => untilAt(0, `${addresses.join(', ')} to be told`, isTold(addresses)),
+    untilToldInTime: (...addresses) => untilAt(SPEED, `${addresses.join(', ')} to be told`, isTold(addresses)),
     stop,
   };
 }

@@ -46,12 +46,12 @@ lock() {
 
 install() {
   local each absent=()
-  for each in buildah debootstrap runc; do command -v "$each" > /dev/null || absent+=("$each"); done
+  for each in buildah debootstrap runc; do type -P "$each" > /dev/null || absent+=("$each"); done
   if ((${#absent[@]} > 0)); then
-    command -v apt-get > /dev/null && [ "$(id -u)" = 0 ] || missing "${absent[*]}: not on this machine"
+    type -P apt-get > /dev/null && [ "$(id -u)" = 0 ] || missing "${absent[*]}: not on this machine"
     say "installing ${absent[*]} with apt-get"
     {
-      apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${absent[@]}"
+      apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qq -y --no-install-recommends "${absent[@]}"
     } > /dev/null 2> "$STORE/apt.log" || { tail -5 "$STORE/apt.log" >&2; missing "${absent[*]}: cannot be installed"; }
   fi
   [ "$(id -u)" = 0 ] || missing "layers and containers need root here"

@@ -33,6 +33,12 @@ missing() { say "$*"; exit $MISSING; }
 
 # ---- what is there -----------------------------------------------------------------------------------------------
 
+# Whether each of these is a program on the path.
+have() {
+  local each
+  for each in "$@"; do type -P "$each" > /dev/null || return 1; done
+}
+
 # What a program says of itself; nothing where it is not there.
 version_of() {
   [ "$1" = node-packages ] || [ -x "$BIN/$1" ] || return 0
@@ -46,7 +52,7 @@ version_of() {
     pause) echo pause ;;
     node-packages)
       [ -x /usr/lib/cni/bridge ] && [ -x /usr/lib/cni/host-local ] && [ -x /usr/lib/cni/loopback ] &&
-        command -v containerd runc iptables conntrack ip openssl ctr
+        have containerd runc iptables conntrack ip openssl ctr && echo there
       ;;
   esac 2> /dev/null
 }
@@ -66,7 +72,7 @@ is_present() {
 
 # ---- builds ------------------------------------------------------------------------------------------------------
 
-provide_go() { command -v go > /dev/null || missing "Go is missing: $1 is built by it"; }
+provide_go() { have go || missing "Go is missing: $1 is built by it"; }
 
 # Builds go beside other work: they take every processor there is, but only where nobody else wants it.
 go_install() { # package@version, linker flags
@@ -163,7 +169,7 @@ build_kubernetes() { # program, output directory
 }
 
 install_packages() {
-  if ! command -v apt-get > /dev/null || [ "$(id -u)" != 0 ]; then
+  if ! have apt-get || [ "$(id -u)" != 0 ]; then
     missing "missing, and only root on Debian can install them: ${PACKAGES[*]}"
   fi
   local log=$TOOLS/apt.log
