@@ -55,7 +55,7 @@ describe('the access of discovery by Kubernetes', () => {
     await writeFile(path, `${SECRET}-1\n`);
     const user = { 'auth-provider': { name: 'tokenFile', config: { tokenFile: path } } };
     watch(loadFromText(kubeConfigText(plainCluster(await server.listen()), user)));
-    await discovery.until('the watch to stand', () => server.watchers === 1);
+    await discovery.untilWithoutTime('the watch to stand', () => server.watchers === 1);
     await writeFile(path, `${SECRET}-2\n`);
     await discovery.clock.advance(2000);
     server.endWatches();

@@ -46,7 +46,7 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
     afterEach(async () => {
       link.bringBack();
       discovery.stop();
-      await discovery.until('the connections to end', () => link.standing() === 0);
+      await discovery.untilWithoutTime('the connections to end', () => link.standing() === 0);
     });
 
     const watch = (): WatchedDiscovery => {
@@ -98,7 +98,7 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
       await write('a', ['10.0.0.1']);
       await watch().untilTold('10.0.0.1:8082');
       await write('a', []);
-      await discovery.until('the emptiness to be told', () => discovery.warnings().length > 0);
+      await discovery.untilWithoutTime('the emptiness to be told', () => discovery.warnings().length > 0);
       await remove('a');
       await write('b', ['10.0.0.2']);
       await discovery.untilTold('10.0.0.2:8082');
@@ -109,7 +109,7 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
 
     it('waits for a Service that is not there yet', async () => {
       watch();
-      await discovery.until('the emptiness to be told', () => discovery.warnings().length > 0);
+      await discovery.untilWithoutTime('the emptiness to be told', () => discovery.warnings().length > 0);
       await write('a', ['10.0.0.1']);
       await discovery.untilTold('10.0.0.1:8082');
       assert.deepEqual(discovery.failures, []);
@@ -138,7 +138,7 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
     it('goes on when its connection is cut, and tells what it has missed', async () => {
       await write('a', ['10.0.0.1']);
       await watch().untilTold('10.0.0.1:8082');
-      await discovery.until('the watch to stand', () => link.standing() > 0);
+      await discovery.untilWithoutTime('the watch to stand', () => link.standing() > 0);
       link.cut();
       await write('a', ['10.0.0.2']);
       await discovery.untilToldInTime('10.0.0.2:8082');
@@ -181,9 +181,9 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
     it('leaves no connection and no timer once it is not watched, and says nothing more', async () => {
       await write('a', ['10.0.0.1']);
       await watch().untilTold('10.0.0.1:8082');
-      await discovery.until('the watch to stand', () => link.standing() > 0);
+      await discovery.untilWithoutTime('the watch to stand', () => link.standing() > 0);
       discovery.stop();
-      await discovery.until('the connections to end', () => link.standing() === 0);
+      await discovery.untilWithoutTime('the connections to end', () => link.standing() === 0);
       assert.equal(discovery.clock.timers, 0);
       const opened = link.opened();
       await write('a', ['10.0.0.2']);

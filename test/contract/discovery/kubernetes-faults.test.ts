@@ -44,7 +44,7 @@ describe('discovery by Kubernetes, when the API server', () => {
   const watch = async (randomByte = 0): Promise<void> => {
     discovery = watchDiscovery(load, { namespace: NAMESPACE, service: SERVICE }, randomByte);
     await discovery.untilTold('10.0.0.1:8082');
-    await discovery.until('the watch to stand', () => server.watchers === 1);
+    await discovery.untilWithoutTime('the watch to stand', () => server.watchers === 1);
     // Longer than a watch has to last.
     await discovery.clock.advance(1000);
   };
@@ -260,7 +260,7 @@ describe('discovery by Kubernetes, when the API server', () => {
       ],
     });
     discovery = watchDiscovery(load, { namespace: NAMESPACE, service: SERVICE });
-    await discovery.until('the lack to be told', () => discovery.warnings().length > 0);
+    await discovery.untilWithoutTime('the lack to be told', () => discovery.warnings().length > 0);
     assert.match(discovery.warnings()[0] ?? '', /no endpoint of the Service has a port rpc/);
     server.write(slice('a', '10.0.0.1'));
     await discovery.untilTold('10.0.0.1:8082');
