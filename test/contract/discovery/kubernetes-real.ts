@@ -177,7 +177,7 @@ export function defineRealKubernetesContract(server: RealApiServer): void {
         await discovery.untilTold('10.0.0.1:8082');
         await server.restart();
         await kubernetes.writeSlice({ ...fixture, hosts: ['10.0.0.2'] });
-        await discovery.untilTold('10.0.0.2:8082');
+        await discovery.untilToldInTime('10.0.0.2:8082');
         assert.equal(discovery.told.length, 2);
         const api = createApiServer(kubernetes.loadKubeConfig);
         const watchOldest = async (): Promise<void> => {
