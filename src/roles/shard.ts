@@ -126,7 +126,7 @@ export async function startShard(
       address,
       meta,
       plans: config.plans ?? BUILT_IN_PLANS,
-      useful: () => loopBack.useful,
+      loopBackHealthy: () => loopBack.healthy,
       logRetentionMs: config.logRetentionHours * MS_PER_HOUR,
     },
   );

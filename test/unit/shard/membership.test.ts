@@ -55,7 +55,10 @@ describe('membership', () => {
     let beat = 1;
     await watch(20_000, async () => {
       const { incarnation } = other;
-      await store.beatMember({ incarnation, expectedBeat: beat, beat: beat + 1, state: 'alive' }, soon());
+      await store.beatMember(
+        { incarnation, expectedBeat: beat, beat: beat + 1, healthyBeat: 0, state: 'alive' },
+        soon(),
+      );
       beat += 1;
     });
     assert.equal(await stateOf(other.incarnation), 'alive');
@@ -92,7 +95,7 @@ describe('membership', () => {
     await membership.scan();
     await clock.advance(50);
     const { incarnation } = other;
-    await store.beatMember({ incarnation, expectedBeat: 1, beat: 2, state: 'alive' }, soon());
+    await store.beatMember({ incarnation, expectedBeat: 1, beat: 2, healthyBeat: 0, state: 'alive' }, soon());
     await membership.declareSilent(observer());
     assert.equal(await stateOf(incarnation), 'alive');
     assert.equal(membership.row(incarnation)?.beat, 2);
