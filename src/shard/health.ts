@@ -20,7 +20,12 @@ const SILENCE_MS_MAX: Readonly<Record<HealthPart, number>> = { append: 10_000, a
 /** A shard that serves nothing yet has shown no append: to recover a slot can take long. */
 const OPENING_MS_MAX = 60_000;
 /** What another shard tells is younger than this once it is seen: its heartbeat and the scan of the members lie between. */
-export const EVIDENCE_LAG_MS = 8000;
+const EVIDENCE_LAG_MS = 8000;
+/**
+ * Others have to show it over so long: when an outage of the store ends, one shard is the first to write again, and the
+ * others have this time to follow.
+ */
+const EVIDENCE_MS_MIN = 5000;
 /** No other shard has told of its health for so long: whoever gave up is needed. */
 const OTHERS_SILENT_MS = 30_000;
 /** A process that stood still for so long judges nothing by that time. */
@@ -55,6 +60,8 @@ export class HealthJudge {
   #health: Health = HEALTHY;
   /** Nothing before this moment counts as silence. */
   #graceFromMs = Number.NEGATIVE_INFINITY;
+  /** By part that is silent: since when, and when another shard was first seen to have done better since. */
+  readonly #evidence = new Map<HealthPart, { readonly sinceMs: number; readonly firstMs: number }>();
   #judgedAtMs: number | undefined;
   #gaveUpAtMs = Number.NEGATIVE_INFINITY;
   #resumedAtMs = Number.NEGATIVE_INFINITY;
@@ -81,11 +88,23 @@ export class HealthJudge {
       const sinceMs = Math.max(report.provenAtMs[part], report.steadySinceMs, this.#graceFromMs);
       const silentMs = nowMs - sinceMs;
       const silenceMsMax = report.openingOnly && part !== 'loop-back' ? OPENING_MS_MAX : SILENCE_MS_MAX[part];
+      const isEvident = this.#isEvident(part, sinceMs, report.othersProvenAtMs);
       if (silentMs < silenceMsMax) continue;
-      if (report.othersProvenAtMs >= sinceMs + EVIDENCE_LAG_MS) return this.#giveUp(nowMs, part, silentMs);
+      if (isEvident) return this.#giveUp(nowMs, part, silentMs);
       if (suspect.state === 'healthy') suspect = { state: 'suspect', part, silentMs };
     }
     return suspect;
+  }
+
+  #isEvident(part: HealthPart, sinceMs: number, othersProvenAtMs: number): boolean {
+    const known = this.#evidence.get(part);
+    if (othersProvenAtMs < sinceMs + EVIDENCE_LAG_MS) {
+      this.#evidence.delete(part);
+      return false;
+    }
+    if (known?.sinceMs === sinceMs) return othersProvenAtMs >= known.firstMs + EVIDENCE_MS_MIN;
+    this.#evidence.set(part, { sinceMs, firstMs: othersProvenAtMs });
+    return false;
   }
 
   #giveUp(nowMs: number, part: HealthPart, silentMs: number): Health {
