@@ -35,6 +35,9 @@ const REOPEN_MS_MAX = 600_000;
 /** An attempt to open a slot ends in less. */
 const OPENING_SEEN_MS = 35_000;
 
+/** Of the metric. */
+const VALUES = { suspect: 0.5, unhealthy: 1 } as const;
+
 export interface HealthWatchPorts {
   readonly store: Store;
   readonly clock: Clock;
@@ -111,8 +114,8 @@ export class HealthWatch implements SessionHealth {
     const { metrics, tenures } = this.#ports;
     const { health } = this.#judge;
     for (const part of HEALTH_PARTS) {
-      const isIt = health.state !== 'healthy' && health.part === part;
-      metrics.shardUnhealthy.inc({ part }, isIt ? (health.state === 'unhealthy' ? 1 : 0.5) : 0);
+      const failing = health.state !== 'healthy' && health.part === part ? VALUES[health.state] : 0;
+      metrics.shardUnhealthy.inc({ part }, failing);
     }
     const nowMs = this.#ports.clock.monotonicMs();
     for (const { waits } of tenures()) {

@@ -154,6 +154,11 @@ export class ShardNode implements Shard {
     return this.#ready;
   }
 
+  /** What it cannot do, so that its slots go to others; undefined: it is healthy. */
+  get unhealthyPart(): HealthWatch['unhealthyPart'] {
+    return this.#health.unhealthyPart;
+  }
+
   // ---- life ----
 
   /** Makes this incarnation known. Resolves when it has a lease, or is being stopped. */
@@ -342,8 +347,7 @@ export class ShardNode implements Shard {
 
   #loseTenure(tenure: Tenure, reason: string): void {
     tenure.end(reason);
-    const { slot, epoch } = tenure;
-    this.#dependencies.log.error({ slot, epoch, reason }, 'the slot was lost');
+    this.#dependencies.log.error({ slot: tenure.slot, epoch: tenure.epoch, reason }, 'the slot was lost');
     this.#ownership.lose(tenure);
   }
 

@@ -198,7 +198,7 @@ describe('the judgement of health', () => {
     const [first, second] = world.shards;
     assert.ok(first !== undefined && second !== undefined);
     // One stands still for a minute: the other goes on.
-    for (let second_ = 0; second_ < 60; second_ += 1) {
+    for (let elapsed = 0; elapsed < 60; elapsed += 1) {
       world.nowMs += 1000;
       second.show(world.nowMs);
     }
