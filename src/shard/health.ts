@@ -81,10 +81,9 @@ export class HealthJudge {
   }
 
   #look(nowMs: number, report: HealthReport): Health {
-    // Without heartbeats the store does not answer this shard at all, and its lease says what it may do.
-    if (report.steadySinceMs > nowMs) return HEALTHY;
     let suspect: Health = HEALTHY;
     for (const part of HEALTH_PARTS) {
+      // Without heartbeats the store does not answer this shard at all, and its lease says what it may do.
       const sinceMs = Math.max(report.provenAtMs[part], report.steadySinceMs, this.#graceFromMs);
       const silentMs = nowMs - sinceMs;
       const silenceMsMax = report.openingOnly && part !== 'loop-back' ? OPENING_MS_MAX : SILENCE_MS_MAX[part];

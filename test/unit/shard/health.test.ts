@@ -128,6 +128,20 @@ describe('the judgement of health', () => {
     world.run(120_000, () => assert.deepEqual(world.unhealthy, []));
   });
 
+  it('judges nobody by the time in which it alone did not reach the store', () => {
+    const world = new World(3);
+    world.run(60_000);
+    const [shard] = world.shards;
+    assert.ok(shard !== undefined);
+    shard.beats = false;
+    for (const part of ['append', 'apply'] as const) shard.broken.add(part);
+    world.run(120_000, () => assert.equal(shard.health.state, 'healthy'));
+    shard.beats = true;
+    world.run(8000);
+    shard.broken.clear();
+    world.run(120_000, () => assert.deepEqual(world.unhealthy, []));
+  });
+
   it('never has the last one give up, nor the only one', () => {
     const alone = new World(1);
     alone.run(60_000);
