@@ -180,6 +180,25 @@ describe('a session', () => {
     assert.equal(session.leaseValid, true);
   });
 
+  it('tells of its health with the next beat, once, and again until that beat is known to stand', async () => {
+    await join();
+    assert.equal((await row()).healthyBeat, 0);
+    health.provenAtMs = clock.monotonicMs() + 100;
+    await clock.advance(1000);
+    const { beat, healthyBeat } = await row();
+    assert.deepEqual([beat, healthyBeat], [3, 2]);
+
+    health.provenAtMs = clock.monotonicMs() + 100;
+    fault = (operation) => (operation === 'beatMember' ? { kind: 'fail-before' } : undefined);
+    await clock.advance(500);
+    assert.equal((await row()).healthyBeat, 2);
+    fault = () => undefined;
+    await clock.advance(500);
+    assert.deepEqual(await row(), { ...(await row()), beat: 5, healthyBeat: 5 });
+    await clock.advance(2000);
+    assert.equal((await row()).healthyBeat, 5);
+  });
+
   it('tells at once that it drains, and leaves so that nobody waits for its lease', async () => {
     await join();
     await clock.advance(10);
