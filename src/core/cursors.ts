@@ -2,6 +2,7 @@
 // carried to another tenant or replayed on another query.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { assert } from './assert.ts';
 
 const SIGNATURE_LENGTH = 16;
 /** A position is at most one identifier (1,089 bytes) or two. */
@@ -9,6 +10,13 @@ export const CURSOR_LENGTH_MAX = 4096;
 
 /** The signing secrets of the cluster: the current one first, then those still accepted. Each 32 bytes or more. */
 export type CursorSecrets = readonly [Uint8Array, ...Uint8Array[]];
+
+/** The current secret, then those still accepted, from base64url. */
+export function decodeCursorSecrets(texts: readonly string[]): CursorSecrets {
+  const [current, ...previous] = texts.map((text) => Buffer.from(text, 'base64url'));
+  assert(current !== undefined, 'the cluster has a cursor secret');
+  return [current, ...previous];
+}
 
 /** The parts are length-prefixed, so that no two lists of parts sign alike. */
 function sign(secret: Uint8Array, scope: readonly string[], position: Uint8Array): Buffer {

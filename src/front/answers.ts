@@ -15,6 +15,7 @@ import type { Slots__Output } from '../rpc/gen/grantd/v1/Slots.ts';
 import type { Tenant__Output } from '../rpc/gen/grantd/v1/Tenant.ts';
 import { MS_PER_MINUTE } from '../rpc/protocol.ts';
 import type {
+  ClusterMember,
   GrantRefusal,
   GrantResult,
   ListedKey,
@@ -23,7 +24,6 @@ import type {
   TenantStatus,
   UsageMinute,
 } from '../shard/shard.ts';
-import type { MemberRow } from '../store/store.ts';
 import type { ShardReport } from './cluster-view.ts';
 
 function malformed(what: string): GrantdError {
@@ -118,11 +118,11 @@ export function grantResultFrom(result: GrantResult__Output): GrantResult {
   }
 }
 
-const MEMBER_STATES: ReadonlyMap<string, MemberRow['state']> = new Map(
+const MEMBER_STATES: ReadonlyMap<string, ClusterMember['state']> = new Map(
   (['alive', 'draining', 'dead'] as const).map((state) => [state, state]),
 );
 
-export function memberFrom(member: Member__Output): MemberRow {
+export function memberFrom(member: Member__Output): ClusterMember {
   const { incarnation, shardName, address, beat, startedAtMs } = member;
   const state = MEMBER_STATES.get(member.state);
   if (state === undefined) throw malformed(`"${member.state}" is not a state of a member.`);

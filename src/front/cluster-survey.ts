@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../core/errors.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
-import type { MemberRow } from '../store/store.ts';
+import type { ClusterMember } from '../shard/shard.ts';
 import { answered, memberFrom, shardReportFrom } from './answers.ts';
 import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
 import type { FlightControl } from './flights.ts';
@@ -89,7 +89,10 @@ export class ClusterSurvey {
   }
 
   /** Undefined where none of the shards can read them now. */
-  async #askMembers(context: RequestContext, links: readonly ShardLink[]): Promise<readonly MemberRow[] | undefined> {
+  async #askMembers(
+    context: RequestContext,
+    links: readonly ShardLink[],
+  ): Promise<readonly ClusterMember[] | undefined> {
     for (const link of links.slice(0, MEMBER_TRIES_MAX)) {
       const reply = await this.#ask(context, link, { listMembers: {} });
       if (reply !== undefined && !(reply instanceof GrantdError))

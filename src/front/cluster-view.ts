@@ -2,8 +2,7 @@
 // the highest epoch that anyone has seen counts, and only the owner of that epoch says how the slot stands; what nobody
 // could tell is left undefined, never guessed.
 
-import type { SlotStatus } from '../shard/shard.ts';
-import type { MemberRow } from '../store/store.ts';
+import type { ClusterMember, SlotStatus } from '../shard/shard.ts';
 import type { MemberView, SlotView } from './front.ts';
 
 /** What one shard has answered. */
@@ -45,7 +44,7 @@ function isLater(row: SlotOwnership, than: SlotOwnership | undefined): boolean {
 export function mergeSlots(
   slots: number,
   reports: readonly ShardReport[],
-  members: readonly MemberRow[],
+  members: readonly ClusterMember[],
 ): readonly SlotView[] {
   const reportOf = new Map(reports.map((report) => [report.incarnation, report]));
   const memberOf = new Map(members.map((member) => [member.incarnation, member]));
@@ -88,7 +87,7 @@ export function mergeSlots(
 }
 
 export function mergeMembers(
-  members: readonly MemberRow[],
+  members: readonly ClusterMember[],
   reports: readonly ShardReport[],
   slots: readonly SlotView[],
 ): readonly MemberView[] {

@@ -6,6 +6,7 @@ import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, Relation, Tuple } from '../core/tuples.ts';
 import type {
+  ClusterMember,
   GrantRequest,
   GrantResult,
   ListedKey,
@@ -18,7 +19,6 @@ import type {
   TrailQuery,
   UsageMinute,
 } from '../shard/shard.ts';
-import type { MemberRow } from '../store/store.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
 
 export type { UsageMinute };
@@ -100,7 +100,7 @@ export interface SlotView {
   readonly tenants: number | undefined;
 }
 
-export interface MemberView extends MemberRow {
+export interface MemberView extends ClusterMember {
   /** Undefined: it cannot be asked now, or needs none. */
   readonly leaseLeftMs: number | undefined;
   readonly slotsOwned: number;

@@ -1,5 +1,5 @@
 // A shard's call to itself, over its own gRPC server: what a front would go through to reach it. A process whose server
-// has stopped answering while its beats go on would keep its slots and serve none of them.
+// has stopped answering while its heartbeats go on would keep its slots and serve none of them.
 
 import { credentials as grpcCredentials } from '@grpc/grpc-js';
 import { splitAddress } from '../core/addresses.ts';
@@ -18,7 +18,7 @@ const SILENCE_MS_MAX = 10_000;
 
 export interface LoopBack {
   /** False: the server has not answered for 10 s. True before its first answer: it may not be up yet. */
-  readonly useful: boolean;
+  readonly healthy: boolean;
   close(): void;
 }
 
@@ -72,7 +72,7 @@ export function openLoopBack(
   timer = clock.setTimer(tick, PING_INTERVAL_MS);
 
   return {
-    get useful() {
+    get healthy() {
       const nowMs = clock.monotonicMs();
       return pongAtMs === undefined || overslept(nowMs) || nowMs - pongAtMs <= SILENCE_MS_MAX;
     },

@@ -126,7 +126,7 @@ export async function startShard(
       address,
       meta,
       plans: config.plans ?? BUILT_IN_PLANS,
-      useful: () => loopBack.useful,
+      loopBackHealthy: () => loopBack.healthy,
       logRetentionMs: config.logRetentionHours * MS_PER_HOUR,
     },
   );
@@ -142,7 +142,11 @@ export async function startShard(
   await untilAborted(shard.join(), signal);
   readiness.wait('waiting for its share of the slots');
   await untilAborted(shard.start(), signal);
-  readiness.serve(() => (shard.ready ? undefined : 'waiting for its share of the slots'));
+  readiness.serve(() => {
+    const part = shard.unhealthyPart;
+    if (part !== undefined) return `unhealthy (${part}): its slots go to other shards`;
+    return shard.ready ? undefined : 'waiting for its share of the slots';
+  });
   log.info({ shardName, incarnation: shard.incarnation, address, ops: ops.url }, 'serving');
   const running = parts.move();
   return { stop: () => running.disposeAsync() };

@@ -3,6 +3,7 @@
 import { assertNever } from '../core/assert.ts';
 import { type Grant, wireNumberOf } from '../core/tuples.ts';
 import type {
+  ClusterMember,
   GrantResult,
   HandleGrant,
   ListedKey,
@@ -13,7 +14,6 @@ import type {
   TrailPage,
   UsageMinute,
 } from '../shard/shard.ts';
-import type { MemberRow } from '../store/store.ts';
 import { GrantOutcome } from './gen/grantd/v1/GrantOutcome.ts';
 import type { GrantResult as WireGrantResult } from './gen/grantd/v1/GrantResult.ts';
 import type { Key } from './gen/grantd/v1/Key.ts';
@@ -127,6 +127,6 @@ export function slotsReply(report: SlotsReport, shardName: string): ReplyBody {
   };
 }
 
-export function membersReply(members: readonly MemberRow[]): ReplyBody {
+export function membersReply(members: readonly ClusterMember[]): ReplyBody {
   return { members: { members: members.map((member) => ({ ...member })) } };
 }

@@ -100,6 +100,7 @@ export class Appender {
   #queueLength = 0;
   readonly #inFlight = new Map<string, Promise<OperationResult>>();
   #running = false;
+  #settlingSinceMs: number | undefined;
   readonly #cohort: Cohort;
   #closed: ShardFailure | undefined;
   #idle: (() => void)[] = [];
@@ -125,6 +126,11 @@ export class Appender {
 
   get queueLength(): number {
     return this.#queueLength;
+  }
+
+  /** Since when the batch that is under way has been; undefined: none is. */
+  get settlingSinceMs(): number | undefined {
+    return this.#settlingSinceMs;
   }
 
   /** Resolves with the result once it is durable. The same operation again gets the first one's result. */
@@ -195,7 +201,9 @@ export class Appender {
       if (this.#closed !== undefined) break;
       const batch = this.#takeBatch();
       const startedMs = clock.monotonicMs();
+      this.#settlingSinceMs = startedMs;
       const failure = await this.#settle(batch);
+      this.#settlingSinceMs = undefined;
       for (const { waiting, result, error } of batch.answers) {
         if (failure !== undefined) waiting.reject(failure);
         else if (result === undefined) waiting.reject(error);

@@ -50,6 +50,7 @@ export class Applier {
   readonly #countedFrom: number;
   readonly #pending: Pending[] = [];
   #pendingWrites = 0;
+  #progressAtMs = 0;
   #running = false;
   #closed = false;
   #endGathering: (() => void) | undefined;
@@ -79,6 +80,11 @@ export class Applier {
     return this.#checkpoint.seq;
   }
 
+  /** Since when entries have waited and none was applied; undefined: none waits. */
+  get waitingSinceMs(): number | undefined {
+    return this.#pending.length === 0 ? undefined : this.#progressAtMs;
+  }
+
   get hasRoom(): boolean {
     return this.#pendingWrites < LAG_WRITES_MAX;
   }
@@ -105,6 +111,7 @@ export class Applier {
       }
     }
     const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };
+    if (this.#pending.length === 0) this.#progressAtMs = this.#ports.clock.monotonicMs();
     this.#pending.push({ seq: entry.seq, checkpoint, writes, counts });
     this.#pendingWrites += writes.length;
     if (this.#isUrgent) this.#endGathering?.();
@@ -157,6 +164,7 @@ export class Applier {
       for (const { seq, writes: confirmed } of this.#pending.splice(0, taken)) this.#ports.confirm(confirmed, seq);
       this.#ports.confirm(counts, last.seq);
       this.#pendingWrites -= writes.length;
+      this.#progressAtMs = this.#ports.clock.monotonicMs();
       this.#applied = last.checkpoint;
       this.#wake();
       await this.#checkpointIfDue();

@@ -8,6 +8,7 @@ import type { Clock } from '../core/clock.ts';
 import type { MemberRow, MemberStore } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { STEADY_GAP_MS_MAX } from './session.ts';
+import type { MemberAddress } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 
 /** Added to the lease: clocks of two processes may run a tenth apart. */
@@ -50,6 +51,8 @@ export class Membership {
   #rows = new Map<string, MemberRow>();
   readonly #sightings = new Map<string, Sighting>();
   readonly #deadSinceMs = new Map<string, number>();
+  /** By living member: the last beat that told of its health, and when that was first seen; undefined: at first sight. */
+  readonly #healthSightings = new Map<string, { readonly healthyBeat: number; readonly atMs: number | undefined }>();
   #scannedAtMs = Number.NEGATIVE_INFINITY;
   /** Since when scans have succeeded without a gap. */
   #steadySinceMs = Number.POSITIVE_INFINITY;
@@ -65,6 +68,13 @@ export class Membership {
 
   row(incarnation: string): MemberRow | undefined {
     return this.#rows.get(incarnation);
+  }
+
+  /** The other members that live, or may. */
+  neighboursOf(incarnation: string): readonly MemberAddress[] {
+    return this.rows()
+      .filter((row) => row.state !== 'dead' && row.incarnation !== incarnation)
+      .map(({ shardName, address }) => ({ shardName, address }));
   }
 
   /** What a conditional write or a serial read has shown. */
@@ -100,8 +110,19 @@ export class Membership {
     for (const incarnation of [...this.#sightings.keys(), ...this.#deadSinceMs.keys()]) {
       if (this.#rows.has(incarnation)) continue;
       this.#sightings.delete(incarnation);
+      this.#healthSightings.delete(incarnation);
       this.#deadSinceMs.delete(incarnation);
     }
+  }
+
+  /** When another member that takes slots was last seen to tell that it does its work. */
+  othersProvenAtMs(incarnation: string): number {
+    let latestMs = Number.NEGATIVE_INFINITY;
+    for (const [other, { atMs }] of this.#healthSightings) {
+      if (other !== incarnation && this.#rows.get(other)?.state === 'alive')
+        latestMs = Math.max(latestMs, atMs ?? latestMs);
+    }
+    return latestMs;
   }
 
   /** Declares dead whoever is due. Resolves to whether one was. */
@@ -137,14 +158,19 @@ export class Membership {
   }
 
   #sight(row: MemberRow, nowMs: number): void {
-    const { incarnation, beat } = row;
+    const { incarnation, beat, healthyBeat } = row;
     if (row.state === 'dead') {
       this.#sightings.delete(incarnation);
+      this.#healthSightings.delete(incarnation);
       if (!this.#deadSinceMs.has(incarnation)) this.#deadSinceMs.set(incarnation, nowMs);
       return;
     }
     const sighting = this.#sightings.get(incarnation);
     if (sighting?.beat !== beat) this.#sightings.set(incarnation, { beat, sinceMs: nowMs });
+    // What was told before this process looked for the first time may be old; scans may show older rows again.
+    const told = this.#healthSightings.get(incarnation);
+    if (told === undefined) this.#healthSightings.set(incarnation, { healthyBeat, atMs: undefined });
+    else if (healthyBeat > told.healthyBeat) this.#healthSightings.set(incarnation, { healthyBeat, atMs: nowMs });
   }
 
   /** 0 for the first of the living, by incarnation. */

@@ -6,29 +6,22 @@
 // On the embedded store one process owns the data directory (a lock says so), so its incarnations are the only ones that
 // can be alive: it is `exclusive`, `retireMembers` declares dead whatever an earlier run left, and no lease has to fence it.
 
-import { assert } from '../core/assert.ts';
 import { type Clock, delay, type Random } from '../core/clock.ts';
-import type { CursorSecrets } from '../core/cursors.ts';
+import { decodeCursorSecrets } from '../core/cursors.ts';
 import { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { keepCounting } from './grant-walk.ts';
+import { HealthWatch } from './health-watch.ts';
 import { maintain } from './maintenance.ts';
 import { Membership } from './membership.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { Ownership } from './ownership.ts';
 import { Peers } from './peers.ts';
 import { BEAT_INTERVAL_MS, Session } from './session.ts';
-import {
-  type MemberAddress,
-  type Routes,
-  type Shard,
-  type ShardConnection,
-  ShardFailure,
-  type ShardWelcome,
-} from './shard.ts';
+import type { MemberAddress, Routes, Shard, ShardConnection, ShardWelcome } from './shard.ts';
 import { type Lookups, reportShard, tenureObservers } from './shard-observers.ts';
 import { storeDeadline } from './store-calls.ts';
 import { PAGE_LIMITS, type PageLimits } from './subject-pages.ts';
@@ -66,8 +59,8 @@ export interface ShardNodeOptions {
   readonly plans: Plans;
   /** The process holds the store alone: no lease, no beats, nobody is declared dead. */
   readonly exclusive?: boolean;
-  /** Asked before each beat: whether this process does its work. While it does not, it does not beat. */
-  readonly useful?: () => boolean;
+  /** Whether the process answers its own call over gRPC. */
+  readonly loopBackHealthy?: () => boolean;
   /** Those that differ from `PAGE_LIMITS`. */
   readonly pageLimits?: Partial<PageLimits>;
   /** Default 7 days, at least an hour outside tests. */
@@ -82,6 +75,7 @@ export class ShardNode implements Shard {
   readonly #ids: IdFactory;
   readonly #lookups: Lookups = { hits: 0, misses: 0 };
   readonly #observers: ReturnType<typeof tenureObservers>;
+  readonly #health: HealthWatch;
   readonly #membership: Membership;
   readonly #ownership: Ownership;
   readonly #peers: Peers;
@@ -102,9 +96,10 @@ export class ShardNode implements Shard {
     this.#options = options;
     this.#exclusive = exclusive;
     this.#ids = new IdFactory(clock, random);
-    this.#observers = tenureObservers(metrics, log, clock);
-    this.#session = this.#newSession();
     this.#membership = new Membership({ store, clock, log }, { leaseMs: meta.leaseMs });
+    this.#health = this.#createHealthWatch();
+    this.#observers = tenureObservers(metrics, log, clock, (part) => this.#health.wrote(part));
+    this.#session = this.#newSession();
     this.#ownership = new Ownership(
       {
         store,
@@ -116,7 +111,11 @@ export class ShardNode implements Shard {
           this.#lookWhetherReady();
           this.#peers.routesChanged();
         },
-        onMoved: (kind) => metrics.slotMoves.inc({ kind }),
+        onMoved: (kind) => {
+          metrics.slotMoves.inc({ kind });
+          // The first entry of its epoch stands in the log.
+          if (kind === 'claimed') this.#health.wrote('append');
+        },
       },
       { slots: meta.slots, shardName, exclusive },
     );
@@ -125,7 +124,7 @@ export class ShardNode implements Shard {
       clock,
       ids: this.#ids,
       plans: options.plans,
-      secrets: cursorSecrets(meta),
+      secrets: decodeCursorSecrets(meta.cursorSecrets),
       slots: meta.slots,
       tenureOf: (slot) => this.#tenureOf(slot),
       tenures: () => this.#ownership.tenures.values(),
@@ -155,6 +154,11 @@ export class ShardNode implements Shard {
     return this.#ready;
   }
 
+  /** What it cannot do, so that its slots go to others; undefined: it is healthy. */
+  get unhealthyPart(): HealthWatch['unhealthyPart'] {
+    return this.#health.unhealthyPart;
+  }
+
   // ---- life ----
 
   /** Makes this incarnation known. Resolves when it has a lease, or is being stopped. */
@@ -171,8 +175,10 @@ export class ShardNode implements Shard {
     this.#stopReporting = this.#dependencies.metrics.onRender(() => {
       const tenures = this.#ownership.tenures.values();
       reportShard(this.#dependencies.metrics, { lookups: this.#lookups, tenures, leaseLeftMs: this.leaseLeftMs });
+      if (!this.#exclusive) this.#health.report();
     });
     if (this.#exclusive) await this.#startAlone();
+    else void this.#health.run();
     void this.#watch();
     void this.#maintain();
     if (this.#ready || this.#state !== 'running') return;
@@ -282,15 +288,27 @@ export class ShardNode implements Shard {
     }
   }
 
+  #createHealthWatch(): HealthWatch {
+    return new HealthWatch({
+      ...this.#dependencies,
+      tenures: () => this.#ownership.tenures.values(),
+      steadySinceMs: () => this.#session.steadySinceMs,
+      othersProvenAtMs: () => this.#membership.othersProvenAtMs(this.incarnation),
+      loopBackHealthy: this.#options.loopBackHealthy ?? (() => true),
+      reopen: (tenure, reason) => this.#loseTenure(tenure, reason),
+      stopped: () => this.#state !== 'running',
+    });
+  }
+
   #newSession(): Session {
     const { store, clock, log, metrics } = this.#dependencies;
-    const { shardName, address, meta, useful = () => true } = this.#options;
+    const { shardName, address, meta } = this.#options;
     return new Session(
       {
         store,
         clock,
         log,
-        useful,
+        health: this.#health,
         observe: ({ outcome, seconds }) => metrics.beatSeconds.observe({ outcome }, seconds),
         onEnded: (reason) => this.#joinAgain(reason),
       },
@@ -311,7 +329,7 @@ export class ShardNode implements Shard {
   }
 
   #createTenure(row: SlotRow, session: Session): Tenure {
-    const { store, clock, log } = this.#dependencies;
+    const { store, clock } = this.#dependencies;
     const { segmentSize, deadlineMs } = this.#options.meta;
     return new Tenure(row, session.incarnation, {
       store,
@@ -323,11 +341,14 @@ export class ShardNode implements Shard {
       operationsKeptMs: 2 * deadlineMs,
       leaseValid: () => session.leaseValid,
       ...this.#observers,
-      onLost: (tenure, reason) => {
-        log.error({ slot: tenure.slot, epoch: tenure.epoch, reason }, 'the slot was lost');
-        this.#ownership.lose(tenure);
-      },
+      onLost: (tenure, reason) => this.#loseTenure(tenure, reason),
     });
+  }
+
+  #loseTenure(tenure: Tenure, reason: string): void {
+    tenure.end(reason);
+    this.#dependencies.log.error({ slot: tenure.slot, epoch: tenure.epoch, reason }, 'the slot was lost');
+    this.#ownership.lose(tenure);
   }
 
   // ---- the port ----
@@ -358,10 +379,7 @@ export class ShardNode implements Shard {
 
   /** Fronts may look for the other slots at whoever lives. */
   #lookForNeighbours(): void {
-    const neighbours = this.#membership
-      .rows()
-      .filter(({ state, incarnation }) => state !== 'dead' && incarnation !== this.incarnation)
-      .map(({ shardName, address }) => ({ shardName, address }));
+    const neighbours = this.#membership.neighboursOf(this.incarnation);
     if (JSON.stringify(neighbours) === JSON.stringify(this.#neighbours)) return;
     this.#neighbours = neighbours;
     this.#peers.routesChanged();
@@ -373,27 +391,10 @@ export class ShardNode implements Shard {
       tenure.assertServing();
       return tenure;
     }
-    const row = this.#ownership.row(slot);
-    const owner = row?.owner === undefined ? undefined : this.#membership.row(row.owner);
-    if (row === undefined || owner === undefined || owner.state === 'dead' || owner.incarnation === this.incarnation) {
-      throw new ShardFailure('not-serving', `Slot ${slot} has no owner that is known here.`);
-    }
-    const { incarnation, address } = owner;
-    throw new ShardFailure('wrong-owner', `Slot ${slot} belongs to another shard.`, {
-      slot,
-      epoch: row.epoch,
-      incarnation,
-      address,
-    });
+    throw this.#ownership.notServing(slot, this.incarnation);
   }
 }
 
 export function createShardNode(dependencies: ShardNodeDependencies, options: ShardNodeOptions): ShardNode {
   return new ShardNode(dependencies, options);
-}
-
-function cursorSecrets(meta: Meta): CursorSecrets {
-  const [current, ...previous] = meta.cursorSecrets.map((text) => Buffer.from(text, 'base64url'));
-  assert(current !== undefined, 'the cluster has a cursor secret');
-  return [current, ...previous];
 }

@@ -16,6 +16,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Membership } from './membership.ts';
 import { claimSlot } from './recovery.ts';
 import type { Session } from './session.ts';
+import { ShardFailure } from './shard.ts';
 import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
 import { storeDeadline } from './store-calls.ts';
 import type { Tenure } from './tenure.ts';
@@ -105,15 +106,24 @@ export class Ownership {
     return [...this.#rows.values()].sort((left, right) => left.slot - right.slot);
   }
 
-  row(slot: number): SlotRow | undefined {
-    return this.#rows.get(slot);
-  }
-
   /** Whether the members have settled, and every slot that is this shard's among them is served by it. */
   get complete(): boolean {
     if (!this.#settled || this.#plan === undefined) return false;
     for (const slot of this.#plan.wanted) if (this.#tenures.get(slot)?.serving !== true) return false;
     return true;
+  }
+
+  /** Why this shard, as `incarnation`, does not answer for a slot: who owns it, as far as is known here. */
+  notServing(slot: number, incarnation: string): ShardFailure {
+    const row = this.#rows.get(slot);
+    const owner = row?.owner === undefined ? undefined : this.#ports.membership.row(row.owner);
+    if (row === undefined || owner === undefined || owner.state === 'dead' || owner.incarnation === incarnation) {
+      return new ShardFailure('not-serving', `Slot ${slot} has no owner that is known here.`);
+    }
+    const { epoch } = row;
+    const { address } = owner;
+    const belongsTo = { slot, epoch, incarnation: owner.incarnation, address };
+    return new ShardFailure('wrong-owner', `Slot ${slot} belongs to another shard.`, belongsTo);
   }
 
   /** Openings and releases that failed so far. */

@@ -27,11 +27,18 @@ export interface SessionPorts {
   readonly store: MemberStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Asked before each beat: whether this process does its work. Without beats its slots go to others. */
-  readonly useful: () => boolean;
+  /** Asked before each beat. */
+  readonly health: SessionHealth;
   readonly observe: (beat: { readonly outcome: 'stood' | 'unknown' | 'withheld'; readonly seconds: number }) => void;
   /** Once: this incarnation is dead for good, without having left. */
   readonly onEnded: (reason: string) => void;
+}
+
+export interface SessionHealth {
+  /** Without beats the slots go to other shards. */
+  readonly healthy: boolean;
+  /** When this process was last seen to do its work, on the monotonic clock. The next beat tells of it. */
+  readonly provenAtMs: number;
 }
 
 export interface SessionOptions {
@@ -47,6 +54,8 @@ interface BeatAttempt {
   readonly startMs: number;
   /** Wall clock minus monotonic clock when it began. */
   readonly wallOffsetMs: number;
+  /** What it tells of the health of this process. */
+  readonly provenAtMs: number;
 }
 
 export class Session {
@@ -57,6 +66,8 @@ export class Session {
   /** Attempts by number, those that may stand: the one that does and later ones. */
   readonly #attempts = new Map<number, BeatAttempt>();
   #standing = 0;
+  #healthyBeat = 0;
+  #toldProvenAtMs = Number.NEGATIVE_INFINITY;
   #lastNumber = 0;
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
   #wallOffsetMs = 0;
@@ -160,7 +171,8 @@ export class Session {
 
   #startAttempt(): BeatAttempt {
     const startMs = this.#ports.clock.monotonicMs();
-    return { startMs, wallOffsetMs: this.#ports.clock.wallMs() - startMs };
+    const { provenAtMs } = this.#ports.health;
+    return { startMs, wallOffsetMs: this.#ports.clock.wallMs() - startMs, provenAtMs };
   }
 
   /** Whether the row is known to stand. An incarnation is inserted once and never again after it was seen. */
@@ -170,7 +182,7 @@ export class Session {
     const attempt = this.#attempts.get(0) ?? this.#startAttempt();
     this.#attempts.set(0, attempt);
     const startedAtMs = Math.round(attempt.startMs + attempt.wallOffsetMs);
-    const member: MemberRow = { incarnation, shardName, address, state: 'alive', beat: 0, startedAtMs };
+    const member: MemberRow = { incarnation, shardName, address, state: 'alive', beat: 0, healthyBeat: 0, startedAtMs };
     try {
       const outcome = await store.insertMember(member, clock.monotonicMs() + BEAT_TIMEOUT_MS);
       if (outcome.row?.state === 'dead') this.#lose('The member was declared dead before it could join.');
@@ -187,11 +199,11 @@ export class Session {
     await this.#pause(BEAT_INTERVAL_MS);
     while (!this.ended) {
       const startMs = clock.monotonicMs();
-      if (this.#ports.useful()) {
+      if (this.#ports.health.healthy) {
         withheld = false;
         await this.#beat();
       } else {
-        if (!withheld) log.error('this process does not do its work: no beats, so that its slots go to other shards');
+        if (!withheld) log.error('this shard is unhealthy: no heartbeats, so that its slots go to other shards');
         withheld = true;
         this.#ports.observe({ outcome: 'withheld', seconds: 0 });
       }
@@ -222,12 +234,15 @@ export class Session {
     this.#attempts.set(beat, attempt);
     const state = this.#state === 'draining' ? 'draining' : 'alive';
     this.#drainUntold = false;
+    // Told again until a beat stands that has told it.
+    const healthyBeat = attempt.provenAtMs > this.#toldProvenAtMs ? beat : this.#healthyBeat;
     try {
       const { applied, row } = await store.beatMember(
-        { incarnation, expectedBeat: this.#standing, beat, state },
+        { incarnation, expectedBeat: this.#standing, beat, healthyBeat, state },
         attempt.startMs + BEAT_TIMEOUT_MS,
       );
       this.#observe('stood', attempt);
+      if (row !== undefined) this.#healthyBeat = row.healthyBeat;
       if (applied) this.#stand(beat);
       else if (row === undefined) this.#lose('The row of the member is gone.');
       else if (row.state === 'dead') this.#lose('Another member has declared this one dead.');
@@ -251,6 +266,7 @@ export class Session {
     if (nowMs - this.#stoodAtMs > STEADY_GAP_MS_MAX) this.#steadySinceMs = nowMs;
     this.#stoodAtMs = nowMs;
     this.#standing = beat;
+    this.#toldProvenAtMs = Math.max(this.#toldProvenAtMs, attempt.provenAtMs);
     for (const number of this.#attempts.keys()) if (number < beat) this.#attempts.delete(number);
     this.#leaseUntilMs = this.#options.exclusive ? Number.POSITIVE_INFINITY : attempt.startMs + this.#options.leaseMs;
     this.#wallOffsetMs = attempt.wallOffsetMs;

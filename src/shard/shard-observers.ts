@@ -14,23 +14,27 @@ export interface Lookups {
 /** One line in so long says that the state tables cannot be written: every slot tries, over and over. */
 const FAILURE_LOG_MS = 10_000;
 
-/** Of all tenures of one shard. */
+/** Of all tenures of one shard. `wrote` is told of what stands. */
 export function tenureObservers(
   metrics: Metrics,
   log: Log,
   clock: Clock,
+  wrote: (part: 'append' | 'apply') => void,
 ): Pick<TenureDependencies, 'observeAppend' | 'observeState'> {
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   return {
     observeAppend: ({ outcome, seconds, operations }) => {
       metrics.appends.inc({ outcome });
       if (outcome !== 'committed') return;
+      wrote('append');
       metrics.appendSeconds.observe(seconds);
       metrics.appendBatchOperations.observe(operations);
     },
     observeState: (outcome) => {
       if ('rows' in outcome) {
         metrics.stateWrites.inc(outcome.rows);
+        // An entry without rows was not written anywhere.
+        if (outcome.rows > 0) wrote('apply');
         return;
       }
       metrics.stateWriteFailures.inc();

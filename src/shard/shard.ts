@@ -211,6 +211,9 @@ export interface Routes {
   readonly members?: readonly MemberAddress[];
 }
 
+/** What operators are told of a member; its health is between shards. */
+export type ClusterMember = Omit<MemberRow, 'healthyBeat'>;
+
 export interface MemberAddress {
   readonly shardName: string;
   /** host:port */
@@ -296,7 +299,7 @@ export interface ShardConnection {
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
   exportGrants(handle: number, query: PageQuery): Promise<Page<Grant>>;
   listSlots(): Promise<SlotsReport>;
-  listMembers(): Promise<readonly MemberRow[]>;
+  listMembers(): Promise<readonly ClusterMember[]>;
   readLoad(): Promise<Load>;
 
   /** What cannot be is cut down or left out. */

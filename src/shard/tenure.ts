@@ -101,6 +101,11 @@ export class Tenure {
     return this.#appender?.queueLength ?? 0;
   }
 
+  /** Since when an append, and the state of what was appended, have been waited for; undefined: nothing is. */
+  get waits(): { readonly appendSinceMs: number | undefined; readonly applySinceMs: number | undefined } {
+    return { appendSinceMs: this.#appender?.settlingSinceMs, applySinceMs: this.#applier?.waitingSinceMs };
+  }
+
   get checkpointSeq(): number {
     return this.#applier?.checkpointSeq ?? 0;
   }

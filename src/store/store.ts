@@ -149,6 +149,8 @@ export interface MemberRow {
   readonly state: 'alive' | 'draining' | 'dead';
   /** A new number at every attempt to beat. */
   readonly beat: number;
+  /** The last of those numbers with which the member told that it had just been seen to do its work; 0: none. */
+  readonly healthyBeat: number;
   /** Wall clock of the insertion, ms. */
   readonly startedAtMs: number;
 }
@@ -156,12 +158,13 @@ export interface MemberRow {
 export interface MemberStore {
   /** Inserts if there is no row of that incarnation. */
   insertMember(member: MemberRow, deadline: DeadlineMs): Promise<ConditionalOutcome<MemberRow>>;
-  /** Sets beat (and `alive` or `draining`) if the member is not dead and its beat is `expectedBeat`. */
+  /** Sets beat, healthy beat (and `alive` or `draining`) if the member is not dead and its beat is `expectedBeat`. */
   beatMember(
     beat: {
       readonly incarnation: string;
       readonly expectedBeat: number;
       readonly beat: number;
+      readonly healthyBeat: number;
       readonly state: 'alive' | 'draining';
     },
     deadline: DeadlineMs,

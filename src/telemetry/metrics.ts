@@ -55,6 +55,9 @@ export interface Metrics {
   readonly checkpointLagEntries: Gauge;
   readonly leaseSeconds: Gauge;
   readonly beatSeconds: Histogram<'outcome'>;
+  readonly shardUnhealthy: Gauge<'part'>;
+  readonly stuckSlots: Gauge<'work'>;
+  readonly healthProbes: Counter<'part' | 'outcome'>;
   readonly slotMoves: Counter<'kind'>;
   readonly sessionsLost: Counter;
   readonly limitRefusals: Counter<'type'>;
@@ -226,9 +229,15 @@ export function createMetrics(): Metrics {
     }),
     beatSeconds: new Histogram({
       name: 'grantd_beat_seconds',
-      help: 'Duration of the beats of this shard, by outcome: stood, unknown (timed out) or withheld (this process does not do its work).',
+      help: 'Duration of the beats of this shard, by outcome: stood, unknown (timed out) or withheld (this shard is unhealthy).',
       labelNames: ['outcome'],
       buckets: SECONDS_BUCKETS,
+      registers,
+    }),
+    healthProbes: new Counter({
+      name: 'grantd_health_probes_total',
+      help: 'Writes that change nothing, made where this shard has nothing to write, by part (append or apply) and outcome: ok or failed.',
+      labelNames: ['part', 'outcome'],
       registers,
     }),
     slotMoves: new Counter({
@@ -327,6 +336,18 @@ function createSummedGauges(registers: Registry[]) {
     tenantsUncounted: new Gauge({
       name: 'grantd_tenants_uncounted',
       help: 'Tenants whose grants are being counted, so that no limit of their number holds yet.',
+      registers,
+    }),
+    shardUnhealthy: new Gauge({
+      name: 'grantd_shard_unhealthy',
+      help: 'Whether this shard does not do its work, by part (append, apply or loop-back): 1 while it sends no heartbeats for that, so that its slots go to others, 0.5 while no other shard shows that it could do better.',
+      labelNames: ['part'],
+      registers,
+    }),
+    stuckSlots: new Gauge({
+      name: 'grantd_stuck_slots',
+      help: 'Slots of this shard in which work has waited for 10 s and none was done, by work: append or apply.',
+      labelNames: ['work'],
       registers,
     }),
     leaseSeconds: new Gauge({

@@ -8,6 +8,7 @@ import { ALL_SCOPES, type ScopeMask } from '../../src/core/scopes.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
 import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
 import { type Grant, isRelation, type Namespace, relationOf, type TupleColumns } from '../../src/core/tuples.ts';
+import type { ClusterMember } from '../../src/shard/shard.ts';
 import {
   type Attempt,
   type FrontReport,
@@ -26,7 +27,6 @@ import {
   type TenantStatus,
   type UsageMinute,
 } from '../../src/shard/shard.ts';
-import type { MemberRow } from '../../src/store/store.ts';
 
 export interface FakeKey extends ListedKey {
   readonly hash: string;
@@ -50,7 +50,7 @@ export class FakeWorld {
   readonly slots: number;
   /** Who owns a slot now, by slot; an empty incarnation: released. */
   readonly owners = new Map<number, SlotOwner>();
-  readonly members = new Map<string, MemberRow>();
+  readonly members = new Map<string, ClusterMember>();
 
   constructor(slots = 4) {
     this.slots = slots;

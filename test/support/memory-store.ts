@@ -161,8 +161,8 @@ export class MemoryStore implements Store {
     });
   }
 
-  beatMember(...[{ incarnation, expectedBeat, beat, state }, deadline]: Arguments<'beatMember'>): Answer<'beatMember'> {
-    return this.#run('beatMember', deadline, () => this.#setMember(incarnation, expectedBeat, { beat, state }));
+  beatMember(...[{ incarnation, expectedBeat, ...next }, deadline]: Arguments<'beatMember'>): Answer<'beatMember'> {
+    return this.#run('beatMember', deadline, () => this.#setMember(incarnation, expectedBeat, next));
   }
 
   declareDead(...[{ incarnation, beat }, deadline]: Arguments<'declareDead'>): Answer<'declareDead'> {

@@ -48,6 +48,7 @@ export function createMember(change: Partial<MemberRow> = {}): MemberRow {
     address: '127.0.0.1:7000',
     state: 'alive',
     beat: 1,
+    healthyBeat: 0,
     startedAtMs: 1_700_000_000_000,
     ...change,
   };

@@ -3,7 +3,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import type { DeadlineMs, MemberRow, MemberStore } from '../store.ts';
 import { type ConditionalRows, compareAndSet, RememberedRows } from './compare-and-set.ts';
-import { isNullAt, MEMBER_COLUMNS, memberRowOf, textAt } from './rows.ts';
+import { MEMBER_COLUMNS, memberRowOf, textAt } from './rows.ts';
 import type { Value } from './session.ts';
 import { TableScan, type TableScanPorts } from './table-scan.ts';
 
@@ -25,8 +25,9 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
   });
   /** Of the last listing: a member that has come since is not seen by its key. */
   let listed: readonly string[] | undefined;
-  const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
-  const update = `UPDATE ${table} SET state = ?, beat = ? WHERE incarnation = ?
+  const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
+  // The healthy beat is no part of the condition: it changes with the beat alone, and members of earlier programs have none.
+  const update = `UPDATE ${table} SET state = ?, beat = ?, healthy_beat = ? WHERE incarnation = ?
     IF shard_name = ? AND address = ? AND state = ? AND beat = ? AND started_at_ms = ?`;
   const remove = `DELETE FROM ${table} WHERE incarnation = ? IF state = 'dead'`;
   const remembered = new RememberedRows<string, MemberRow>();
@@ -41,11 +42,13 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
   const conditionalRows = (deadline: DeadlineMs): ConditionalRows<string, MemberRow> => ({
     read: (incarnation) => readMember(incarnation, deadline),
     async replace(before, after) {
-      const values = [after.state, BigInt(after.beat), before.incarnation, ...valuesOf(before)];
+      const set = [after.state, BigInt(after.beat), BigInt(after.healthyBeat)];
+      const values = [...set, before.incarnation, ...valuesOf(before)];
       const answer = await session.conditional(update, values, deadline);
       if (answer === undefined) throw new GrantdError('unavailable', 'The change of a member was not answered.');
       if (answer['[applied]'] === true) return undefined;
-      return isNullAt(answer, 'state') ? 'none' : memberRowOf(answer, before.incarnation);
+      // The answer shows the columns of the condition alone.
+      return (await readMember(before.incarnation, deadline)) ?? 'none';
     },
   });
 
@@ -53,7 +56,11 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
     async insertMember(member, deadline) {
       const { incarnation } = member;
       remembered.set(incarnation, undefined);
-      const answer = await session.conditional(insert, [incarnation, ...valuesOf(member)], deadline);
+      const answer = await session.conditional(
+        insert,
+        [incarnation, ...valuesOf(member), BigInt(member.healthyBeat)],
+        deadline,
+      );
       if (answer === undefined) throw new GrantdError('unavailable', 'The insertion of a member was not answered.');
       const applied = answer['[applied]'] === true;
       const standing = applied ? { ...member } : memberRowOf(answer, incarnation);
@@ -61,9 +68,9 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
       return { applied, row: standing };
     },
 
-    beatMember: ({ incarnation, expectedBeat, beat, state }, deadline) =>
+    beatMember: ({ incarnation, expectedBeat, beat, healthyBeat, state }, deadline) =>
       compareAndSet(conditionalRows(deadline), remembered, incarnation, (row) =>
-        row.state !== 'dead' && row.beat === expectedBeat ? { ...row, beat, state } : undefined,
+        row.state !== 'dead' && row.beat === expectedBeat ? { ...row, beat, healthyBeat, state } : undefined,
       ),
 
     declareDead: ({ incarnation, beat }, deadline) =>

@@ -153,6 +153,13 @@ export const MIGRATIONS: readonly Migration[] = [
       `ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS counted_from bigint`,
     ],
   },
+  {
+    version: 3,
+    // Programs of earlier versions leave the column alone, and so tell nothing of their health.
+    servesFrom: 1,
+    name: 'the health that members tell with their heartbeats',
+    statements: (keyspace) => [`ALTER TABLE ${keyspace}.members ADD IF NOT EXISTS healthy_beat bigint`],
+  },
 ];
 
 /** The schema that this program is made for. */

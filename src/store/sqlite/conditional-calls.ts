@@ -110,11 +110,11 @@ function createMemberCalls(
   const read = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members WHERE incarnation = ?`);
   const insert = prepare(
     database,
-    `INSERT INTO members (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO members (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   const beat = prepare(
     database,
-    "UPDATE members SET beat = ?, state = ? WHERE incarnation = ? AND state <> 'dead' AND beat = ?",
+    "UPDATE members SET beat = ?, healthy_beat = ?, state = ? WHERE incarnation = ? AND state <> 'dead' AND beat = ?",
   );
   const declare = prepare(
     database,
@@ -122,10 +122,12 @@ function createMemberCalls(
   );
   const remove = prepare(database, "DELETE FROM members WHERE incarnation = ? AND state = 'dead'");
   return {
-    insertMember: ({ incarnation, shardName, address, state, beat: first, startedAtMs }) =>
-      outcome(insert.run(incarnation, shardName, address, state, first, startedAtMs), read, incarnation, memberRowOf),
-    beatMember: ({ incarnation, expectedBeat, beat: next, state }) =>
-      outcome(beat.run(next, state, incarnation, expectedBeat), read, incarnation, memberRowOf),
+    insertMember: ({ incarnation, shardName, address, state, beat: first, startedAtMs, healthyBeat }) => {
+      const inserted = insert.run(incarnation, shardName, address, state, first, startedAtMs, healthyBeat);
+      return outcome(inserted, read, incarnation, memberRowOf);
+    },
+    beatMember: ({ incarnation, expectedBeat, beat: next, healthyBeat, state }) =>
+      outcome(beat.run(next, healthyBeat, state, incarnation, expectedBeat), read, incarnation, memberRowOf),
     declareDead: ({ incarnation, beat: seen }) =>
       outcome(declare.run(incarnation, seen), read, incarnation, memberRowOf),
     removeMember: (incarnation) => {

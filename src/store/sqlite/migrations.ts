@@ -160,4 +160,11 @@ CREATE TABLE grant_counts (
 ALTER TABLE checkpoints ADD COLUMN counted_from INTEGER;
 `,
   },
+  {
+    version: 4,
+    name: 'the health that members tell with their heartbeats',
+    sql: `
+ALTER TABLE members ADD COLUMN healthy_beat INTEGER NOT NULL DEFAULT 0;
+`,
+  },
 ];

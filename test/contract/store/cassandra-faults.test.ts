@@ -84,7 +84,13 @@ async function startBeating(store: Store): Promise<Loop> {
   let last = 0;
   return new Loop(async () => {
     last += 1;
-    const beat = { incarnation: member.incarnation, expectedBeat: standing, beat: last, state: 'alive' } as const;
+    const beat = {
+      incarnation: member.incarnation,
+      expectedBeat: standing,
+      beat: last,
+      healthyBeat: 0,
+      state: 'alive',
+    } as const;
     const { applied, row } = await store.beatMember(beat, now() + BEAT_TIMEOUT_MS);
     assert.ok(row !== undefined && row.beat <= last && row.beat >= standing);
     assert.ok(!applied || row.beat === last);

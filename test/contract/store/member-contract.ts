@@ -19,22 +19,28 @@ export function defineMemberContract(context: StoreContext): void {
     it('beats from the expected number to the next, alive or draining', async () => {
       const member = createMember();
       await context.store().insertMember(member, soon());
-      const beat = (expectedBeat: number, next: number, state: 'alive' | 'draining') =>
-        context.store().beatMember({ incarnation: member.incarnation, expectedBeat, beat: next, state }, soon());
-      assert.deepEqual(await beat(2, 3, 'alive'), { applied: false, row: member });
-      assert.deepEqual(await beat(1, 2, 'alive'), { applied: true, row: { ...member, beat: 2 } });
-      assert.deepEqual(await beat(1, 3, 'alive'), { applied: false, row: { ...member, beat: 2 } });
-      const draining = { ...member, beat: 3, state: 'draining' };
-      assert.deepEqual(await beat(2, 3, 'draining'), { applied: true, row: draining });
-      assert.deepEqual(await beat(3, 4, 'draining'), { applied: true, row: { ...draining, beat: 4 } });
-      const back = { ...member, beat: 5 };
-      assert.deepEqual(await beat(4, 5, 'alive'), { applied: true, row: back });
+      const { incarnation } = member;
+      const beat = (expectedBeat: number, next: number, state: 'alive' | 'draining', healthyBeat: number) =>
+        context.store().beatMember({ incarnation, expectedBeat, beat: next, healthyBeat, state }, soon());
+      assert.deepEqual(await beat(2, 3, 'alive', 3), { applied: false, row: member });
+      const second = { ...member, beat: 2, healthyBeat: 2 };
+      assert.deepEqual(await beat(1, 2, 'alive', 2), { applied: true, row: second });
+      assert.deepEqual(await beat(1, 3, 'alive', 3), { applied: false, row: second });
+      const draining = { ...second, beat: 3, state: 'draining' };
+      assert.deepEqual(await beat(2, 3, 'draining', 2), { applied: true, row: draining });
+      assert.deepEqual(await beat(3, 4, 'draining', 2), { applied: true, row: { ...draining, beat: 4 } });
+      const back = { ...member, beat: 5, healthyBeat: 5 };
+      assert.deepEqual(await beat(4, 5, 'alive', 5), { applied: true, row: back });
+      assert.deepEqual(
+        (await context.store().listMembers(soon())).find((row) => row.incarnation === incarnation),
+        back,
+      );
     });
 
     it('answers a beat or a declaration without a row with no row', async () => {
       const incarnation = newIncarnation();
       const none = { applied: false, row: undefined };
-      const beat = { incarnation, expectedBeat: 1, beat: 2, state: 'alive' } as const;
+      const beat = { incarnation, expectedBeat: 1, beat: 2, healthyBeat: 0, state: 'alive' } as const;
       assert.deepEqual(await context.store().beatMember(beat, soon()), none);
       assert.deepEqual(await context.store().declareDead({ incarnation, beat: 1 }, soon()), none);
       assert.equal(await context.store().readMember(incarnation, soon()), undefined);
@@ -60,8 +66,8 @@ export function defineMemberContract(context: StoreContext): void {
       await context.store().declareDead({ incarnation, beat: 1 }, soon());
       const dead = { applied: false, row: { ...member, state: 'dead' } };
       for (const state of ['alive', 'draining'] as const) {
-        const beat = await context.store().beatMember({ incarnation, expectedBeat: 1, beat: 2, state }, soon());
-        assert.deepEqual(beat, dead);
+        const beat = { incarnation, expectedBeat: 1, beat: 2, healthyBeat: 2, state };
+        assert.deepEqual(await context.store().beatMember(beat, soon()), dead);
       }
       assert.deepEqual(await context.store().declareDead({ incarnation, beat: 1 }, soon()), dead);
       assert.deepEqual(await context.store().insertMember(member, soon()), dead);
@@ -72,8 +78,8 @@ export function defineMemberContract(context: StoreContext): void {
         const member = createMember();
         const { incarnation } = member;
         await context.store().insertMember(member, soon());
-        const beat = () =>
-          context.store().beatMember({ incarnation, expectedBeat: 1, beat: 2, state: 'alive' }, soon());
+        const next = { incarnation, expectedBeat: 1, beat: 2, healthyBeat: 2, state: 'alive' } as const;
+        const beat = () => context.store().beatMember(next, soon());
         const declare = () => context.store().declareDead({ incarnation, beat: 1 }, soon());
         const outcomes = await Promise.all(round % 2 === 0 ? [beat(), declare()] : [declare(), beat()]);
         assert.equal(outcomes.filter((outcome) => outcome.applied).length, 1);

@@ -54,42 +54,42 @@ describe('the loop-back call of a shard', () => {
     );
   });
 
-  it('is useful while it is answered', async () => {
+  it('is healthy while it is answered', async () => {
     await clock.advance(60_000);
-    assert.equal(loopBack.useful, true);
+    assert.equal(loopBack.healthy, true);
     assert.equal(dials, 1);
   });
 
   it('judges nothing before the first answer', async () => {
     up = false;
     await clock.advance(60_000);
-    assert.equal(loopBack.useful, true);
+    assert.equal(loopBack.healthy, true);
     up = true;
     await clock.advance(5000);
     up = false;
     await clock.advance(11_000);
-    assert.equal(loopBack.useful, false);
+    assert.equal(loopBack.healthy, false);
   });
 
-  it('is not useful once there was no answer for 10 s, over a new connection either, and is again with the next', async () => {
+  it('is not healthy once there was no answer for 10 s, over a new connection either, and is again with the next', async () => {
     await clock.advance(3000);
     hanging = true;
     await clock.advance(8000);
-    assert.equal(loopBack.useful, true);
+    assert.equal(loopBack.healthy, true);
     assert.ok(dials > 1);
     await clock.advance(3500);
-    assert.equal(loopBack.useful, false);
+    assert.equal(loopBack.healthy, false);
     hanging = false;
     await clock.advance(5000);
-    assert.equal(loopBack.useful, true);
+    assert.equal(loopBack.healthy, true);
   });
 
   it('judges nothing by a time in which the process itself stood still', async () => {
     await clock.advance(3000);
     clock.stall(20_000);
-    assert.equal(loopBack.useful, true);
+    assert.equal(loopBack.healthy, true);
     await clock.advance(500);
-    assert.equal(loopBack.useful, true);
+    assert.equal(loopBack.healthy, true);
   });
 
   it('ends when it is closed', async () => {
@@ -132,7 +132,7 @@ describe('the loop-back call over gRPC', () => {
       // What was asked before is still answered.
       await server.close();
       for (let round = 0; round < 120; round += 1) await clock.advance(100);
-      assert.equal(loopBack.useful, false);
+      assert.equal(loopBack.healthy, false);
     });
   }
 });

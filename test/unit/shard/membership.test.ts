@@ -55,11 +55,50 @@ describe('membership', () => {
     let beat = 1;
     await watch(20_000, async () => {
       const { incarnation } = other;
-      await store.beatMember({ incarnation, expectedBeat: beat, beat: beat + 1, state: 'alive' }, soon());
+      await store.beatMember(
+        { incarnation, expectedBeat: beat, beat: beat + 1, healthyBeat: 0, state: 'alive' },
+        soon(),
+      );
       beat += 1;
     });
     assert.equal(await stateOf(other.incarnation), 'alive');
     assert.equal(await stateOf(self.incarnation), 'alive');
+  });
+
+  it('knows when another member that takes slots last told of its health, and not from first sight', async () => {
+    const never = Number.NEGATIVE_INFINITY;
+    const provenAtMs = () => membership.othersProvenAtMs(self.incarnation);
+    const late = createMember({ incarnation: 'inc_c', shardName: 'c', beat: 9, healthyBeat: 9 });
+    await store.insertMember(late, soon());
+    await membership.scan();
+    assert.equal(provenAtMs(), never);
+    let beat = 1;
+    const tell = async (healthyBeat: number, state: 'alive' | 'draining' = 'alive') => {
+      await clock.advance(500);
+      const { incarnation } = other;
+      const next = { incarnation, expectedBeat: beat, beat: beat + 1, healthyBeat, state };
+      assert.ok((await store.beatMember(next, soon())).applied);
+      beat += 1;
+      await membership.scan();
+    };
+    await tell(0);
+    assert.equal(provenAtMs(), never);
+    await tell(3);
+    const toldAtMs = clock.monotonicMs();
+    assert.equal(provenAtMs(), toldAtMs);
+    assert.equal(membership.othersProvenAtMs(other.incarnation), never, 'by itself nobody proves anything');
+    await tell(3);
+    // A row that an older answer shows once more.
+    await tell(2);
+    await tell(3);
+    assert.equal(provenAtMs(), toldAtMs);
+    await tell(7, 'draining');
+    assert.equal(provenAtMs(), never);
+    await tell(7);
+    assert.equal(provenAtMs(), clock.monotonicMs() - 500);
+    await store.declareDead({ incarnation: other.incarnation, beat }, soon());
+    await membership.scan();
+    assert.equal(provenAtMs(), never);
   });
 
   it('counts anew after a gap of its own scans', async () => {
@@ -92,7 +131,7 @@ describe('membership', () => {
     await membership.scan();
     await clock.advance(50);
     const { incarnation } = other;
-    await store.beatMember({ incarnation, expectedBeat: 1, beat: 2, state: 'alive' }, soon());
+    await store.beatMember({ incarnation, expectedBeat: 1, beat: 2, healthyBeat: 0, state: 'alive' }, soon());
     await membership.declareSilent(observer());
     assert.equal(await stateOf(incarnation), 'alive');
     assert.equal(membership.row(incarnation)?.beat, 2);

@@ -23,7 +23,7 @@ describe('a session', () => {
   let fault: (operation: StoreOperation, call: number) => Fault | undefined;
   let session: Session;
   let ended: string[];
-  let useful: boolean;
+  let health: { healthy: boolean; provenAtMs: number };
 
   const soon = () => clock.monotonicMs() + 60_000;
   const later = (delayMs: number) => () => new Promise<void>((resolve) => void clock.setTimer(resolve, delayMs));
@@ -35,7 +35,7 @@ describe('a session', () => {
 
   const create = (exclusive = false) =>
     new Session(
-      { store, clock, log, useful: () => useful, observe: () => {}, onEnded: (reason) => ended.push(reason) },
+      { store, clock, log, health, observe: () => {}, onEnded: (reason) => ended.push(reason) },
       {
         incarnation: new IdFactory(clock, random).create('inc'),
         shardName: 'shard-1',
@@ -57,7 +57,7 @@ describe('a session', () => {
     fault = () => undefined;
     ({ store, faults } = delayedStore(memory, clock, { fault: (operation, call) => fault(operation, call) }));
     ended = [];
-    useful = true;
+    health = { healthy: true, provenAtMs: Number.NEGATIVE_INFINITY };
     session = create();
   });
 
@@ -131,7 +131,7 @@ describe('a session', () => {
   it('ends when its row is gone, or holds a beat that it did not make', async () => {
     await join();
     const { incarnation, beat } = await row();
-    await memory.beatMember({ incarnation, expectedBeat: beat, beat: 99, state: 'alive' }, soon());
+    await memory.beatMember({ incarnation, expectedBeat: beat, beat: 99, healthyBeat: 0, state: 'alive' }, soon());
     await clock.advance(500);
     assert.match(ended[0] ?? '', /beat 99/);
 
@@ -169,15 +169,34 @@ describe('a session', () => {
     assert.equal(session.leaseValid, true);
   });
 
-  it('withholds its beats while the process does not do its work', async () => {
+  it('withholds its beats while it is unhealthy', async () => {
     await join();
-    useful = false;
+    health.healthy = false;
     await clock.advance(4000);
     assert.equal((await row()).beat, 1);
     assert.equal(session.leaseValid, false);
-    useful = true;
+    health.healthy = true;
     await clock.advance(600);
     assert.equal(session.leaseValid, true);
+  });
+
+  it('tells of its health with the next beat, once, and again until that beat is known to stand', async () => {
+    await join();
+    assert.equal((await row()).healthyBeat, 0);
+    health.provenAtMs = clock.monotonicMs() + 100;
+    await clock.advance(1000);
+    const { beat, healthyBeat } = await row();
+    assert.deepEqual([beat, healthyBeat], [3, 2]);
+
+    health.provenAtMs = clock.monotonicMs() + 100;
+    fault = (operation) => (operation === 'beatMember' ? { kind: 'fail-before' } : undefined);
+    await clock.advance(500);
+    assert.equal((await row()).healthyBeat, 2);
+    fault = () => undefined;
+    await clock.advance(500);
+    assert.deepEqual(await row(), { ...(await row()), beat: 5, healthyBeat: 5 });
+    await clock.advance(2000);
+    assert.equal((await row()).healthyBeat, 5);
   });
 
   it('tells at once that it drains, and leaves so that nobody waits for its lease', async () => {

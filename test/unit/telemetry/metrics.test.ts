@@ -10,6 +10,7 @@ const BOUNDED_LABELS = new Set([
   'operation',
   'status',
   'outcome',
+  'part',
   'bucket',
   'type',
   'reason',
