@@ -320,9 +320,9 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     return this.read(number, ACCESS.listKeys, async ({ memory }) => {
       await memory.keys.pin();
       try {
-        const stored = await this.#keyUses(memory);
         const keys = [...memory.keys.rows.values()].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
         const page = pageOf(this.dependencies, ['keys', memory.tenantId], query, keys, ({ keyId }) => keyId);
+        const stored = await this.#keyUses(memory, page.items);
         const items = page.items.map((key) => {
           const usedAtMs = memory.keyUses.get(key.keyId)?.usedAtMs ?? stored.get(key.keyId);
           return listedKey(key, usedAtMs);
@@ -334,9 +334,10 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     });
   }
 
-  async #keyUses(memory: TenantMemory): Promise<ReadonlyMap<KeyId, number>> {
+  async #keyUses(memory: TenantMemory, keys: readonly ApiKeyRecord[]): Promise<ReadonlyMap<KeyId, number>> {
     const { store, clock } = this.dependencies;
-    return readFromStore(store.listKeyUses(memory.tenantId, storeDeadline(clock)));
+    const keyIds = keys.map(({ keyId }) => keyId);
+    return readFromStore(store.listKeyUses(memory.tenantId, keyIds, storeDeadline(clock)));
   }
 }
 

@@ -13,6 +13,7 @@ import { Lane } from './lane.ts';
 import type { CallMap, FlatGrants, ReadCalls, WorkerSettings, WriteCalls } from './messages.ts';
 import { parseRelation } from './rows.ts';
 import { toStateBatch } from './state-batch.ts';
+import { TrailExpiry } from './trail-expiry.ts';
 
 /** Pages written, roughly, after which the checkpointer is asked to move the write-ahead log into the database. */
 const CHECKPOINT_PAGES = 4000;
@@ -89,6 +90,7 @@ class SqliteStore implements Store {
   #pagesWritten = 0;
   #checkpointing = false;
   #closing: Promise<void> | undefined;
+  readonly #trailExpiry: TrailExpiry;
 
   constructor(lanes: Lanes, hold: DirectoryHold, clock: Clock, meta: Meta | undefined) {
     this.#writer = lanes.writer;
@@ -97,6 +99,10 @@ class SqliteStore implements Store {
     this.#hold = hold;
     this.#clock = clock;
     this.#meta = meta;
+    this.#trailExpiry = new TrailExpiry(clock, (beforeMonth, after, deadline) => {
+      this.#notePages(100);
+      return this.#writer.call('expireTrail', [beforeMonth, after], deadline);
+    });
   }
 
   async readMeta(deadline: DeadlineMs): Promise<Meta | undefined> {
@@ -211,9 +217,8 @@ class SqliteStore implements Store {
     return this.#reader.call('listNamespaces', [tenantId], deadline);
   }
 
-  listKeys(...args: Parameters<Store['listKeys']>): ReturnType<Store['listKeys']> {
-    const [tenantId, deadline] = args;
-    return this.#reader.call('listKeys', [tenantId], deadline);
+  listKeys(query: Parameters<Store['listKeys']>[0], deadline: DeadlineMs): ReturnType<Store['listKeys']> {
+    return this.#reader.call('listKeys', [query], deadline);
   }
 
   listTenants(query: Parameters<Store['listTenants']>[0], deadline: DeadlineMs): ReturnType<Store['listTenants']> {
@@ -230,8 +235,8 @@ class SqliteStore implements Store {
   }
 
   listKeyUses(...args: Parameters<Store['listKeyUses']>): ReturnType<Store['listKeyUses']> {
-    const [tenantId, deadline] = args;
-    return this.#reader.call('listKeyUses', [tenantId], deadline);
+    const [tenantId, keyIds, deadline] = args;
+    return this.#reader.call('listKeyUses', [tenantId, keyIds], deadline);
   }
 
   writeKeyUse(...args: Parameters<Store['writeKeyUse']>): Promise<void> {
@@ -239,8 +244,9 @@ class SqliteStore implements Store {
     return this.#writer.call('writeKeyUse', [tenantId, keyId, usedAtMs], deadline);
   }
 
-  removeGone(grants: Parameters<Store['removeGone']>[0], deadline: DeadlineMs): Promise<void> {
-    return this.#writer.call('removeGone', [grants], deadline, grants.length * STATE_ROW_WEIGHT);
+  removeGone(rows: Parameters<Store['removeGone']>[0], deadline: DeadlineMs): Promise<void> {
+    this.#notePages(rows.length);
+    return this.#writer.call('removeGone', [rows], deadline, rows.length * STATE_ROW_WEIGHT);
   }
 
   purgeTenant(...args: Parameters<Store['purgeTenant']>): Promise<boolean> {
@@ -250,6 +256,7 @@ class SqliteStore implements Store {
   }
 
   close(): Promise<void> {
+    this.#trailExpiry.close();
     this.#closing ??= closeLanes(this.#lanes).then(() => this.#hold.release());
     return this.#closing;
   }
