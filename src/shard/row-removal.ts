@@ -4,8 +4,8 @@
 //
 // Nothing applied later brings a row back: state holds, behind the checkpoint, every entry up to the stamps that are removed,
 // and whatever comes afterwards has a greater stamp. A revoked key and a deleted tenant never live again. A subject can:
-// its row goes where the store has no grant of it, live or gone, and none was committed since the read began; the first
-// grant that it is given later writes the row again, and its stamp is greater.
+// its row goes where state has no grant of it, live or gone, so that it had none at the stamp; and the first grant that it
+// is given since writes the row again, with a greater stamp (operations.ts).
 
 import { assertNever } from '../core/assert.ts';
 import type { TenantId } from '../core/ids.ts';
@@ -111,7 +111,7 @@ async function removeEmptySubjects(
   }
 }
 
-/** Neither in memory, nor in the store (not even one that is gone), nor on its way there. */
+/** Not even one that is gone: it had none at the stamp, and has had none since that state holds by now. */
 async function hasNoGrant(
   { store, clock }: RemovalPorts,
   tenure: Tenure,
@@ -120,9 +120,8 @@ async function hasNoGrant(
   const memory = tenure.tenants.get(tenantId);
   // The subjects of a tenant that is being deleted say what there is to remove.
   if (memory === undefined || isLeaving(memory.tenant) || memory.pages.holdsSome(subject)) return false;
-  const delta = memory.pages.openDelta(subject);
   const { grants, next } = await store.listGrants({ tenantId, subject, limit: 1 }, storeDeadline(clock));
-  return grants.length === 0 && next === undefined && delta.size === 0;
+  return grants.length === 0 && next === undefined;
 }
 
 /** What was found left behind, for a bounded time: the next round goes on. */

@@ -155,39 +155,81 @@ test('a subject goes with its last grant, and no earlier', async () => {
   slot.kill();
 });
 
-test('a subject that is granted something while its row is removed stays listed', async () => {
-  for (const held of ['listGrants', 'removeGone'] as const) {
+/** Grants something to a subject whose row `remove` is about to remove, when the row and when its grants are looked at. */
+async function grantMeanwhile(
+  { memory, slot, tenantId, handle }: Opened,
+  held: 'listGrants' | 'removeGone',
+  remove: () => Promise<unknown>,
+): Promise<void> {
+  slot.faults.turn('hold', [held]);
+  const removing = remove();
+  await waitFor(() => slot.faults.heldCalls() === 1, `a held ${held}`);
+  assert.equal((await slot.grant(handle, tuple('user:a', 'doc:2'))).kind, 'created');
+  if (held === 'removeGone') await slot.applied();
+  slot.faults.restore([held]);
+  await removing;
+  await slot.applied();
+  assert.deepEqual(await subjectRows(memory, tenantId), ['user:a']);
+  const exported = await readAll((cursor) => slot.connection.exportGrants(handle, { limit: 5, cursor }));
+  assert.ok(exported.some(({ subject, object }) => subject === 'user:a' && object === 'doc:2'));
+  slot.kill();
+}
+
+for (const held of ['listGrants', 'removeGone'] as const) {
+  test(`a subject that is granted something while the log is trimmed stays listed: ${held}`, async () => {
     const opened = await openSlot();
-    const { wall, memory, slot, tenantId, handle } = opened;
+    const { wall, memory, slot, handle } = opened;
     await slot.grant(handle, tuple('user:a', 'doc:1'));
     await slot.revoke(handle, tuple('user:a', 'doc:1'));
-    for (let entry = 0; entry < 2 * SEGMENT_SIZE; entry += 1)
+    for (let entry = 0; entry < 2 * SEGMENT_SIZE; entry += 1) {
       await slot.grant(handle, tuple('user:filler', `doc:${entry}`));
+    }
     await slot.tenure.checkpointed();
     wall.ms += HOUR_MS + 1000;
-    let removing = false;
-    const hold = { listGrants: 'listGrants', removeGone: 'removeGone' } as const;
-    // The grants of the segment go first; then its subjects are looked at, and go.
-    const removeGone = memory.removeGone.bind(memory);
-    memory.removeGone = async (rows, deadline) => {
-      await removeGone(rows, deadline);
-      if (!removing) {
-        removing = true;
-        slot.faults.turn('hold', [hold[held]]);
-      }
-    };
-    const trimming = trimLog(portsOf(slot), slot.tenure);
-    await waitFor(() => slot.faults.heldCalls() === 1, `a held ${held}`);
-    assert.equal((await slot.grant(handle, tuple('user:a', 'doc:2'))).kind, 'created');
-    if (held === 'removeGone') await slot.applied();
-    slot.faults.restore([held]);
-    await trimming;
-    await slot.applied();
-    assert.deepEqual(await subjectRows(memory, tenantId), ['user:a']);
-    const exported = await readAll((cursor) => slot.connection.exportGrants(handle, { limit: 5, cursor }));
-    assert.ok(exported.some(({ subject, object }) => subject === 'user:a' && object === 'doc:2'));
-    slot.kill();
-  }
+    await grantMeanwhile(opened, held, async () => {
+      slot.faults.restore([held]);
+      // The grants of the segment go first; then its subjects are looked at, and go.
+      const removeGone = memory.removeGone.bind(memory);
+      memory.removeGone = async (rows, deadline) => {
+        await removeGone(rows, deadline);
+        memory.removeGone = removeGone;
+        slot.faults.turn('hold', [held]);
+      };
+      await trimLog(portsOf(slot), slot.tenure);
+    });
+  });
+
+  test(`a subject that is granted something while leftovers are removed stays listed: ${held}`, async () => {
+    const opened = await openSlot();
+    const { memory, slot, tenantId } = opened;
+    await slot.tenure.checkpointed();
+    await memory.writeState([{ kind: 'subject', tenantId, subject: 'user:a', stamp: 1000 }], soon());
+    slot.tenure.tenants.get(tenantId)?.noteEmpty('user:a');
+    // Its page is in memory, so that the grant needs no read that is held.
+    await slot.check(opened.handle, tuple('user:a', 'doc:2'));
+    await grantMeanwhile(opened, held, () => removeLeftovers(portsOf(slot), slot.tenure));
+  });
+}
+
+test('leftovers are not removed before no replay of the log can bring them back', async () => {
+  const { memory, slot, tenantId, handle } = await openSlot();
+  const { keyId } = await slot.createKey(handle, tenantId);
+  await slot.connection.revokeKey(handle, attempt(), keyId);
+  await slot.applied();
+  const memoryOf = slot.tenure.tenants.get(tenantId) ?? assert.fail();
+  memoryOf.keySweep = { stamp: undefined, after: undefined };
+  slot.faults.turn('fail-before', ['writeCheckpoint']);
+  const removing = removeLeftovers(portsOf(slot), slot.tenure);
+  const before = slot.faults.calls('writeCheckpoint');
+  await waitFor(() => slot.faults.calls('writeCheckpoint') > before + 1);
+  assert.equal(slot.faults.calls('removeGone'), 0);
+  slot.faults.restore(['writeCheckpoint']);
+  await removing;
+  assert.deepEqual((await keyRows(memory, tenantId)).revoked, []);
+  const heir = await slot.restart();
+  await heir.tenure.checkpointed();
+  assert.deepEqual((await keyRows(memory, tenantId)).revoked, []);
+  heir.kill();
 });
 
 test('a subject too large for a page is listed again once it is granted something after its row went', async () => {
