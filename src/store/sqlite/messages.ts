@@ -68,7 +68,7 @@ export type StateCalls = Calls<'removeSegment' | 'writeCheckpoint' | 'writeKeyUs
    * Removes a bounded part of what is older than the month in the audit log of the tenants behind `after`. Results in the
    * tenant behind which to go on; undefined: nothing is left.
    */
-  readonly expireTrail: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
+  readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
 };
 
 /** A page of grants: relation, object, grant id, created at (ms) of each, one after another. */

@@ -8,12 +8,12 @@ import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { DeadlineMs, GrantRow, LogRecord, Meta, StateWrite, Store } from '../store.ts';
+import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
 import { Lane } from './lane.ts';
 import type { CallMap, FlatGrants, ReadCalls, WorkerSettings, WriteCalls } from './messages.ts';
 import { parseRelation } from './rows.ts';
 import { toStateBatch } from './state-batch.ts';
-import { TrailExpiry } from './trail-expiry.ts';
 
 /** Pages written, roughly, after which the checkpointer is asked to move the write-ahead log into the database. */
 const CHECKPOINT_PAGES = 4000;
@@ -90,7 +90,7 @@ class SqliteStore implements Store {
   #pagesWritten = 0;
   #checkpointing = false;
   #closing: Promise<void> | undefined;
-  readonly #trailExpiry: TrailExpiry;
+  readonly #auditLogExpiry: AuditLogExpiry;
 
   constructor(lanes: Lanes, hold: DirectoryHold, clock: Clock, meta: Meta | undefined) {
     this.#writer = lanes.writer;
@@ -99,9 +99,9 @@ class SqliteStore implements Store {
     this.#hold = hold;
     this.#clock = clock;
     this.#meta = meta;
-    this.#trailExpiry = new TrailExpiry(clock, (beforeMonth, after, deadline) => {
+    this.#auditLogExpiry = new AuditLogExpiry(clock, (beforeMonth, after, deadline) => {
       this.#notePages(100);
-      return this.#writer.call('expireTrail', [beforeMonth, after], deadline);
+      return this.#writer.call('expireAuditLog', [beforeMonth, after], deadline);
     });
   }
 
@@ -256,7 +256,7 @@ class SqliteStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#trailExpiry.close();
+    this.#auditLogExpiry.close();
     this.#closing ??= closeLanes(this.#lanes).then(() => this.#hold.release());
     return this.#closing;
   }

@@ -132,11 +132,11 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     `DELETE FROM key_uses WHERE tenant = ?1 AND key_id = ?2
        AND NOT EXISTS (SELECT 1 FROM keys WHERE tenant = ?1 AND key_id = ?2)`,
   );
-  const nextTrail = prepare(
+  const nextAudited = prepare(
     database,
     'SELECT tenant, month FROM changes WHERE tenant > ? ORDER BY tenant, month LIMIT 1',
   );
-  const removeTrail = prepare(
+  const removeAudited = prepare(
     database,
     `DELETE FROM changes WHERE (tenant, month, seq, position) IN
        (SELECT tenant, month, seq, position FROM changes WHERE tenant = ? AND month < ?
@@ -199,14 +199,14 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
       removeGrantCount.run(slot, tenantId, stamp);
       return true;
     },
-    *expireTrail(beforeMonth, after) {
+    *expireAuditLog(beforeMonth, after) {
       let passed = after;
       for (let steps = 0; steps < EXPIRE_STEPS_MAX; steps += 1) {
         // The first row of a tenant is of its oldest month.
-        const row = nextTrail.get(passed);
+        const row = nextAudited.get(passed);
         if (row === undefined) return undefined;
         const old = textAt(row, 1) < beforeMonth;
-        const removed = old ? removeTrail.run(textAt(row, 0), beforeMonth, ROWS_PER_STEP) : 0;
+        const removed = old ? removeAudited.run(textAt(row, 0), beforeMonth, ROWS_PER_STEP) : 0;
         if (removed < ROWS_PER_STEP) passed = textAt(row, 0);
         yield;
       }

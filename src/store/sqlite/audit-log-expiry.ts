@@ -18,7 +18,7 @@ const MS_PER_DAY = 24 * 3_600_000;
 /** Removes a part of what is older than the month; the tenant behind which to go on, undefined: nothing is left. */
 type RemovePart = (beforeMonth: string, after: string, deadline: DeadlineMs) => Promise<string | undefined>;
 
-export class TrailExpiry {
+export class AuditLogExpiry {
   readonly #clock: Clock;
   readonly #removePart: RemovePart;
   #timer: Timer;
