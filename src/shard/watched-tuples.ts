@@ -27,7 +27,7 @@ export interface WatchedTuple {
 
 /** Takes what a page knows of it. */
 export function takeFrom(page: SubjectPage, tuple: WatchedTuple): void {
-  tuple.facts ??= page.find(tuple.relation, tuple.object);
+  if (tuple.facts === undefined) tuple.facts = page.find(tuple.relation, tuple.object);
 }
 
 /** The parts hold no white space, so the key is unambiguous. */
