@@ -26,8 +26,8 @@ const ROWS_PER_CALL = 500;
 const SUBJECTS_AT_ONCE = 16;
 /** Rows of tenants and keys that are looked at in one step. */
 const ROWS_PER_STEP = 1000;
-/** For so long one slot's leftovers may hold up the maintenance of the others; the next round goes on. */
-const LEFTOVERS_MS_PER_ROUND = 500;
+/** For so long, or one step, one slot's leftovers may hold up the maintenance of the others; the next round goes on. */
+const LEFTOVERS_MS_PER_ROUND = 250;
 /** After a failure they are left alone for so long: every copy has to take part, and one may be away. */
 const LEFTOVERS_RETRY_MS = 60_000;
 
@@ -134,10 +134,10 @@ export async function removeLeftovers(ports: RemovalPorts, tenure: Tenure): Prom
     await removeDeletedTenants(ports, tenure, goesOn);
     for (const memory of tenure.tenants.values()) {
       if (memory.keySweep === undefined && memory.emptySubjects === undefined) continue;
-      if (!goesOn()) return;
       if (isLeaving(memory.tenant)) continue;
       await removeRevokedKeys(ports, tenure, memory, goesOn);
       await removeNotedSubjects(ports, tenure, memory);
+      if (!goesOn()) return;
     }
   } catch (error) {
     tenure.leftovers.notBeforeMs = clock.monotonicMs() + LEFTOVERS_RETRY_MS;
@@ -158,7 +158,7 @@ async function removeDeletedTenants(ports: RemovalPorts, tenure: Tenure, goesOn:
   if (leftovers.deletedTenants === undefined) return;
   const stamp = await settledStamp(tenure);
   let after: TenantId | undefined = leftovers.deletedTenants.after;
-  while (goesOn()) {
+  do {
     const query = { slot, limit: ROWS_PER_STEP, ...(after === undefined ? {} : { after }) };
     const tenants = await store.listTenants(query, storeDeadline(clock));
     const deleted = tenants.filter(({ state }) => state === 'deleted');
@@ -166,9 +166,8 @@ async function removeDeletedTenants(ports: RemovalPorts, tenure: Tenure, goesOn:
     await removeRows(ports, tenure, rows);
     after = tenants.at(ROWS_PER_STEP - 1)?.tenantId;
     leftovers.deletedTenants = after === undefined ? undefined : { after };
-    if (after === undefined) return;
     await yieldTurn(clock);
-  }
+  } while (after !== undefined && goesOn());
 }
 
 async function removeRevokedKeys(
@@ -182,16 +181,15 @@ async function removeRevokedKeys(
   if (memory.keySweep === undefined) return;
   const stamp = memory.keySweep.stamp ?? (await settledStamp(tenure));
   let { after } = memory.keySweep;
-  while (goesOn()) {
+  do {
     const query = { tenantId, limit: ROWS_PER_STEP, ...(after === undefined ? {} : { after }) };
     const { revoked, next } = await store.listKeys(query, storeDeadline(clock));
     const rows = revoked.map((keyId): RemovableRow => ({ kind: 'key', tenantId, keyId, stamp }));
     await removeRows(ports, tenure, rows);
     after = next;
     memory.keySweep = after === undefined ? undefined : { stamp, after };
-    if (after === undefined) return;
     await yieldTurn(clock);
-  }
+  } while (after !== undefined && goesOn());
 }
 
 async function removeNotedSubjects(ports: RemovalPorts, tenure: Tenure, memory: TenantMemory): Promise<void> {
