@@ -19,7 +19,7 @@ import type { Row, Session, Value } from './session.ts';
 const PIECES_AT_ONCE = 16;
 /** Grants that go lie scattered among those that stand, so that a piece takes long; the others lie side by side. */
 const GRANTS_PER_PIECE = 32;
-const ROWS_PER_PIECE = 256;
+const ROWS_PER_PIECE = 512;
 /** Rows read at first to find how far a run goes, and at most. */
 const RUN_ROWS_FIRST = 2;
 const RUN_ROWS_MAX = 1024;
