@@ -7,7 +7,8 @@ import { ALL_SCOPES } from '../core/scopes.ts';
 import { isLeaving, type Tenant } from '../core/tenants.ts';
 import type { MemberRow } from '../store/store.ts';
 import { ACCESS } from './call-access.ts';
-import { exportGrants, listSubjectGrants, listSubjects } from './listings.ts';
+import { exportGrants, listSubjects } from './enumerations.ts';
+import { listSubjectGrants } from './listings.ts';
 import { LoadWindow, mergeLoads } from './load.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from './operations.ts';
 import type {
@@ -146,9 +147,7 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
 
   async listSubjects(number: number, query: PageQuery): Promise<Page<string>> {
     this.#assertOperator();
-    return this.read(number, ACCESS.listSubjects, ({ tenure, memory }) =>
-      listSubjects(this.dependencies, tenure, memory, query),
-    );
+    return this.read(number, ACCESS.listSubjects, (listing) => listSubjects(this.dependencies, listing, query));
   }
 
   async listSubjectGrants(
@@ -156,8 +155,8 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     query: PageQuery & { subject: string },
   ): ReturnType<ShardConnection['listSubjectGrants']> {
     this.#assertOperator();
-    return this.read(number, ACCESS.listSubjectGrants, ({ tenure, memory }) =>
-      listSubjectGrants(this.dependencies, tenure, memory, query),
+    return this.read(number, ACCESS.listSubjectGrants, (listing) =>
+      listSubjectGrants(this.dependencies, listing, query),
     );
   }
 
@@ -180,9 +179,7 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
 
   async exportGrants(number: number, query: PageQuery): ReturnType<ShardConnection['exportGrants']> {
     this.#assertOperator();
-    return this.read(number, ACCESS.exportGrants, ({ tenure, memory }) =>
-      exportGrants(this.dependencies, tenure, memory, query),
-    );
+    return this.read(number, ACCESS.exportGrants, (listing) => exportGrants(this.dependencies, listing, query));
   }
 
   async listSlots(): Promise<SlotsReport> {

@@ -1,29 +1,29 @@
 // Listings: ascending by bytes, by key set, so that what is there throughout appears exactly once. A subject whose
 // page is whole is listed from memory, in the order that the page keeps. One that is too large is read from the state tables
 // under a delta opened at the start of the read, and the page is put together in one synchronous step, in which no more than
-// a bounded number of changes is looked at. Everything that enumerates a tenant (subjects, export) first waits until
-// state holds every commit that precedes the call. Nothing here sorts.
+// a bounded number of changes is looked at. Nothing here sorts.
+//
+// A page is bounded in what is read for it as well as in what it gives: a subject may have millions of rows that are gone.
+// Where the bound is reached first it holds what was found by then, even nothing, and its cursor leads on from there. And
+// the reading ends once nobody waits for it.
 
 import type { Clock } from '../core/clock.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../core/cursors.ts';
 import { GrantdError } from '../core/errors.ts';
-import { SUBJECT_BUCKETS } from '../core/slots.ts';
 import { compareUtf8, type Grant, isRelation, type Relation, relationNumber, relationOf } from '../core/tuples.ts';
 import type { GrantRow, StateStore } from '../store/store.ts';
 import { firstAfter, searchText } from './object-order.ts';
 import type { Page, PageQuery } from './shard.ts';
-import { readFromStore, storeDeadline, yieldTurn } from './store-calls.ts';
+import { yieldTurn } from './store-calls.ts';
 import type { SubjectDelta } from './subject-deltas.ts';
 import type { SubjectPage } from './subject-page.ts';
 import type { TenantMemory } from './tenant-memory.ts';
 import type { Tenure } from './tenure.ts';
 
 /** Rows read at once while looking for live ones. */
-const ROWS_PER_READ_MIN = 256;
-/** Subjects whose grants an export reads at once, at most. It begins with one, so that large subjects are not read in vain. */
-const SUBJECTS_AT_ONCE_MAX = 64;
-/** Subjects put in order in one step: each is compared with one of every bucket. */
-const SUBJECTS_PER_STEP = 100;
+export const ROWS_PER_READ_MIN = 256;
+/** Rows, live and gone, that are read for one page: some tenths of a second at a store that is not slow. */
+export const ROWS_PER_PAGE_MAX = 10_000;
 /** Changes to a subject since its listing began that are looked at in one step. */
 const CHANGES_MAX = 500;
 /** A listing whose subject has had more than that begins again, so often. */
@@ -35,7 +35,15 @@ export interface ListingContext {
   readonly secrets: CursorSecrets;
 }
 
-type Position = readonly string[];
+/** Whose listing it is. */
+export interface Listing {
+  readonly tenure: Tenure;
+  readonly memory: TenantMemory;
+  /** To be asked after each read of the store: throws where nobody waits for the response any more. */
+  readonly assertWanted: () => void;
+}
+
+export type Position = readonly string[];
 
 /** Positions and scopes are lists of strings; JSON keeps their parts apart. */
 export function positionOf(
@@ -57,12 +65,12 @@ export function cursorAt(context: ListingContext, scope: readonly string[], posi
   return createCursor(context.secrets, scope, JSON.stringify(position));
 }
 
-const relationAt = (text: string | undefined): Relation => {
+export const relationAt = (text: string | undefined): Relation => {
   if (text === undefined || !isRelation(text)) throw new GrantdError('invalid-cursor', '"cursor" holds no position.');
   return text;
 };
 
-interface RowPosition {
+export interface RowPosition {
   readonly relation: Relation;
   readonly object: string;
 }
@@ -72,30 +80,29 @@ const compareRows = (left: RowPosition, right: RowPosition): number =>
 
 export async function listObjects(
   context: ListingContext,
-  tenure: Tenure,
-  memory: TenantMemory,
+  listing: Listing,
   query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
 ): Promise<Page<string>> {
+  const { memory } = listing;
   const { subject, relation, namespace, limit } = query;
   const scope = ['objects', memory.tenantId, subject, relation, namespace ?? ''];
   // No object equals its namespace and colon, so the first one follows it.
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const after = positionOf(context, scope, query.cursor)?.[0] ?? prefix;
   const page = await pageInMemory(memory, subject);
-  const objects =
+  const { rows, rest } =
     page === undefined
-      ? await sparseRows(context, tenure, memory, {
+      ? await sparseRows(context, listing, {
           subject,
           relation,
           after: { relation, object: after },
           prefix,
           limit: limit + 1,
-        }).then((rows) => rows.map(({ object }) => object))
-      : wholeObjects(page.objects(relationNumber(relation) ?? 0), after, prefix, limit + 1);
-  const items = objects.slice(0, limit);
-  const last = items.at(-1);
-  const more = objects.length > limit && last !== undefined;
-  return { items, nextCursor: more ? cursorAt(context, scope, [last]) : undefined };
+        }).then(({ rows: found, rest: next }) => ({ rows: found.map(({ object }) => object), rest: next }))
+      : { rows: wholeObjects(page.objects(relationNumber(relation) ?? 0), after, prefix, limit + 1), rest: undefined };
+  const items = rows.slice(0, limit);
+  const next = rows.length > limit ? items.at(-1) : rest?.object;
+  return { items, nextCursor: next === undefined ? undefined : cursorAt(context, scope, [next]) };
 }
 
 /** The whole page of a subject where it is in memory or small; good until the next await. */
@@ -116,23 +123,22 @@ function wholeObjects(sorted: readonly string[], after: string, prefix: string, 
 
 export async function listSubjectGrants(
   context: ListingContext,
-  tenure: Tenure,
-  memory: TenantMemory,
+  listing: Listing,
   query: PageQuery & { subject: string },
 ): Promise<Page<Grant>> {
+  const { memory } = listing;
   const { subject, limit } = query;
   const scope = ['grants', memory.tenantId, subject];
   const position = positionOf(context, scope, query.cursor);
   const after = position && { relation: relationAt(position[0]), object: position[1] ?? '' };
   const page = await pageInMemory(memory, subject);
-  const rows =
+  const { rows, rest } =
     page === undefined
-      ? await sparseRows(context, tenure, memory, { subject, relation: undefined, after, prefix: '', limit: limit + 1 })
-      : page.grantsAfter(after, limit + 1);
+      ? await sparseRows(context, listing, { subject, relation: undefined, after, prefix: '', limit: limit + 1 })
+      : { rows: page.grantsAfter(after, limit + 1), rest: undefined };
   const items = rows.slice(0, limit).map((row) => ({ subject, ...row }));
-  const last = items.at(-1);
-  const more = rows.length > limit && last !== undefined;
-  return { items, nextCursor: more ? cursorAt(context, scope, [last.relation, last.object]) : undefined };
+  const next = rows.length > limit ? items.at(-1) : rest;
+  return { items, nextCursor: next && cursorAt(context, scope, [next.relation, next.object]) };
 }
 
 interface RowsQuery {
@@ -143,19 +149,21 @@ interface RowsQuery {
   readonly limit: number;
 }
 
+interface FoundRows {
+  readonly rows: readonly GrantRow[];
+  /** Where reading goes on, had it to stop; undefined: at the end, or at the limit. */
+  readonly rest: RowPosition | undefined;
+}
+
 /** Up to `limit` live grants of a subject that has no whole page in memory. */
-async function sparseRows(
-  context: ListingContext,
-  tenure: Tenure,
-  memory: TenantMemory,
-  query: RowsQuery,
-): Promise<readonly GrantRow[]> {
+async function sparseRows(context: ListingContext, listing: Listing, query: RowsQuery): Promise<FoundRows> {
+  const { tenure, memory } = listing;
   for (let tries = 0; tries < LISTING_TRIES; tries += 1) {
     const delta = memory.pages.openDelta(query.subject);
     // What waits for write-behind is in the state tables a moment later.
     if (delta.size > CHANGES_MAX) await tenure.applied();
     else {
-      const rows = await rowsUnder(context, memory, delta, query);
+      const rows = await rowsUnder(context, listing, delta, query);
       if (rows !== undefined) return rows;
     }
   }
@@ -165,28 +173,32 @@ async function sparseRows(
 /** Undefined where more was committed meanwhile than can be looked at in one step. */
 async function rowsUnder(
   context: ListingContext,
-  memory: TenantMemory,
+  { memory, assertWanted }: Listing,
   delta: SubjectDelta,
   query: RowsQuery,
-): Promise<readonly GrantRow[] | undefined> {
+): Promise<FoundRows | undefined> {
   const { subject, relation, limit } = query;
+  const rowsPerRead = Math.max(limit, ROWS_PER_READ_MIN);
   const read: GrantRow[] = [];
   let { after } = query;
-  while (true) {
+  for (let looked = rowsPerRead; ; looked += rowsPerRead) {
     const { grants, next } = await memory.pages.readRows({
       subject,
       ...(relation === undefined ? {} : { relation }),
       ...(after === undefined ? {} : { after }),
-      limit: Math.max(limit, ROWS_PER_READ_MIN),
+      limit: rowsPerRead,
     });
+    assertWanted();
     read.push(...grants);
     if (delta.size > CHANGES_MAX) return undefined;
     const past = grants.some(({ object }) => !object.startsWith(query.prefix));
-    const ended = next === undefined || past;
+    const end = past || next?.object.startsWith(query.prefix) !== true ? undefined : next;
+    const full = looked + rowsPerRead > ROWS_PER_PAGE_MAX;
     // Of what was read, no more than was changed since can be missing.
-    if (ended || read.length >= limit) {
-      const rows = underDelta(read, delta, query, past ? undefined : next);
-      if (ended || rows.length >= limit) return rows.slice(0, limit);
+    if (end === undefined || full || read.length >= limit) {
+      const rows = underDelta(read, delta, query, end);
+      if (rows.length >= limit) return { rows: rows.slice(0, limit), rest: undefined };
+      if (end === undefined || full) return { rows, rest: end };
     }
     after = next;
     await yieldTurn(context.clock);
@@ -234,140 +246,6 @@ function lowest(count: number, holds: (index: number) => boolean): number {
     else low = middle + 1;
   }
   return low;
-}
-
-interface Bucket {
-  readonly bucket: number;
-  /** Read and not given yet, ascending. */
-  found: readonly string[];
-  given: number;
-  after: string | undefined;
-  ended: boolean;
-}
-
-/** Subjects of a tenant after `after`, ascending over all buckets. */
-async function subjectsAfter(
-  context: ListingContext,
-  memory: TenantMemory,
-  after: string | undefined,
-  limit: number,
-): Promise<string[]> {
-  const buckets: readonly Bucket[] = Array.from({ length: SUBJECT_BUCKETS }, (_, bucket) => ({
-    bucket,
-    found: [],
-    given: 0,
-    after,
-    ended: false,
-  }));
-  // Subjects are spread evenly, so that few buckets are asked twice.
-  const perBucket = Math.ceil((2 * limit) / SUBJECT_BUCKETS) + 1;
-  const subjects: string[] = [];
-  while (true) {
-    const empty = buckets.filter(({ found, given, ended }) => given === found.length && !ended);
-    await Promise.all(empty.map((bucket) => readBucket(context, memory, bucket, perBucket)));
-    for (let step = 0; step < SUBJECTS_PER_STEP; step += 1) {
-      const first = firstOf(buckets);
-      if (first === undefined) return subjects;
-      subjects.push(first.found[first.given] ?? '');
-      first.given += 1;
-      if (subjects.length === limit) return subjects;
-      // What it holds next may come before anything that is there.
-      if (first.given === first.found.length && !first.ended) break;
-    }
-    await yieldTurn(context.clock);
-  }
-}
-
-async function readBucket(context: ListingContext, memory: TenantMemory, of: Bucket, limit: number): Promise<void> {
-  const { store, clock } = context;
-  const { tenantId } = memory;
-  const { bucket, after } = of;
-  of.found = await readFromStore(
-    store.listSubjects({ tenantId, bucket, limit, ...(after === undefined ? {} : { after }) }, storeDeadline(clock)),
-  );
-  of.given = 0;
-  of.after = of.found.at(-1);
-  of.ended = of.found.length < limit;
-}
-
-/** The one whose next subject comes first; undefined: there is no more. */
-function firstOf(buckets: readonly Bucket[]): Bucket | undefined {
-  let first: Bucket | undefined;
-  for (const bucket of buckets) {
-    const subject = bucket.found[bucket.given];
-    if (subject === undefined) continue;
-    if (first === undefined || compareUtf8(subject, first.found[first.given] ?? '') < 0) first = bucket;
-  }
-  return first;
-}
-
-export async function listSubjects(
-  context: ListingContext,
-  tenure: Tenure,
-  memory: TenantMemory,
-  query: PageQuery,
-): Promise<Page<string>> {
-  const scope = ['subjects', memory.tenantId];
-  const after = positionOf(context, scope, query.cursor)?.[0];
-  await tenure.applied();
-  const subjects = await subjectsAfter(context, memory, after, query.limit + 1);
-  const items = subjects.slice(0, query.limit);
-  const last = items.at(-1);
-  const more = subjects.length > query.limit && last !== undefined;
-  return { items, nextCursor: more ? cursorAt(context, scope, [last]) : undefined };
-}
-
-/** Every live grant of a tenant, ascending by (subject, relation, object). */
-export async function exportGrants(
-  context: ListingContext,
-  tenure: Tenure,
-  memory: TenantMemory,
-  query: PageQuery,
-): Promise<Page<Grant>> {
-  const scope = ['export', memory.tenantId];
-  const position = positionOf(context, scope, query.cursor);
-  await tenure.applied();
-  const items: Grant[] = [];
-  let subject = position?.[0];
-  if (subject !== undefined && position !== undefined && position.length > 1) {
-    const after = { relation: relationAt(position[1]), object: position[2] ?? '' };
-    items.push(...(await liveGrants(memory, subject, after, query.limit + 1)));
-  }
-  for (let atOnce = 1; items.length <= query.limit; atOnce = Math.min(4 * atOnce, SUBJECTS_AT_ONCE_MAX)) {
-    const subjects = await subjectsAfter(context, memory, subject, atOnce);
-    const limit = query.limit + 1 - items.length;
-    const grants = await Promise.all(subjects.map((each) => liveGrants(memory, each, undefined, limit)));
-    items.push(...grants.flat());
-    subject = subjects.at(-1);
-    if (subjects.length < atOnce || subject === undefined) break;
-  }
-  const page = items.slice(0, query.limit);
-  const last = page.at(-1);
-  const more = items.length > query.limit && last !== undefined;
-  return {
-    items: page,
-    nextCursor: more ? cursorAt(context, scope, [last.subject, last.relation, last.object]) : undefined,
-  };
-}
-
-async function liveGrants(
-  memory: TenantMemory,
-  subject: string,
-  start: RowPosition | undefined,
-  limit: number,
-): Promise<Grant[]> {
-  const found: Grant[] = [];
-  let after = start;
-  while (true) {
-    const { grants, next } = await memory.pages.readRows({
-      subject,
-      ...(after === undefined ? {} : { after }),
-      limit: ROWS_PER_READ_MIN,
-    });
-    for (const grant of grants) found.push({ subject, ...grant });
-    if (found.length >= limit || next === undefined) return found.slice(0, limit);
-    after = next;
-  }
 }
 
 /** Items of an ascending list after a position: for tables small enough to be held whole. */

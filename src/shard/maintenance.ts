@@ -1,13 +1,14 @@
-// Maintenance of a tenure, between requests: trimming the log, removing the data of deleted tenants, keeping when keys
-// were last used. Each does a bounded part at a time and can be interrupted anywhere: what it did not finish it finds again.
+// Maintenance of a tenure, between requests: trimming the log, removing the data of deleted tenants and rows that nobody
+// needs any more (row-removal.ts), keeping when keys were last used. Each does a bounded part at a time and can be interrupted anywhere: what it did not finish it finds again.
 
 import type { Clock } from '../core/clock.ts';
 import { segmentOf } from '../core/slots.ts';
 import { isLeaving } from '../core/tenants.ts';
-import type { LogRecord, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { decodeEntry } from './entries.ts';
 import { decideTenantUpdate } from './operations.ts';
+import { removeLeftovers, removeRevoked } from './row-removal.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
 import type { TenantMemory } from './tenant-memory.ts';
 import type { Tenure } from './tenure.ts';
@@ -15,10 +16,6 @@ import type { Tenure } from './tenure.ts';
 /** `last_used_at` of a key is written at most this often. */
 export const KEY_USE_WRITE_MS = 5 * 60_000;
 const REQUEST_MS = 10_000;
-/** Entries that the trimmer holds at once: at most 16 MiB. */
-const TRIM_RECORDS = 16;
-/** Revoked grants really removed in one call. */
-const REMOVALS_PER_CALL = 500;
 /** For so long one slot's deleted tenants may hold up the maintenance of the others; the next round goes on. */
 const PURGE_MS_PER_ROUND = 1000;
 
@@ -30,8 +27,6 @@ export interface MaintenancePorts {
   readonly logRetentionMs: number;
   readonly createRequestId: () => string;
 }
-
-type Revocation = Parameters<Store['removeGone']>[0][number];
 
 /** One round. What fails is logged, and found again by the next. */
 export async function maintain(
@@ -45,6 +40,7 @@ export async function maintain(
     await purgeTenants(ports, tenure);
     await writeKeyUses(ports, tenure);
     if (options.trim && tenure.recalled) await trimLog(ports, tenure);
+    await removeLeftovers(ports, tenure);
   } catch (error) {
     ports.log.warn({ slot: tenure.slot, err: error }, 'maintenance was cut short; the next round goes on');
   }
@@ -52,7 +48,7 @@ export async function maintain(
 
 /**
  * Removes whole segments from the front of the log: those that state holds, that are older than the retention and not
- * the last one. Revoked grants in them are really removed first. Resolves with the number of segments removed.
+ * the last one. What was revoked in them is really removed first. Resolves with the number of segments removed.
  */
 export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<number> {
   const { store, clock, segmentSize } = ports;
@@ -78,34 +74,6 @@ export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<
     await yieldTurn(clock);
   }
   return removed;
-}
-
-/** Really removes the grants that were revoked in the segment at the front of the log. */
-async function removeRevoked(ports: MaintenancePorts, tenure: Tenure, end: number): Promise<void> {
-  const { store, clock } = ports;
-  for (let seq = tenure.first; seq < end && tenure.serving; seq += TRIM_RECORDS) {
-    const limit = Math.min(TRIM_RECORDS, end - seq);
-    for (const record of await store.readRecords(tenure.slot, seq, limit, storeDeadline(clock))) {
-      const revocations = revocationsOf(record);
-      for (let start = 0; start < revocations.length; start += REMOVALS_PER_CALL) {
-        await store.removeGone(revocations.slice(start, start + REMOVALS_PER_CALL), storeDeadline(clock));
-      }
-      await yieldTurn(clock);
-    }
-  }
-}
-
-function revocationsOf(record: LogRecord): Revocation[] {
-  const entry = decodeEntry(record);
-  const revocations: Revocation[] = [];
-  let stamp = entry.base;
-  for (const { tenantId, changes } of entry.operations) {
-    for (const change of changes) {
-      if (change.kind === 'grant-revoked') revocations.push({ tenantId, ...change.grant, stamp });
-      stamp += 1;
-    }
-  }
-  return revocations;
 }
 
 /** Removes the data of tenants that are being deleted, for a bounded time, then records that they are. */

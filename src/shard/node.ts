@@ -135,6 +135,7 @@ export class ShardNode implements Shard {
         rows: this.#ownership.rows(),
       }),
       lookups: this.#lookups,
+      deadlineMs: meta.deadlineMs,
       onRefused: (code) => metrics.limitRefusals.inc({ type: code }),
     });
   }

@@ -194,7 +194,7 @@ export function decideGrant(
         {
           kind: 'grant-created',
           grant: { subject, relation, object, grantId, createdAtMs },
-          newSubject: tuple.newSubject,
+          newSubject: !memory.pages.holdsSome(subject),
         },
       ],
     };

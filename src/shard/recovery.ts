@@ -269,13 +269,13 @@ export async function recallTail(
   }
 }
 
-/** Every tenant of a slot that is not wholly deleted, by the state tables. */
+/** Every tenant of a slot by the state tables, those that are wholly deleted included. */
 export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) {
   let after: TenantId | undefined;
   while (true) {
     const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
     const tenants = await ports.store.listTenants(query, storeDeadline(ports.clock));
-    for (const tenant of tenants) if (tenant.state !== 'deleted') yield tenant;
+    yield* tenants;
     after = tenants.at(-1)?.tenantId;
     if (tenants.length < TENANTS_PER_READ) return;
   }

@@ -72,6 +72,7 @@ export type GrantResult =
 
 export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
 
+/** May have fewer than `limit`, even none, although more follow. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   /** Where to go on; undefined at the end. */
@@ -91,7 +92,6 @@ export interface TrailQuery extends PageQuery {
   readonly untilMs?: number | undefined;
 }
 
-/** May have fewer than `limit`, even none, although more follow. */
 export interface TrailPage extends Page<TrailRow> {
   /**
    * Where the changes that are still to come will begin, oldest first, when everything until now has been given: on the
@@ -290,7 +290,7 @@ export interface ShardConnection {
     after: string | undefined;
     limit: number;
   }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: string | undefined }>;
-  /** Subjects that ever had a grant, ascending by bytes. */
+  /** Every subject that has a grant, and some that had one; ascending by bytes. */
   listSubjects(handle: number, query: PageQuery): Promise<Page<string>>;
   /** The live grants of one subject, ascending by (relation, object). */
   listSubjectGrants(handle: number, query: PageQuery & { subject: string }): Promise<Page<Grant>>;

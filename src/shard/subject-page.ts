@@ -64,6 +64,8 @@ export class SubjectPage extends Evictable {
   readonly #baseBytes: number;
   #tableBytes = 0;
   #formerBytes = 0;
+  /** Of a sparse page: a grant that there was when it was last heard of one. */
+  #witness: { readonly relation: number; readonly object: string } | undefined;
 
   constructor(subject: string, whole: boolean, onEvict: (page: SubjectPage) => void) {
     super();
@@ -86,6 +88,12 @@ export class SubjectPage extends Evictable {
   /** Live grants of a whole page; of a sparse one, tuples known, some counted twice. */
   get tuples(): number {
     return this.#table.size + (this.#former?.size ?? 0);
+  }
+
+  /** Whether the subject is known to have a grant now. */
+  get holdsSome(): boolean {
+    if (this.whole) return this.#table.size > 0;
+    return this.#witness !== undefined && this.holds(this.#witness.relation, this.#witness.object) === true;
   }
 
   /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
@@ -113,6 +121,7 @@ export class SubjectPage extends Evictable {
   /** Sets what holds for a tuple from now on. Costs a search and a move, however many grants there are. */
   set(relation: number, object: string, facts: GrantFacts | null): void {
     const bytes = GRANT_BYTES + bytesOfText(object);
+    if (!this.whole && facts !== null) this.#witness = { relation, object };
     if (facts === null && this.whole) {
       if (!this.#table.delete(relation, object)) return;
       this.#tableBytes -= bytes;

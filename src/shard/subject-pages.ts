@@ -121,6 +121,11 @@ export class SubjectPages {
     return this.#pages.size;
   }
 
+  /** Whether the subject is known to have a grant, of all that is committed until now. */
+  holdsSome(subject: string): boolean {
+    return this.#pages.get(subject)?.holdsSome === true;
+  }
+
   // ---- calls ----
 
   /** Makes one tuple known; it stays so until `release`. */
@@ -172,7 +177,6 @@ export class SubjectPages {
       takeFrom(page, tuple);
     }
     if (tuple.facts !== undefined) return tuple;
-    // A change of the subject: it is not new.
     tuple.facts = this.#deltas.find(subject, relation, object)?.facts;
     if (page !== undefined) this.#remember(page, tuple);
     return tuple;

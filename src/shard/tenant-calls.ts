@@ -3,6 +3,7 @@
 
 import { type ApiKeyRecord, hashApiKey } from '../core/api-keys.ts';
 import { assert } from '../core/assert.ts';
+import { GrantdError } from '../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import { slotOfTenant } from '../core/slots.ts';
@@ -11,7 +12,7 @@ import { columnsOf, type Namespace, type Relation, type TupleColumns } from '../
 import { appendTraced } from './append-spans.ts';
 import { ACCESS } from './call-access.ts';
 import { type Handle, HandleTable, sameHash, unauthorized } from './handles.ts';
-import { type ListingContext, listObjects, pageOf } from './listings.ts';
+import { type Listing, type ListingContext, listObjects, pageOf } from './listings.ts';
 import {
   type Decide,
   type DecideContext,
@@ -47,6 +48,8 @@ export interface TenantCallsDependencies extends ListingContext, DecideContext {
   /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
   readonly tenureOf: (slot: number) => Tenure;
   readonly lookups: { hits: number; misses: number };
+  /** Of a request: nobody waits for a response that takes longer. */
+  readonly deadlineMs: number;
 }
 
 /** Whose change it is. */
@@ -232,19 +235,23 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     number: number,
     query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
   ): Promise<Page<string>> {
-    return this.read(number, ACCESS.listObjects, ({ tenure, memory }) =>
-      listObjects(this.dependencies, tenure, memory, query),
-    );
+    return this.read(number, ACCESS.listObjects, (listing) => listObjects(this.dependencies, listing, query));
   }
 
-  /** A read under a handle: good when it starts and when it is answered. */
+  /** A read under a handle: good when it starts and when it is answered, and wanted until its deadline. */
   protected async read<Answer>(
     number: number,
     scope: ScopeMask,
-    read: (handle: Handle) => Promise<Answer>,
+    read: (listing: Listing) => Promise<Answer>,
   ): Promise<Answer> {
+    const { clock, deadlineMs } = this.dependencies;
     const handle = this.handles.use(number, scope);
-    const answer = await read(handle);
+    const untilMs = clock.monotonicMs() + deadlineMs;
+    const assertWanted = (): void => {
+      this.handles.assertGood(handle);
+      if (clock.monotonicMs() >= untilMs) throw new GrantdError('unavailable', 'The listing took too long.');
+    };
+    const answer = await read({ tenure: handle.tenure, memory: handle.memory, assertWanted });
     this.handles.assertGood(handle);
     return answer;
   }
@@ -320,9 +327,9 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     return this.read(number, ACCESS.listKeys, async ({ memory }) => {
       await memory.keys.pin();
       try {
-        const stored = await this.#keyUses(memory);
         const keys = [...memory.keys.rows.values()].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
         const page = pageOf(this.dependencies, ['keys', memory.tenantId], query, keys, ({ keyId }) => keyId);
+        const stored = await this.#keyUses(memory, page.items);
         const items = page.items.map((key) => {
           const usedAtMs = memory.keyUses.get(key.keyId)?.usedAtMs ?? stored.get(key.keyId);
           return listedKey(key, usedAtMs);
@@ -334,9 +341,10 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     });
   }
 
-  async #keyUses(memory: TenantMemory): Promise<ReadonlyMap<KeyId, number>> {
+  async #keyUses(memory: TenantMemory, keys: readonly ApiKeyRecord[]): Promise<ReadonlyMap<KeyId, number>> {
     const { store, clock } = this.dependencies;
-    return readFromStore(store.listKeyUses(memory.tenantId, storeDeadline(clock)));
+    const keyIds = keys.map(({ keyId }) => keyId);
+    return readFromStore(store.listKeyUses(memory.tenantId, keyIds, storeDeadline(clock)));
   }
 }
 

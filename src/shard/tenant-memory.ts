@@ -4,15 +4,16 @@
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assertNever } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { relationNumber } from '../core/tuples.ts';
-import type { Stamp } from '../store/store.ts';
+import type { Stamp, StateStore } from '../store/store.ts';
 import type { Change } from './changes.ts';
 import { GrantCount } from './grant-count.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { TenantDeletion } from './shard.ts';
-import { readFromStore, storeDeadline } from './store-calls.ts';
+import { readFromStore, storeDeadline, yieldTurn } from './store-calls.ts';
 import { SubjectPages, type SubjectPagesDependencies } from './subject-pages.ts';
 import { TenantUsage } from './tenant-usage.ts';
 
@@ -32,6 +33,20 @@ export interface KeyUse {
   writtenAtMs: number;
 }
 
+/** A walk through the keys of a tenant. */
+export interface KeySweep {
+  /** Those revoked by then go; undefined: it has not begun. */
+  readonly stamp: Stamp | undefined;
+  readonly after: KeyId | undefined;
+}
+
+/** Rows of keys read at once: those of all tenants but few. */
+const KEY_ROWS_PER_READ = 1000;
+/** So many revocations are worth a walk, before a later load has to read past more of them. */
+const REVOKED_KEYS_PER_SWEEP = 1000;
+/** Subjects without a grant that are remembered. The others are found again. */
+const EMPTY_SUBJECTS_MAX = 1000;
+
 export class TenantMemory {
   readonly tenantId: TenantId;
   tenant: Tenant;
@@ -43,6 +58,12 @@ export class TenantMemory {
   readonly grantCount = new GrantCount();
   /** Of a tenant that is being deleted, once the removal of what is no newer than the stamp has begun. */
   removal: (TenantDeletion & { readonly stamp: Stamp }) | undefined;
+  /** Where the removal of revoked keys goes on; undefined: it is not worth while. */
+  keySweep: KeySweep | undefined;
+  /** Subjects that are listed and were found without a grant; undefined: none. */
+  emptySubjects: Set<string> | undefined;
+  #revokedKeys = 0;
+  #dropped = false;
   /** By key. */
   readonly #handles = new Map<string, Set<HandleState>>();
 
@@ -56,10 +77,28 @@ export class TenantMemory {
       const rows = await readFromStore(store.listNamespaces(tenant.tenantId, storeDeadline(clock)));
       return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
     });
-    this.keys = new LazyTable(budget, async () => {
-      const rows = await readFromStore(store.listKeys(tenant.tenantId, storeDeadline(clock)));
-      return new Map(rows.map((key) => [key.keyId, key]));
-    });
+    this.keys = new LazyTable(budget, () => this.#readKeys(store, clock));
+  }
+
+  /** Live ones are few; revoked ones, which are read past, may be any number until they are removed. */
+  async #readKeys(store: StateStore, clock: Clock): Promise<ReadonlyMap<string, ApiKeyRecord>> {
+    const rows = new Map<string, ApiKeyRecord>();
+    let after: KeyId | undefined;
+    do {
+      const query = { tenantId: this.tenantId, limit: KEY_ROWS_PER_READ, ...(after === undefined ? {} : { after }) };
+      const page = await readFromStore(store.listKeys(query, storeDeadline(clock)));
+      for (const key of page.keys) rows.set(key.keyId, key);
+      if (page.revoked.length > 0) this.keySweep ??= { stamp: undefined, after: undefined };
+      after = page.next;
+      if (after !== undefined) await yieldTurn(clock);
+    } while (after !== undefined && !this.#dropped);
+    return rows;
+  }
+
+  /** The subject is listed and has no grant: its row can go, if that is still so when it is looked at. */
+  noteEmpty(subject: string): void {
+    this.emptySubjects ??= new Set();
+    if (this.emptySubjects.size < EMPTY_SUBJECTS_MAX) this.emptySubjects.add(subject);
   }
 
   // ---- commits ----
@@ -84,6 +123,8 @@ export class TenantMemory {
         this.keys.commit(change.key.keyId, null, seq);
         this.keyUses.delete(change.key.keyId);
         this.#killHandles(change.key.keyId);
+        this.#revokedKeys += 1;
+        if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.keySweep ??= { stamp: undefined, after: undefined };
         return;
       case 'tenant-created':
       case 'tenant-updated':
@@ -131,6 +172,7 @@ export class TenantMemory {
 
   /** The tenure has ended: nothing of it is used again, and nothing that is still being read lands. */
   drop(): void {
+    this.#dropped = true;
     this.#killHandles();
     this.pages.drop();
     this.namespaces.drop();

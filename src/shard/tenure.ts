@@ -51,11 +51,20 @@ export interface TenureDependencies {
   readonly onLost: (tenure: Tenure, reason: string) => void;
 }
 
+/** Rows that nobody needs any more, as far as the tenure has come across them. */
+interface Leftovers {
+  /** Where the removal of the records of deleted tenants goes on; undefined: there are none. */
+  deletedTenants: { readonly after: TenantId | undefined } | undefined;
+  /** On the monotonic clock: until then they are left alone. */
+  notBeforeMs: number;
+}
+
 export class Tenure {
   readonly slot: number;
   readonly epoch: number;
   readonly owner: string;
   readonly tenants = new Map<TenantId, TenantMemory>();
+  readonly leftovers: Leftovers = { deletedTenants: undefined, notBeforeMs: 0 };
   readonly #dependencies: TenureDependencies;
   readonly #row: SlotRow;
   readonly #operations: OperationMemory;
@@ -129,7 +138,10 @@ export class Tenure {
       const checkpoint = await readCheckpoint(ports, this.slot);
       if (this.#state !== 'opening') throw this.#notServing();
       this.#applier = this.#createApplier(checkpoint);
-      for await (const tenant of readTenants(ports, this.slot)) this.#addTenant(tenant);
+      for await (const tenant of readTenants(ports, this.slot)) {
+        if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
+        else this.#addTenant(tenant);
+      }
       for await (const row of readGrantCounts(ports, this.slot, checkpoint)) {
         this.tenants.get(row.tenantId)?.grantCount.load(row);
       }

@@ -20,8 +20,6 @@ export interface WatchedTuple {
   readonly object: string;
   /** What holds now: the grant, `null` where there is none. `undefined`: not known yet. */
   facts: GrantFacts | null | undefined;
-  /** The subject held nothing at all when this became known. */
-  newSubject: boolean;
   /** The point read in flight for it. */
   read: Promise<void> | undefined;
   watchers: number;
@@ -29,9 +27,7 @@ export interface WatchedTuple {
 
 /** Takes what a page knows of it. */
 export function takeFrom(page: SubjectPage, tuple: WatchedTuple): void {
-  if (tuple.facts !== undefined) return;
-  tuple.facts = page.find(tuple.relation, tuple.object);
-  tuple.newSubject = page.whole && page.tuples === 0;
+  if (tuple.facts === undefined) tuple.facts = page.find(tuple.relation, tuple.object);
 }
 
 /** The parts hold no white space, so the key is unambiguous. */
@@ -49,7 +45,7 @@ export class WatchedTuples {
     const key = keyOf(subject, relation, object);
     let tuple = this.#tuples.get(key);
     if (tuple === undefined) {
-      tuple = { subject, relation, object, facts: undefined, newSubject: false, read: undefined, watchers: 0 };
+      tuple = { subject, relation, object, facts: undefined, read: undefined, watchers: 0 };
       this.#tuples.set(key, tuple);
     }
     tuple.watchers += 1;
@@ -65,9 +61,6 @@ export class WatchedTuples {
   commit(subject: string, relation: number, object: string, facts: GrantFacts | null): void {
     if (this.#tuples.size === 0) return;
     const tuple = this.#tuples.get(keyOf(subject, relation, object));
-    if (tuple === undefined) return;
-    tuple.facts = facts;
-    // It holds something, or did.
-    tuple.newSubject = false;
+    if (tuple !== undefined) tuple.facts = facts;
   }
 }

@@ -6,16 +6,15 @@
 // An adapter translates its library's errors to GrantdError `unavailable`; for a conditional write that means that its
 // outcome is unknown: read back. One contract suite (test/contract/store) holds for every adapter.
 
-import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Relation } from '../core/tuples.ts';
+import type { GrantCountRow, GrantRow, KeyPage, RemovableRow, Stamp, StateWrite, TrailRow } from './state-rows.ts';
+
+export type * from './state-rows.ts';
 
 /** When to give up, on the monotonic clock of this process, in ms. The call then fails as `unavailable`. */
 export type DeadlineMs = number;
-
-/** Microseconds since the Unix epoch, a safe integer. Orders the writes to one row of state; unique per row. */
-export type Stamp = number;
 
 // ---- meta -------------------------------------------------------------------------------------------------------
 
@@ -184,111 +183,6 @@ export interface MemberStore {
 
 // ---- state ------------------------------------------------------------------------------------------------------
 
-/** A row is live where `gone` is false. A revocation writes `gone: true`: the row stays, so that a late or lost write cannot bring it back. */
-export interface GrantWrite {
-  readonly kind: 'grant';
-  readonly tenantId: TenantId;
-  readonly subject: string;
-  readonly relation: Relation;
-  readonly object: string;
-  readonly grantId: string;
-  readonly createdAtMs: number;
-  readonly gone: boolean;
-  readonly stamp: Stamp;
-}
-
-export interface SubjectWrite {
-  readonly kind: 'subject';
-  readonly tenantId: TenantId;
-  readonly subject: string;
-  readonly stamp: Stamp;
-}
-
-export interface NamespaceWrite {
-  readonly kind: 'namespace';
-  readonly tenantId: TenantId;
-  readonly name: string;
-  readonly createdAtMs: number;
-  readonly stamp: Stamp;
-}
-
-export interface KeyWrite {
-  readonly kind: 'key';
-  readonly tenantId: TenantId;
-  readonly key: ApiKeyRecord;
-  readonly gone: boolean;
-  readonly stamp: Stamp;
-}
-
-export interface TenantWrite {
-  readonly kind: 'tenant';
-  readonly slot: number;
-  readonly tenant: Tenant;
-  readonly stamp: Stamp;
-}
-
-/** What happened to a tenant, when and by whom. */
-export interface TrailRow {
-  readonly seq: number;
-  /** The position of the change within its entry. */
-  readonly index: number;
-  /** Wall clock, ms since the Unix epoch. */
-  readonly atMs: number;
-  /** A key id, or `operator:<name>`. */
-  readonly actor: string;
-  /** `req_…` */
-  readonly requestId: string;
-  /** What changed, as JSON text of at most 8 KiB: `{"action": "grant.created", …}`. */
-  readonly change: string;
-}
-
-export interface TrailWrite {
-  readonly kind: 'trail';
-  readonly tenantId: TenantId;
-  /** `2026-11`, in UTC, of the entry's time. */
-  readonly month: string;
-  readonly row: TrailRow;
-  readonly stamp: Stamp;
-}
-
-/** How many live grants a tenant has after a seq of its slot's log, and what they take. */
-export interface GrantCountRow {
-  readonly tenantId: TenantId;
-  /** Every entry up to and including this one is counted. */
-  readonly seq: number;
-  readonly grants: number;
-  /** UTF-8 bytes of their subjects, relations and objects. */
-  readonly bytes: number;
-  /** Undefined: all grants are counted. Else the place up to which they are, at most 4 KiB of text that the store does not look into. */
-  readonly position: string | undefined;
-  /** How many steps the counting of what was stored before has made. */
-  readonly steps: number;
-}
-
-/** Of two rows with the same stamp the one with more steps stands: counting goes on while the log is at rest. */
-export interface GrantCountWrite {
-  readonly kind: 'grant-count';
-  readonly slot: number;
-  readonly row: GrantCountRow;
-  readonly stamp: Stamp;
-}
-
-export type StateWrite =
-  | GrantWrite
-  | SubjectWrite
-  | NamespaceWrite
-  | KeyWrite
-  | TenantWrite
-  | TrailWrite
-  | GrantCountWrite;
-
-export interface GrantRow {
-  readonly relation: Relation;
-  readonly object: string;
-  readonly grantId: string;
-  readonly createdAtMs: number;
-}
-
 export interface Checkpoint {
   /** State holds every entry up to and including this seq. */
   readonly seq: number;
@@ -333,7 +227,7 @@ export interface StateStore {
     readonly grants: readonly GrantRow[];
     readonly next: { readonly relation: Relation; readonly object: string } | undefined;
   }>;
-  /** Subjects of one bucket that ever had a grant, ascending by bytes, after `after`. */
+  /** Subjects of one bucket: every one that has a grant, and some that had one; ascending by bytes, after `after`. */
   listSubjects(
     query: { readonly tenantId: TenantId; readonly bucket: number; readonly after?: string; readonly limit: number },
     deadline: DeadlineMs,
@@ -343,8 +237,14 @@ export interface StateStore {
     tenantId: TenantId,
     deadline: DeadlineMs,
   ): Promise<readonly { readonly name: string; readonly createdAtMs: number }[]>;
-  /** All live keys of a tenant, ascending by id. Bounded by the plan when they were made. */
-  listKeys(tenantId: TenantId, deadline: DeadlineMs): Promise<readonly ApiKeyRecord[]>;
+  /**
+   * The live keys of a tenant, ascending by id, after `after`, looking at no more than `limit` rows, live and revoked. The
+   * plan bounds the live ones; how many are revoked and not removed yet, nothing does.
+   */
+  listKeys(
+    query: { readonly tenantId: TenantId; readonly after?: KeyId; readonly limit: number },
+    deadline: DeadlineMs,
+  ): Promise<KeyPage>;
   /** Tenants of a slot, deleted ones included, ascending by id, after `after`. */
   listTenants(
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
@@ -366,21 +266,16 @@ export interface StateStore {
     },
     deadline: DeadlineMs,
   ): Promise<readonly TrailRow[]>;
-  /** When each key was last used, wall clock in ms. Kept outside the log; may be lost. */
-  listKeyUses(tenantId: TenantId, deadline: DeadlineMs): Promise<ReadonlyMap<KeyId, number>>;
+  /** When each of these keys was last used, wall clock in ms. At most 1,000. Kept outside the log; may be lost. */
+  listKeyUses(tenantId: TenantId, keyIds: readonly KeyId[], deadline: DeadlineMs): Promise<ReadonlyMap<KeyId, number>>;
   writeKeyUse(tenantId: TenantId, keyId: KeyId, usedAtMs: number, deadline: DeadlineMs): Promise<void>;
 
-  /** Really removes grants that are gone and no newer than their stamps. Called before the log that holds them is trimmed. */
-  removeGone(
-    grants: readonly {
-      readonly tenantId: TenantId;
-      readonly subject: string;
-      readonly relation: Relation;
-      readonly object: string;
-      readonly stamp: Stamp;
-    }[],
-    deadline: DeadlineMs,
-  ): Promise<void>;
+  /**
+   * Really removes rows, where they are no newer than their stamps: grants that are gone, revoked keys with their uses,
+   * deleted tenants, and subjects. What is none of these stays. Idempotent. Called once state holds every entry of the log
+   * up to the stamps; for a subject, only where it has no grant by then, not even one that is gone.
+   */
+  removeGone(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
   /**
    * Removes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses, the count of its grants (not
    * the tenant's own row, not the trail). Does a bounded part per call; true when nothing is left. Idempotent.

@@ -8,10 +8,10 @@ import cassandra from 'cassandra-driver';
 import { delay } from '../../src/core/clock.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import { systemClock } from '../../src/roles/system.ts';
-import type { GrantWrite, Store } from '../../src/store/store.ts';
+import type { GrantWrite, RemovableRow, Store } from '../../src/store/store.ts';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../support/cassandra.ts';
 import { migrate, openStore } from '../support/cassandra-keyspace.ts';
-import { createGrantWrite, newTenantId, readAllGrants, soon } from '../support/store-fixtures.ts';
+import { createGrantWrite, createKeyRecord, newTenantId, readAllGrants, soon } from '../support/store-fixtures.ts';
 
 const missing = await missingCassandra('large subjects on Cassandra');
 const TRACE_MS_MAX = 60_000;
@@ -78,9 +78,13 @@ describe('large subjects on Cassandra', { skip: missing ?? false }, () => {
   }
 
   /** What a node comes across while it reads the subject's rows, at most `limit` live ones. */
-  async function tombstonesRead(tenantId: TenantId, limit: number): Promise<number> {
+  function tombstonesRead(tenantId: TenantId, limit: number): Promise<number> {
     const query = 'SELECT object FROM grants WHERE tenant = ? AND subject = ? LIMIT ?';
-    const result = await driver.execute(query, [tenantId, SUBJECT, limit], { prepare: true, traceQuery: true });
+    return tombstonesOf(query, [tenantId, SUBJECT, limit]);
+  }
+
+  async function tombstonesOf(query: string, params: readonly (string | number)[]): Promise<number> {
+    const result = await driver.execute(query, [...params], { prepare: true, traceQuery: true });
     // A node writes the trace when it gets to it, which a busy one does late.
     const endMs = systemClock.monotonicMs() + TRACE_MS_MAX;
     while (systemClock.monotonicMs() < endMs) {
@@ -148,6 +152,37 @@ describe('large subjects on Cassandra', { skip: missing ?? false }, () => {
     await store.writeState([createGrantWrite(tenantId, { object: objectOf(1), stamp: STAMP + 2 * count })], soon());
     assert.ok((await store.readGrant(tenantId, SUBJECT, 'viewer', objectOf(1), soon())) !== undefined);
   });
+
+  for (const [what, stampOf, order] of [
+    // As they were revoked, in any order: the later, the greater the stamp.
+    ['as the log is trimmed', (position: number) => STAMP + position, shuffled],
+    // As they lie, all at one stamp.
+    ['in one walk', () => STAMP, <Item>(items: readonly Item[]) => items],
+  ] as const) {
+    it(`removes revoked keys ${what}, and a listing of the others hardly comes across a tombstone`, async (test) => {
+      const tenantId = newTenantId();
+      const keys = Array.from({ length: 3000 }, () => createKeyRecord()).sort((left, right) =>
+        left.keyId < right.keyId ? -1 : 1,
+      );
+      const live = [keys[500], keys[1500], keys[2500]];
+      const writes = order(keys).map(
+        (key, position) =>
+          ({ kind: 'key', tenantId, key, gone: !live.includes(key), stamp: stampOf(position) }) as const,
+      );
+      await store.writeState(writes, systemClock.monotonicMs() + 60_000);
+      const targets = writes
+        .filter(({ gone }) => gone)
+        .map(({ key: { keyId }, stamp }): RemovableRow => ({ kind: 'key', tenantId, keyId, stamp }));
+      for (let start = 0; start < targets.length; start += 250) {
+        await store.removeGone(targets.slice(start, start + 250), systemClock.monotonicMs() + 60_000);
+      }
+      const page = await store.listKeys({ tenantId, limit: 1000 }, soon());
+      assert.deepEqual(page, { keys: live, revoked: [], next: undefined });
+      const tombstones = await tombstonesOf('SELECT key_id FROM keys WHERE tenant = ?', [tenantId]);
+      test.diagnostic(`${tombstones} tombstones for ${targets.length} removals`);
+      assert.ok(tombstones < 100, `${tombstones} tombstones`);
+    });
+  }
 
   it('removes what was asked for and no more: rows that live, that are newer, and those between', async () => {
     const tenantId = newTenantId();

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../src/core/clock.ts';
 import { GrantdError } from '../../src/core/errors.ts';
-import type { KeyId } from '../../src/core/ids.ts';
+import type { KeyId, TenantId } from '../../src/core/ids.ts';
 import { segmentOf } from '../../src/core/slots.ts';
 import { compareUtf8 } from '../../src/core/tuples.ts';
 import type {
@@ -239,10 +239,16 @@ export class MemoryStore implements Store {
     );
   }
 
-  listKeys(...[tenantId, deadline]: Arguments<'listKeys'>): Answer<'listKeys'> {
-    return this.#run('listKeys', deadline, () =>
-      this.#tables.keys.list([tenantId]).flatMap((row) => (row.gone ? [] : [row.key])),
-    );
+  listKeys(...[{ tenantId, after, limit }, deadline]: Arguments<'listKeys'>): Answer<'listKeys'> {
+    return this.#run('listKeys', deadline, () => {
+      const rows = this.#tables.keys.list([tenantId]);
+      const seen = rows.filter(({ key }) => after === undefined || key.keyId > after).slice(0, limit);
+      return {
+        keys: seen.flatMap(({ gone, key }) => (gone ? [] : [key])),
+        revoked: seen.flatMap(({ gone, key }) => (gone ? [key.keyId] : [])),
+        next: seen.at(limit - 1)?.key.keyId,
+      };
+    });
   }
 
   listTenants(...[{ slot, after, limit }, deadline]: Arguments<'listTenants'>): Answer<'listTenants'> {
@@ -271,8 +277,11 @@ export class MemoryStore implements Store {
     });
   }
 
-  listKeyUses(...[tenantId, deadline]: Arguments<'listKeyUses'>): Answer<'listKeyUses'> {
-    return this.#run('listKeyUses', deadline, () => new Map(this.#keyUses.get(tenantId)));
+  listKeyUses(...[tenantId, keyIds, deadline]: Arguments<'listKeyUses'>): Answer<'listKeyUses'> {
+    return this.#run('listKeyUses', deadline, () => {
+      const uses = [...(this.#keyUses.get(tenantId) ?? [])];
+      return new Map(uses.filter(([keyId]) => keyIds.includes(keyId)));
+    });
   }
 
   writeKeyUse(...[tenantId, keyId, usedAtMs, deadline]: Arguments<'writeKeyUse'>): Answer<'writeKeyUse'> {
@@ -282,10 +291,12 @@ export class MemoryStore implements Store {
     });
   }
 
-  removeGone(...[grants, deadline]: Arguments<'removeGone'>): Answer<'removeGone'> {
+  removeGone(...[rows, deadline]: Arguments<'removeGone'>): Answer<'removeGone'> {
     return this.#run('removeGone', deadline, () => {
-      for (const { tenantId, subject, relation, object, stamp } of grants) {
-        this.#tables.grants.remove([tenantId, subject], [relation, object], stamp, (row) => row.gone);
+      for (const row of rows) this.#tables.remove(row);
+      for (const row of rows) {
+        const removed = row.kind === 'key' && this.#tables.keys.get([row.tenantId], [row.keyId]) === undefined;
+        if (removed) this.#keyUses.get(row.tenantId)?.delete(row.keyId);
       }
     });
   }
@@ -314,6 +325,11 @@ export class MemoryStore implements Store {
     const seqs: number[] = [];
     for (const record of this.#log.values()) if (record.slot === slot) seqs.push(record.seq);
     return seqs.sort((left, right) => left - right);
+  }
+
+  /** How many keys of a tenant have a last use. */
+  keyUsesOf(tenantId: TenantId): number {
+    return this.#keyUses.get(tenantId)?.size ?? 0;
   }
 
   checkpointOf(slot: number): Checkpoint | undefined {

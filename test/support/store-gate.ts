@@ -45,15 +45,16 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     listSubjects: (query, deadline) => gate('listSubjects', deadline, () => store.listSubjects(query, deadline)),
     listNamespaces: (tenantId, deadline) =>
       gate('listNamespaces', deadline, () => store.listNamespaces(tenantId, deadline)),
-    listKeys: (tenantId, deadline) => gate('listKeys', deadline, () => store.listKeys(tenantId, deadline)),
+    listKeys: (query, deadline) => gate('listKeys', deadline, () => store.listKeys(query, deadline)),
     listTenants: (query, deadline) => gate('listTenants', deadline, () => store.listTenants(query, deadline)),
     listGrantCounts: (query, deadline) =>
       gate('listGrantCounts', deadline, () => store.listGrantCounts(query, deadline)),
     listTrail: (query, deadline) => gate('listTrail', deadline, () => store.listTrail(query, deadline)),
-    listKeyUses: (tenantId, deadline) => gate('listKeyUses', deadline, () => store.listKeyUses(tenantId, deadline)),
+    listKeyUses: (tenantId, keyIds, deadline) =>
+      gate('listKeyUses', deadline, () => store.listKeyUses(tenantId, keyIds, deadline)),
     writeKeyUse: (tenantId, keyId, usedAtMs, deadline) =>
       gate('writeKeyUse', deadline, () => store.writeKeyUse(tenantId, keyId, usedAtMs, deadline)),
-    removeGone: (grants, deadline) => gate('removeGone', deadline, () => store.removeGone(grants, deadline)),
+    removeGone: (rows, deadline) => gate('removeGone', deadline, () => store.removeGone(rows, deadline)),
     purgeTenant: (tenant, stamp, deadline) =>
       gate('purgeTenant', deadline, () => store.purgeTenant(tenant, stamp, deadline)),
     close: () => store.close(),

@@ -8,6 +8,7 @@ import type {
   GrantWrite,
   KeyWrite,
   NamespaceWrite,
+  RemovableRow,
   StateWrite,
   TenantWrite,
   TrailWrite,
@@ -115,13 +116,31 @@ export class StateTables {
     this.subjects = new StampedTable((left, right) => compareUtf8(left.subject, right.subject), shadows);
     this.namespaces = new StampedTable((left, right) => compareUtf8(left.name, right.name), shadows);
     this.keys = new StampedTable((left, right) => compareUtf8(left.key.keyId, right.key.keyId), shadows);
-    this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId));
+    this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId), shadows);
     this.trail = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
     this.grantCounts = new StampedTable(
       (left, right) => compareUtf8(left.row.tenantId, right.row.tenantId),
       shadows,
       (left, right) => left.stamp - right.stamp || left.row.steps - right.row.steps,
     );
+  }
+
+  remove(row: RemovableRow): void {
+    const { stamp } = row;
+    switch (row.kind) {
+      case 'grant':
+        this.grants.remove([row.tenantId, row.subject], [row.relation, row.object], stamp, ({ gone }) => gone);
+        return;
+      case 'subject':
+        this.subjects.remove([row.tenantId, bucketOfSubject(row.subject)], [row.subject], stamp, () => true);
+        return;
+      case 'key':
+        this.keys.remove([row.tenantId], [row.keyId], stamp, ({ gone }) => gone);
+        return;
+      case 'tenant':
+        this.tenants.remove([row.slot], [row.tenantId], stamp, ({ tenant }) => tenant.state === 'deleted');
+        return;
+    }
   }
 
   apply(write: StateWrite): void {

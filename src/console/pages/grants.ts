@@ -66,7 +66,12 @@ async function grantsListing(
   const page = await session.listSubjectGrants(call.context(), { subject, limit: ROWS_PER_PAGE, cursor });
   const listing =
     page.items.length === 0
-      ? empty('This subject holds nothing', 'Add a grant below, or look for another subject.')
+      ? empty(
+          page.nextCursor === undefined ? 'This subject holds nothing' : 'Nothing here',
+          page.nextCursor === undefined
+            ? 'Add a grant below, or look for another subject.'
+            : 'Many grants of this subject were revoked: go on with the next page.',
+        )
       : table<Grant>(
           'Grants of the subject',
           [

@@ -38,8 +38,10 @@ async function listing(call: PageCall, session: TenantSession, asked: Asked): Pr
   const objects =
     page.items.length === 0
       ? empty(
-          'No object',
-          html`${foreign(subject)} holds <strong>${relation}</strong> on nothing${namespace === '' ? '' : ' in this namespace'}. Relations do not imply each other.`,
+          page.nextCursor === undefined ? 'No object' : 'Nothing here',
+          page.nextCursor !== undefined
+            ? 'Many grants of this subject were revoked: go on with the next page.'
+            : html`${foreign(subject)} holds <strong>${relation}</strong> on nothing${namespace === '' ? '' : ' in this namespace'}. Relations do not imply each other.`,
         )
       : html`<ul class="subjects">${page.items.map((object) => {
           const check = pathTo(['tenants', session.tenantId, 'check'], { subject, relation, object });

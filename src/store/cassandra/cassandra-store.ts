@@ -4,12 +4,12 @@
 import type { Store } from '../store.ts';
 import { type CassandraOptions, quoteKeyspace } from './cassandra-options.ts';
 import { type ConnectionPorts, openConnection } from './connection.ts';
-import { createGoneRemoval } from './gone-grants.ts';
 import { createLogCalls } from './log-calls.ts';
 import { createMemberCalls } from './member-calls.ts';
 import { createMetaCalls } from './meta-calls.ts';
 import { warnOfSettings } from './node-settings.ts';
 import { createPurge } from './purge.ts';
+import { createRowRemoval } from './row-removal.ts';
 import { createSlotCalls } from './slot-calls.ts';
 import { createStateReads } from './state-reads.ts';
 import { createStateWrites } from './state-writes.ts';
@@ -34,7 +34,7 @@ export async function openCassandraStore(ports: ConnectionPorts, options: Cassan
     ...createMemberCalls(scans, keyspace),
     ...createStateReads(session, keyspace),
     ...createStateWrites(session, keyspace),
-    removeGone: createGoneRemoval(session, keyspace),
+    removeGone: createRowRemoval(session, keyspace),
     purgeTenant: createPurge(session, keyspace),
     close: connection.close,
   };

@@ -13,6 +13,8 @@ import type { Session } from './session.ts';
 /** Subjects whose grants one call removes. */
 const SUBJECTS_PER_CALL = 200;
 const REMOVALS_AT_ONCE = 16;
+/** Of a table with one partition per tenant. */
+const ROWS_PER_PAGE = 100;
 /** Purges under way that are remembered. */
 const POSITIONS_MAX = 1024;
 /** Tables with one partition per tenant, and when a row of them was written. */
@@ -72,10 +74,21 @@ export function createPurge(session: Session, keyspace: string): StateStore['pur
     return false;
   }
 
+  /** Looks no further than the first row that is no newer. */
+  async function holdsOlder(list: string, tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<boolean> {
+    let from: string | undefined;
+    do {
+      const page = { size: ROWS_PER_PAGE, ...(from === undefined ? {} : { from }) };
+      const { rows, next } = await session.read(list, [tenantId], deadline, page);
+      if (rows.some((row) => integerAt(row, 'stamp') <= stamp)) return true;
+      from = next;
+    } while (from !== undefined);
+    return false;
+  }
+
   async function purgeSmallTables(tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<boolean> {
     for (const { list, remove } of smallTables) {
-      const rows = await readWhole(session, list, [tenantId], deadline);
-      if (!rows.some((row) => integerAt(row, 'stamp') <= stamp)) continue;
+      if (!(await holdsOlder(list, tenantId, stamp, deadline))) continue;
       await session.write(remove, [BigInt(stamp), tenantId], deadline);
       return true;
     }

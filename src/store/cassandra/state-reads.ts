@@ -72,14 +72,14 @@ export function createStateReads(session: Session, keyspace: string): Calls {
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
   const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
   const namespaces = `SELECT name, created_at_ms FROM ${table('namespaces')} WHERE tenant = ?`;
-  const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ?`;
+  const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id > ? LIMIT ?`;
   const tenants = `SELECT ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot = ? AND tenant > ? LIMIT ?`;
   const grantCounts = `SELECT tenant, count FROM ${table('grant_counts')} WHERE slot = ? AND tenant > ? LIMIT ?`;
   const trail = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) LIMIT ?`;
   const trailBackwards = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`;
-  const keyUses = `SELECT key_id, used_at_ms FROM ${table('key_uses')} WHERE tenant = ?`;
+  const keyUses = `SELECT key_id, used_at_ms FROM ${table('key_uses')} WHERE tenant = ? AND key_id IN ?`;
 
   const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
     readWhole(session, query, params, deadline);
@@ -115,9 +115,14 @@ export function createStateReads(session: Session, keyspace: string): Calls {
       return rows.map((row) => ({ name: textAt(row, 'name'), createdAtMs: integerAt(row, 'created_at_ms') }));
     },
 
-    async listKeys(tenantId, deadline) {
-      const rows = await readAll(keys, [tenantId], deadline);
-      return rows.filter((row) => !booleanAt(row, 'gone')).map(keyRecordOf);
+    async listKeys({ tenantId, after, limit }, deadline) {
+      const rows = await readAll(keys, [tenantId, after ?? '', limit], deadline);
+      const last = rows.length < limit ? undefined : rows.at(-1);
+      return {
+        keys: rows.filter((row) => !booleanAt(row, 'gone')).map(keyRecordOf),
+        revoked: rows.filter((row) => booleanAt(row, 'gone')).map(keyIdAt),
+        next: last === undefined ? undefined : keyIdAt(last),
+      };
     },
 
     async listTenants({ slot, after, limit }, deadline) {
@@ -136,8 +141,8 @@ export function createStateReads(session: Session, keyspace: string): Calls {
       return (await readAll(query, [tenantId, month, BigInt(seq), index, limit], deadline)).map(trailRowOf);
     },
 
-    async listKeyUses(tenantId, deadline) {
-      const rows = await readAll(keyUses, [tenantId], deadline);
+    async listKeyUses(tenantId, keyIds, deadline) {
+      const rows = keyIds.length === 0 ? [] : await readAll(keyUses, [tenantId, keyIds], deadline);
       return new Map<KeyId, number>(rows.map((row) => [keyIdAt(row), integerAt(row, 'used_at_ms')]));
     },
   };

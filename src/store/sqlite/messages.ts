@@ -64,6 +64,11 @@ export const STATE_BATCH_WIDTHS: Readonly<Record<StateBatchTable, number>> = {
 /** Executed in slices, in transactions that become durable with a later durable one, or earlier. */
 export type StateCalls = Calls<'removeSegment' | 'writeCheckpoint' | 'writeKeyUse' | 'removeGone' | 'purgeTenant'> & {
   readonly writeState: { readonly args: [batch: StateBatch]; readonly result: Call<Store['writeState']>['result'] };
+  /**
+   * Removes a bounded part of what is older than the month in the audit log of the tenants behind `after`. Results in the
+   * tenant behind which to go on; undefined: nothing is left.
+   */
+  readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
 };
 
 /** A page of grants: relation, object, grant id, created at (ms) of each, one after another. */

@@ -2,6 +2,7 @@
 // before it began: that is what makes the serial reads serial in one database.
 
 import type { DatabaseSync } from 'node:sqlite';
+import type { KeyPage } from '../store.ts';
 import { integerAt, prepare, type Row, textAt } from './database.ts';
 import type { FlatGrants, Handlers, ReadCalls, Value } from './messages.ts';
 import {
@@ -39,6 +40,18 @@ function flatGrantsOf(rows: readonly Row[], limit: number): FlatGrants {
   return {
     values,
     next: last === undefined ? undefined : { relation: parseRelation(textAt(last, 0)), object: textAt(last, 1) },
+  };
+}
+
+/** The column after those of the record says whether the key is revoked. */
+const isRevokedKey = (row: Row): boolean => integerAt(row, 6) === 1;
+
+function keyPageOf(rows: readonly Row[], limit: number): KeyPage {
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    keys: rows.filter((row) => !isRevokedKey(row)).map(keyRecordOf),
+    revoked: rows.filter(isRevokedKey).map((row) => keyIdAt(row, 0)),
+    next: last === undefined ? undefined : keyIdAt(last, 0),
   };
 }
 
@@ -118,7 +131,10 @@ function createTenantReads(
 > {
   const checkpoint = prepare(database, `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE slot = ?`);
   const namespaces = prepare(database, 'SELECT name, created_at_ms FROM namespaces WHERE tenant = ? ORDER BY name');
-  const keys = prepare(database, `SELECT ${KEY_COLUMNS} FROM keys WHERE tenant = ? AND gone = 0 ORDER BY key_id`);
+  const keys = prepare(
+    database,
+    `SELECT ${KEY_COLUMNS}, gone FROM keys WHERE tenant = ? AND key_id > ? ORDER BY key_id LIMIT ?`,
+  );
   const tenants = prepare(
     database,
     `SELECT ${TENANT_COLUMNS} FROM tenants WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
@@ -137,12 +153,12 @@ function createTenantReads(
     `SELECT ${TRAIL_COLUMNS} FROM changes
      WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`,
   );
-  const keyUses = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ?');
+  const keyUse = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ? AND key_id = ?');
   return {
     readCheckpoint: (slot) => checkpoint.all(slot).map(checkpointOf)[0],
     listNamespaces: (tenantId) =>
       namespaces.all(tenantId).map((row) => ({ name: textAt(row, 0), createdAtMs: integerAt(row, 1) })),
-    listKeys: (tenantId) => keys.all(tenantId).map(keyRecordOf),
+    listKeys: ({ tenantId, after, limit }) => keyPageOf(keys.all(tenantId, after ?? '', limit), limit),
     listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
     listGrantCounts: ({ slot, after, limit }) => grantCounts.all(slot, after ?? '', limit).map(grantCountRowOf),
     listTrail: ({ tenantId, month, newestFirst = false, after, limit }) => {
@@ -151,7 +167,10 @@ function createTenantReads(
         after ?? (newestFirst ? { seq: Number.MAX_SAFE_INTEGER, index: 0 } : { seq: -1, index: -1 });
       return statement.all(tenantId, month, seq, index, limit).map(trailRowOf);
     },
-    listKeyUses: (tenantId) => new Map(keyUses.all(tenantId).map((row) => [keyIdAt(row, 0), integerAt(row, 1)])),
+    listKeyUses: (tenantId, keyIds) =>
+      new Map(
+        keyIds.flatMap((keyId) => keyUse.all(tenantId, keyId)).map((row) => [keyIdAt(row, 0), integerAt(row, 1)]),
+      ),
   };
 }
 

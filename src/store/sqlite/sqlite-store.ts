@@ -8,6 +8,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { DeadlineMs, GrantRow, LogRecord, Meta, StateWrite, Store } from '../store.ts';
+import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
 import { Lane } from './lane.ts';
 import type { CallMap, FlatGrants, ReadCalls, WorkerSettings, WriteCalls } from './messages.ts';
@@ -89,6 +90,7 @@ class SqliteStore implements Store {
   #pagesWritten = 0;
   #checkpointing = false;
   #closing: Promise<void> | undefined;
+  readonly #auditLogExpiry: AuditLogExpiry;
 
   constructor(lanes: Lanes, hold: DirectoryHold, clock: Clock, meta: Meta | undefined) {
     this.#writer = lanes.writer;
@@ -97,6 +99,10 @@ class SqliteStore implements Store {
     this.#hold = hold;
     this.#clock = clock;
     this.#meta = meta;
+    this.#auditLogExpiry = new AuditLogExpiry(clock, (beforeMonth, after, deadline) => {
+      this.#notePages(100);
+      return this.#writer.call('expireAuditLog', [beforeMonth, after], deadline);
+    });
   }
 
   async readMeta(deadline: DeadlineMs): Promise<Meta | undefined> {
@@ -211,9 +217,8 @@ class SqliteStore implements Store {
     return this.#reader.call('listNamespaces', [tenantId], deadline);
   }
 
-  listKeys(...args: Parameters<Store['listKeys']>): ReturnType<Store['listKeys']> {
-    const [tenantId, deadline] = args;
-    return this.#reader.call('listKeys', [tenantId], deadline);
+  listKeys(query: Parameters<Store['listKeys']>[0], deadline: DeadlineMs): ReturnType<Store['listKeys']> {
+    return this.#reader.call('listKeys', [query], deadline);
   }
 
   listTenants(query: Parameters<Store['listTenants']>[0], deadline: DeadlineMs): ReturnType<Store['listTenants']> {
@@ -230,8 +235,8 @@ class SqliteStore implements Store {
   }
 
   listKeyUses(...args: Parameters<Store['listKeyUses']>): ReturnType<Store['listKeyUses']> {
-    const [tenantId, deadline] = args;
-    return this.#reader.call('listKeyUses', [tenantId], deadline);
+    const [tenantId, keyIds, deadline] = args;
+    return this.#reader.call('listKeyUses', [tenantId, keyIds], deadline);
   }
 
   writeKeyUse(...args: Parameters<Store['writeKeyUse']>): Promise<void> {
@@ -239,8 +244,9 @@ class SqliteStore implements Store {
     return this.#writer.call('writeKeyUse', [tenantId, keyId, usedAtMs], deadline);
   }
 
-  removeGone(grants: Parameters<Store['removeGone']>[0], deadline: DeadlineMs): Promise<void> {
-    return this.#writer.call('removeGone', [grants], deadline, grants.length * STATE_ROW_WEIGHT);
+  removeGone(rows: Parameters<Store['removeGone']>[0], deadline: DeadlineMs): Promise<void> {
+    this.#notePages(rows.length);
+    return this.#writer.call('removeGone', [rows], deadline, rows.length * STATE_ROW_WEIGHT);
   }
 
   purgeTenant(...args: Parameters<Store['purgeTenant']>): Promise<boolean> {
@@ -250,6 +256,7 @@ class SqliteStore implements Store {
   }
 
   close(): Promise<void> {
+    this.#auditLogExpiry.close();
     this.#closing ??= closeLanes(this.#lanes).then(() => this.#hold.release());
     return this.#closing;
   }

@@ -3,7 +3,10 @@
 // transaction between any two of them.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { prepare, type Statement } from './database.ts';
+import { assertNever } from '../../core/assert.ts';
+import { bucketOfSubject } from '../../core/slots.ts';
+import type { RemovableRow } from '../store.ts';
+import { prepare, type Statement, textAt } from './database.ts';
 import {
   STATE_BATCH_WIDTHS,
   type StateBatchTable,
@@ -18,6 +21,8 @@ const ROWS_PER_STEP = 64;
 const RECORDS_PER_STEP = 16;
 /** Rows of a deleted tenant that one call removes. */
 const PURGE_ROWS_MAX = 1000;
+/** Steps of one call that expires the audit log: each removes some rows, or looks at one tenant. */
+const EXPIRE_STEPS_MAX = 32;
 
 /** Subjects first: a subject is enumerable before its first grant can be found. */
 const UPSERTS: readonly (readonly [StateBatchTable, string])[] = [
@@ -84,6 +89,15 @@ const PURGES: readonly string[] = [
      (SELECT tenant, key_id FROM key_uses WHERE tenant = ? AND used_at_ms * 1000 <= ? LIMIT ?)`,
 ];
 
+/** By kind. The row has to be what it is removed for, and no newer than the stamp, which comes last. */
+const REMOVALS = {
+  grant: `DELETE FROM grants
+    WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 1 AND stamp <= ?`,
+  subject: 'DELETE FROM subjects WHERE tenant = ? AND bucket = ? AND subject = ? AND stamp <= ?',
+  key: 'DELETE FROM keys WHERE tenant = ? AND key_id = ? AND gone = 1 AND stamp <= ?',
+  tenant: "DELETE FROM tenants WHERE slot = ? AND tenant = ? AND state = 'deleted' AND stamp <= ?",
+} as const;
+
 // biome-ignore lint/correctness/useYield: one row is one step.
 function* runAtOnce(statement: Statement, ...values: readonly Value[]): Generator<undefined, void, undefined> {
   statement.run(...values);
@@ -107,11 +121,46 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     `INSERT INTO key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET used_at_ms = excluded.used_at_ms WHERE excluded.used_at_ms > used_at_ms`,
   );
-  const removeGrant = prepare(
+  const removals = {
+    grant: prepare(database, REMOVALS.grant),
+    subject: prepare(database, REMOVALS.subject),
+    key: prepare(database, REMOVALS.key),
+    tenant: prepare(database, REMOVALS.tenant),
+  };
+  const removeKeyUse = prepare(
     database,
-    `DELETE FROM grants
-     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 1 AND stamp <= ?`,
+    `DELETE FROM key_uses WHERE tenant = ?1 AND key_id = ?2
+       AND NOT EXISTS (SELECT 1 FROM keys WHERE tenant = ?1 AND key_id = ?2)`,
   );
+  const nextAudited = prepare(
+    database,
+    'SELECT tenant, month FROM changes WHERE tenant > ? ORDER BY tenant, month LIMIT 1',
+  );
+  const removeAudited = prepare(
+    database,
+    `DELETE FROM changes WHERE (tenant, month, seq, position) IN
+       (SELECT tenant, month, seq, position FROM changes WHERE tenant = ? AND month < ?
+        ORDER BY month, seq, position LIMIT ?)`,
+  );
+  const removeRow = (row: RemovableRow): void => {
+    switch (row.kind) {
+      case 'grant':
+        removals.grant.run(row.tenantId, row.subject, row.relation, row.object, row.stamp);
+        return;
+      case 'subject':
+        removals.subject.run(row.tenantId, bucketOfSubject(row.subject), row.subject, row.stamp);
+        return;
+      case 'key':
+        removals.key.run(row.tenantId, row.keyId, row.stamp);
+        removeKeyUse.run(row.tenantId, row.keyId);
+        return;
+      case 'tenant':
+        removals.tenant.run(row.slot, row.tenantId, row.stamp);
+        return;
+      default:
+        assertNever(row);
+    }
+  };
   const removeRecords = prepare(
     database,
     `DELETE FROM log WHERE slot = ?1 AND segment = ?2 AND seq IN
@@ -131,9 +180,9 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     writeCheckpoint: (slot, { seq, countedFrom, stamp }) =>
       runAtOnce(upsertCheckpoint, slot, seq, countedFrom ?? null, stamp),
     writeKeyUse: (tenantId, keyId, usedAtMs) => runAtOnce(upsertKeyUse, tenantId, keyId, usedAtMs),
-    *removeGone(grants) {
-      for (const [index, grant] of grants.entries()) {
-        removeGrant.run(grant.tenantId, grant.subject, grant.relation, grant.object, grant.stamp);
+    *removeGone(rows) {
+      for (const [index, row] of rows.entries()) {
+        removeRow(row);
         if (index % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
       }
     },
@@ -149,6 +198,19 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
       }
       removeGrantCount.run(slot, tenantId, stamp);
       return true;
+    },
+    *expireAuditLog(beforeMonth, after) {
+      let passed = after;
+      for (let steps = 0; steps < EXPIRE_STEPS_MAX; steps += 1) {
+        // The first row of a tenant is of its oldest month.
+        const row = nextAudited.get(passed);
+        if (row === undefined) return undefined;
+        const old = textAt(row, 1) < beforeMonth;
+        const removed = old ? removeAudited.run(textAt(row, 0), beforeMonth, ROWS_PER_STEP) : 0;
+        if (removed < ROWS_PER_STEP) passed = textAt(row, 0);
+        yield;
+      }
+      return passed;
     },
   };
 }

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TenantId } from '../../../src/core/ids.ts';
+import type { KeyId, TenantId } from '../../../src/core/ids.ts';
 import { bucketOfSubject } from '../../../src/core/slots.ts';
-import type { StateWrite, Store } from '../../../src/store/store.ts';
+import type { RemovableRow, StateWrite, Store } from '../../../src/store/store.ts';
 import {
   createGrantWrite,
   createKeyRecord,
@@ -17,6 +17,9 @@ import type { StoreContext } from './store-contract.ts';
 
 const STAMP = 1_780_000_000_000_000;
 const SUBJECT = 'user:ann';
+
+/** An order that has nothing to do with that of the rows. */
+const hashOf = (row: RemovableRow): number => bucketOfSubject(JSON.stringify(row));
 
 function everything(tenantId: TenantId, slot: number, stamp: number, grants: number): StateWrite[] {
   const tenant = { tenantId, name: 'Ann', plan: 'free', state: 'deleting', createdAtMs: 1 } as const;
@@ -34,14 +37,14 @@ function everything(tenantId: TenantId, slot: number, stamp: number, grants: num
   ];
 }
 
-async function countRows(store: Store, slot: number, tenantId: TenantId) {
+async function countRows(store: Store, slot: number, tenantId: TenantId, keyIds: readonly KeyId[] = []) {
   const bucket = bucketOfSubject(SUBJECT);
   return {
     grants: (await readAllGrants(store, { tenantId, subject: SUBJECT, limit: 1000 })).grants.length,
     subjects: (await store.listSubjects({ tenantId, bucket, limit: 10 }, soon())).length,
     namespaces: (await store.listNamespaces(tenantId, soon())).length,
-    keys: (await store.listKeys(tenantId, soon())).length,
-    keyUses: (await store.listKeyUses(tenantId, soon())).size,
+    keys: (await store.listKeys({ tenantId, limit: 10 }, soon())).keys.length,
+    keyUses: (await store.listKeyUses(tenantId, keyIds, soon())).size,
     grantCounts: (await store.listGrantCounts({ slot, limit: 10 }, soon())).length,
   };
 }
@@ -67,7 +70,7 @@ export function defineRemovalContract(context: StoreContext): void {
           soon(),
         );
       const target = (object: string) =>
-        ({ tenantId, subject: SUBJECT, relation: 'viewer', object, stamp: STAMP }) as const;
+        ({ kind: 'grant', tenantId, subject: SUBJECT, relation: 'viewer', object, stamp: STAMP }) as const;
       const targets = ['doc:gone', 'doc:newer', 'doc:live', 'doc:unknown'].map(target);
       await context.store().removeGone(targets, soon());
       await context.store().removeGone(targets, soon());
@@ -82,7 +85,7 @@ export function defineRemovalContract(context: StoreContext): void {
     it('does not remove a gone grant of another tenant, subject or relation', async () => {
       const tenantId = newTenantId();
       await context.store().writeState([createGrantWrite(tenantId, { gone: true, stamp: STAMP })], soon());
-      const target = { tenantId, subject: SUBJECT, relation: 'viewer', object: 'doc:1', stamp: STAMP } as const;
+      const target = createGrantWrite(tenantId, { gone: true, stamp: STAMP });
       await context.store().removeGone(
         [
           { ...target, tenantId: newTenantId() },
@@ -95,6 +98,104 @@ export function defineRemovalContract(context: StoreContext): void {
       assert.equal(await context.store().readGrant(tenantId, SUBJECT, 'viewer', 'doc:1', soon()), undefined);
     });
 
+    it('removes revoked keys that are no newer than their stamps, with their uses, and nothing else', async () => {
+      const tenantId = newTenantId();
+      const other = newTenantId();
+      const store = context.store();
+      const keys = Array.from({ length: 40 }, () => createKeyRecord()).sort((left, right) =>
+        left.keyId < right.keyId ? -1 : 1,
+      );
+      const isRevoked = (index: number) => index % 5 !== 2;
+      const isNewer = (index: number) => index % 7 === 3;
+      const writes = keys.map((key, index): StateWrite => {
+        const stamp = STAMP + (isNewer(index) ? 1 : 0);
+        return { kind: 'key', tenantId, key, gone: isRevoked(index), stamp };
+      });
+      const foreign = keys.map((key): StateWrite => ({ kind: 'key', tenantId: other, key, gone: true, stamp: STAMP }));
+      await store.writeState([...writes, ...foreign], soon());
+      for (const { keyId } of keys) await store.writeKeyUse(tenantId, keyId, STAMP / 1000 + 3_600_000, soon());
+      // All but the last, in no order.
+      const targets = keys
+        .slice(0, -1)
+        .map(({ keyId }): RemovableRow => ({ kind: 'key', tenantId, keyId, stamp: STAMP }))
+        .toSorted((left, right) => hashOf(left) - hashOf(right));
+      await store.removeGone(targets, soon());
+      await store.removeGone(targets, soon());
+      const left = keys.filter((_, index) => !isRevoked(index) || isNewer(index) || index === keys.length - 1);
+      const page = await store.listKeys({ tenantId, limit: 100 }, soon());
+      assert.deepEqual(
+        page.keys,
+        keys.filter((_, index) => !isRevoked(index)),
+      );
+      assert.deepEqual(
+        [...page.revoked, ...page.keys.map(({ keyId }) => keyId)].sort(),
+        left.map(({ keyId }) => keyId),
+      );
+      const uses = await store.listKeyUses(
+        tenantId,
+        keys.map(({ keyId }) => keyId),
+        soon(),
+      );
+      assert.deepEqual(
+        [...uses.keys()].sort(),
+        left.map(({ keyId }) => keyId),
+      );
+      assert.equal((await store.listKeys({ tenantId: other, limit: 100 }, soon())).revoked.length, keys.length);
+    });
+
+    it('removes the records of deleted tenants that are no newer than their stamps, and nothing else', async () => {
+      const slot = newSlot();
+      const store = context.store();
+      const states = ['deleted', 'active', 'deleted', 'suspended', 'deleting', 'deleted', 'deleted'] as const;
+      const tenants = Array.from({ length: 35 }, newTenantId)
+        .sort()
+        .map((tenantId, index) => {
+          const state = states[index % states.length] ?? 'active';
+          return { tenantId, name: `Tenant ${index}`, plan: 'free', state, createdAtMs: index };
+        });
+      const isNewer = (index: number) => index % 3 === 1;
+      const writes = tenants.map((tenant, index): StateWrite => {
+        return { kind: 'tenant', slot, tenant, stamp: STAMP + (isNewer(index) ? 1 : 0) };
+      });
+      await store.writeState(writes, soon());
+      const targets = tenants.map(({ tenantId }): RemovableRow => ({ kind: 'tenant', slot, tenantId, stamp: STAMP }));
+      await store.removeGone(targets, soon());
+      await store.removeGone(targets.toReversed(), soon());
+      const left = tenants.filter(({ state }, index) => state !== 'deleted' || isNewer(index));
+      assert.deepEqual(await store.listTenants({ slot, limit: 100 }, soon()), left);
+    });
+
+    it('removes subjects that were not written again since, and nothing else', async () => {
+      const tenantId = newTenantId();
+      const store = context.store();
+      const bucket = bucketOfSubject(SUBJECT);
+      const subjects: string[] = [];
+      for (let number = 0; subjects.length < 40; number += 1) {
+        const subject = `user:é${String(number).padStart(4, '0')}`;
+        if (bucketOfSubject(subject) === bucket) subjects.push(subject);
+      }
+      const write = (subject: string, stamp: number): StateWrite => ({ kind: 'subject', tenantId, subject, stamp });
+      await store.writeState(
+        subjects.map((subject) => write(subject, STAMP - 1)),
+        soon(),
+      );
+      const again = subjects.filter((_, index) => index % 6 === 0);
+      await store.writeState(
+        again.map((subject) => write(subject, STAMP + 1)),
+        soon(),
+      );
+      const targeted = subjects.filter((_, index) => index % 4 !== 3);
+      const targets = targeted.map((subject): RemovableRow => ({ kind: 'subject', tenantId, subject, stamp: STAMP }));
+      await store.removeGone(targets, soon());
+      await store.removeGone(targets.toReversed(), soon());
+      const left = subjects.filter((subject) => again.includes(subject) || !targeted.includes(subject));
+      assert.deepEqual(await store.listSubjects({ tenantId, bucket, limit: 100 }, soon()), left);
+      // What is newer stands, where something was removed as well.
+      await store.writeState([write(subjects[1] ?? '', STAMP + 2)], soon());
+      const more = [...left, subjects[1] ?? ''].sort();
+      assert.deepEqual(await store.listSubjects({ tenantId, bucket, limit: 100 }, soon()), more);
+    });
+
     it('purges all that a tenant had, a bounded part per call, but its record and its trail', async () => {
       const tenantId = newTenantId();
       const other = newTenantId();
@@ -103,12 +204,13 @@ export function defineRemovalContract(context: StoreContext): void {
       const writes = everything(tenantId, slot, STAMP, 2500);
       await context.store().writeState(writes, soon());
       await context.store().writeState(everything(other, otherSlot, STAMP, 3), soon());
-      const [key] = await context.store().listKeys(tenantId, soon());
+      const { keys } = await context.store().listKeys({ tenantId, limit: 10 }, soon());
+      const [key] = keys;
       assert.ok(key !== undefined);
       await context.store().writeKeyUse(tenantId, key.keyId, STAMP / 1000 - 5, soon());
       assert.ok((await purge(context.store(), slot, tenantId, STAMP)) > 2, 'it takes several calls');
       const nothing = { grants: 0, subjects: 0, namespaces: 0, keys: 0, keyUses: 0, grantCounts: 0 };
-      assert.deepEqual(await countRows(context.store(), slot, tenantId), nothing);
+      assert.deepEqual(await countRows(context.store(), slot, tenantId, [key.keyId]), nothing);
       assert.equal((await context.store().listTenants({ slot, limit: 10 }, soon())).length, 1);
       assert.equal((await context.store().listTrail({ tenantId, month: '2026-11', limit: 10 }, soon())).length, 1);
       assert.deepEqual(await countRows(context.store(), otherSlot, other), {

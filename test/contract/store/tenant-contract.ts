@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TenantId } from '../../../src/core/ids.ts';
+import type { KeyId, TenantId } from '../../../src/core/ids.ts';
 import type { TrailRow } from '../../../src/store/store.ts';
 import { createKeyRecord, newKeyId, newSlot, newTenantId, soon } from '../../support/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
@@ -87,26 +87,51 @@ export function defineTenantContract(context: StoreContext): void {
         stamp: STAMP,
       } as const;
       await context.store().writeState([gone, foreign, ...writes.toReversed()], soon());
-      assert.deepEqual(await context.store().listKeys(tenantId, soon()), keys);
+      const page = { keys, revoked: [gone.key.keyId], next: undefined };
+      assert.deepEqual(await context.store().listKeys({ tenantId, limit: 100 }, soon()), page);
+    });
+
+    it('lists keys page by page, looking at no more rows than it was told, however many are revoked', async () => {
+      const tenantId = newTenantId();
+      const keys = Array.from({ length: 10 }, () => createKeyRecord()).sort((left, right) =>
+        left.keyId < right.keyId ? -1 : 1,
+      );
+      const writes = keys.map(
+        (key, index) => ({ kind: 'key', tenantId, key, gone: index % 4 !== 3, stamp: STAMP }) as const,
+      );
+      await context.store().writeState(writes, soon());
+      const idAt = (index: number) => keys[index]?.keyId ?? newKeyId();
+      const list = (limit: number, after?: KeyId) =>
+        context.store().listKeys({ tenantId, limit, ...(after === undefined ? {} : { after }) }, soon());
+      assert.deepEqual(await list(3), { keys: [], revoked: [idAt(0), idAt(1), idAt(2)], next: idAt(2) });
+      assert.deepEqual(await list(3, idAt(2)), { keys: [keys[3]], revoked: [idAt(4), idAt(5)], next: idAt(5) });
+      assert.deepEqual(await list(4, idAt(5)), {
+        keys: [keys[7]],
+        revoked: [idAt(6), idAt(8), idAt(9)],
+        next: idAt(9),
+      });
+      assert.deepEqual(await list(4, idAt(9)), { keys: [], revoked: [], next: undefined });
     });
 
     it('keeps when each key was last used, and never an earlier moment over a later one', async () => {
       const tenantId = newTenantId();
       const keyId = newKeyId();
       const other = newKeyId();
-      assert.deepEqual(await context.store().listKeyUses(tenantId, soon()), new Map());
+      const list = (...keyIds: KeyId[]) => context.store().listKeyUses(tenantId, keyIds, soon());
+      assert.deepEqual(await list(keyId, other), new Map());
       await context.store().writeKeyUse(tenantId, keyId, 1_780_000_000_000, soon());
       await context.store().writeKeyUse(tenantId, keyId, 1_770_000_000_000, soon());
       await context.store().writeKeyUse(tenantId, other, 1_760_000_000_000, soon());
       await context.store().writeKeyUse(newTenantId(), keyId, 1_790_000_000_000, soon());
-      const uses = await context.store().listKeyUses(tenantId, soon());
       assert.deepEqual(
-        uses,
+        await list(keyId, newKeyId(), other),
         new Map([
           [keyId, 1_780_000_000_000],
           [other, 1_760_000_000_000],
         ]),
       );
+      assert.deepEqual(await list(other), new Map([[other, 1_760_000_000_000]]));
+      assert.deepEqual(await list(), new Map());
     });
 
     it('lists the trail of a month by seq and index, page by page', async () => {

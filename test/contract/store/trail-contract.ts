@@ -60,6 +60,7 @@ async function openOwner(store: Store, slot: number) {
     loads: () => [],
     report: () => ({ incarnation: owner, leaseLeftMs: undefined, rows: [] }),
     lookups: { hits: 0, misses: 0 },
+    deadlineMs: 10_000,
     onRefused: () => {},
   };
   const connection = new Connection(dependencies, 'console', () => {});

@@ -79,6 +79,8 @@ export interface SlotOptions {
   readonly pageLimits?: Partial<PageLimits>;
   readonly cacheBytesMax?: number;
   readonly plans?: Plans;
+  /** Of a request. */
+  readonly deadlineMs?: number;
   /** The owner is a program of a version that keeps no counts of grants. */
   readonly countless?: boolean;
 }
@@ -142,6 +144,7 @@ export class OpenSlot {
       loads: () => [this.connection.load, this.front.load],
       report: () => ({ incarnation: this.tenure.owner, leaseLeftMs: undefined, rows: [] }),
       lookups: { hits: 0, misses: 0 },
+      deadlineMs: options.deadlineMs ?? META.deadlineMs,
       onRefused: () => {},
     };
     this.connection = new Connection(dependencies, 'console', () => {});

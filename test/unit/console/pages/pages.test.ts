@@ -431,6 +431,28 @@ describe('what is not there', () => {
 });
 
 describe('long listings', () => {
+  it('that are cut short say that they go on, and not that there is nothing', async () => {
+    const tenantId = await makeTenant('Revoked');
+    const { operator } = service;
+    const tenant = operator.tenant.bind(operator);
+    const nextCursor = 'further';
+    operator.tenant = async (...asked) => ({
+      ...(await tenant(...asked)),
+      listObjects: async () => ({ items: [], nextCursor }),
+      listSubjectGrants: async () => ({ items: [], nextCursor }),
+    });
+    try {
+      for (const path of ['/grants?subject=user:a', '/objects?subject=user:a&relation=viewer']) {
+        const { text } = await visitor.get(`/console/tenants/${tenantId}${path}`);
+        assert.match(text, /go on with the next page/);
+        assert.match(text, /rel="next" href="[^"]*cursor=further/);
+        assert.doesNotMatch(text, /holds nothing|No object/);
+      }
+    } finally {
+      operator.tenant = tenant;
+    }
+  });
+
   it('are pages: 10,000 tenants, and a subject with 20,000 grants', async () => {
     for (let index = 0; index < 10_000; index += 1) await makeTenant(`Tenant ${index}`);
     const first = await visitor.get('/console/tenants');

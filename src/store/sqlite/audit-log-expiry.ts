@@ -1,0 +1,53 @@
+// The end of what the embedded store keeps of the audit log. Cassandra lets each row expire by itself; here whole months
+// go, as soon as all of a month is older than the retention, in parts that a few transactions of state hold, with pauses in
+// between: a commit waits for one step of a part at most. A part that fails is found again by the next round.
+
+import type { Clock, Timer } from '../../core/clock.ts';
+import type { DeadlineMs } from '../store.ts';
+
+/** As on Cassandra. */
+const KEPT_DAYS = 400;
+/** A process that starts with a wrong clock has that long to be set right, before anything goes by it. */
+const FIRST_ROUND_MS = 10 * 60_000;
+const ROUND_MS = 3_600_000;
+/** Between two parts: others write meanwhile. */
+const PAUSE_MS = 100;
+const PART_TIMEOUT_MS = 60_000;
+const MS_PER_DAY = 24 * 3_600_000;
+
+/** Removes a part of what is older than the month; the tenant behind which to go on, undefined: nothing is left. */
+type RemovePart = (beforeMonth: string, after: string, deadline: DeadlineMs) => Promise<string | undefined>;
+
+export class AuditLogExpiry {
+  readonly #clock: Clock;
+  readonly #removePart: RemovePart;
+  #timer: Timer;
+  #closed = false;
+
+  constructor(clock: Clock, removePart: RemovePart) {
+    this.#clock = clock;
+    this.#removePart = removePart;
+    this.#timer = this.#next('', FIRST_ROUND_MS);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#timer.cancel();
+  }
+
+  #next(after: string, delayMs: number): Timer {
+    return this.#clock.setTimer(() => void this.#run(after), delayMs);
+  }
+
+  async #run(after: string): Promise<void> {
+    const keptFromMs = this.#clock.wallMs() - KEPT_DAYS * MS_PER_DAY;
+    const beforeMonth = new Date(Math.max(keptFromMs, 0)).toISOString().slice(0, 7);
+    let rest: string | undefined;
+    try {
+      rest = await this.#removePart(beforeMonth, after, this.#clock.monotonicMs() + PART_TIMEOUT_MS);
+    } catch {
+      // The lane has logged it.
+    }
+    if (!this.#closed) this.#timer = rest === undefined ? this.#next('', ROUND_MS) : this.#next(rest, PAUSE_MS);
+  }
+}

@@ -1,0 +1,137 @@
+// The rows of state, as the port takes and gives them. Each is derived from the log and stamped, and every stamp is greater
+// than those before it: of two writes to one row the greater stamp stands, whichever comes last.
+
+import type { ApiKeyRecord } from '../core/api-keys.ts';
+import type { KeyId, TenantId } from '../core/ids.ts';
+import type { Tenant } from '../core/tenants.ts';
+import type { Relation } from '../core/tuples.ts';
+
+/** Microseconds since the Unix epoch, a safe integer. Orders the writes to one row of state; unique per row. */
+export type Stamp = number;
+
+/** A row is live where `gone` is false. A revocation writes `gone: true`: the row stays, so that a late or lost write cannot bring it back. */
+export interface GrantWrite {
+  readonly kind: 'grant';
+  readonly tenantId: TenantId;
+  readonly subject: string;
+  readonly relation: Relation;
+  readonly object: string;
+  readonly grantId: string;
+  readonly createdAtMs: number;
+  readonly gone: boolean;
+  readonly stamp: Stamp;
+}
+
+export interface SubjectWrite {
+  readonly kind: 'subject';
+  readonly tenantId: TenantId;
+  readonly subject: string;
+  readonly stamp: Stamp;
+}
+
+export interface NamespaceWrite {
+  readonly kind: 'namespace';
+  readonly tenantId: TenantId;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly stamp: Stamp;
+}
+
+export interface KeyWrite {
+  readonly kind: 'key';
+  readonly tenantId: TenantId;
+  readonly key: ApiKeyRecord;
+  readonly gone: boolean;
+  readonly stamp: Stamp;
+}
+
+export interface TenantWrite {
+  readonly kind: 'tenant';
+  readonly slot: number;
+  readonly tenant: Tenant;
+  readonly stamp: Stamp;
+}
+
+/** What happened to a tenant, when and by whom. */
+export interface TrailRow {
+  readonly seq: number;
+  /** The position of the change within its entry. */
+  readonly index: number;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly atMs: number;
+  /** A key id, or `operator:<name>`. */
+  readonly actor: string;
+  /** `req_…` */
+  readonly requestId: string;
+  /** What changed, as JSON text of at most 8 KiB: `{"action": "grant.created", …}`. */
+  readonly change: string;
+}
+
+export interface TrailWrite {
+  readonly kind: 'trail';
+  readonly tenantId: TenantId;
+  /** `2026-11`, in UTC, of the entry's time. */
+  readonly month: string;
+  readonly row: TrailRow;
+  readonly stamp: Stamp;
+}
+
+/** How many live grants a tenant has after a seq of its slot's log, and what they take. */
+export interface GrantCountRow {
+  readonly tenantId: TenantId;
+  /** Every entry up to and including this one is counted. */
+  readonly seq: number;
+  readonly grants: number;
+  /** UTF-8 bytes of their subjects, relations and objects. */
+  readonly bytes: number;
+  /** Undefined: all grants are counted. Else the place up to which they are, at most 4 KiB of text that the store does not look into. */
+  readonly position: string | undefined;
+  /** How many steps the counting of what was stored before has made. */
+  readonly steps: number;
+}
+
+/** Of two rows with the same stamp the one with more steps stands: counting goes on while the log is at rest. */
+export interface GrantCountWrite {
+  readonly kind: 'grant-count';
+  readonly slot: number;
+  readonly row: GrantCountRow;
+  readonly stamp: Stamp;
+}
+
+export type StateWrite =
+  | GrantWrite
+  | SubjectWrite
+  | NamespaceWrite
+  | KeyWrite
+  | TenantWrite
+  | TrailWrite
+  | GrantCountWrite;
+
+export interface GrantRow {
+  readonly relation: Relation;
+  readonly object: string;
+  readonly grantId: string;
+  readonly createdAtMs: number;
+}
+
+export interface KeyPage {
+  readonly keys: readonly ApiKeyRecord[];
+  /** Those among the rows looked at that are revoked. */
+  readonly revoked: readonly KeyId[];
+  /** Where to go on; undefined at the end. */
+  readonly next: KeyId | undefined;
+}
+
+/** A row that is to be really removed. */
+export type RemovableRow =
+  | {
+      readonly kind: 'grant';
+      readonly tenantId: TenantId;
+      readonly subject: string;
+      readonly relation: Relation;
+      readonly object: string;
+      readonly stamp: Stamp;
+    }
+  | { readonly kind: 'subject'; readonly tenantId: TenantId; readonly subject: string; readonly stamp: Stamp }
+  | { readonly kind: 'key'; readonly tenantId: TenantId; readonly keyId: KeyId; readonly stamp: Stamp }
+  | { readonly kind: 'tenant'; readonly slot: number; readonly tenantId: TenantId; readonly stamp: Stamp };
