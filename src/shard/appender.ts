@@ -27,6 +27,7 @@ import {
   encodeOperation,
   followingBase,
 } from './entries.ts';
+import { type LogEnd, LogTime } from './log-time.ts';
 import type { OperationMemory } from './operation-memory.ts';
 import { Draft, type OperationResult } from './operations.ts';
 import { ShardFailure } from './shard.ts';
@@ -76,26 +77,15 @@ export interface AppenderPorts {
   }) => void;
 }
 
-/** Where the log ends once the tenure's first entry stands in it. */
-export interface LogEnd {
-  readonly slot: number;
-  readonly epoch: number;
-  readonly lastSeq: number;
-  /** The least base of the next entry. */
-  readonly nextBase: Stamp;
-  /** When the first entry was made, on the monotonic clock. */
-  readonly openedAtMs: number;
-}
-
 export const operationId = (requestId: string, index: number): string => `${requestId}/${index}`;
 
 export class Appender {
+  readonly time: LogTime;
   readonly #ports: AppenderPorts;
   readonly #slot: number;
   readonly #epoch: number;
   #lastSeq: number;
   #nextBase: Stamp;
-  readonly #openedAtMs: number;
   readonly #queues = new Map<TenantId, Waiting[]>();
   #queueLength = 0;
   readonly #inFlight = new Map<string, Promise<OperationResult>>();
@@ -112,7 +102,7 @@ export class Appender {
     this.#epoch = end.epoch;
     this.#lastSeq = end.lastSeq;
     this.#nextBase = end.nextBase;
-    this.#openedAtMs = end.openedAtMs;
+    this.time = new LogTime(ports.clock, end);
   }
 
   get lastSeq(): number {
@@ -237,20 +227,13 @@ export class Appender {
       this.#lose(`the append failed: ${error instanceof Error ? error.message : String(error)}`);
     }
     if (stands === false) return nothingDone();
-    while (stands === true && this.#closed === undefined) {
-      if (this.#ports.leaseValid()) return undefined;
-      await delay(this.#ports.clock, LEASE_POLL_MS);
-    }
+    if (stands === true && (await this.#leased())) return undefined;
     return new ShardFailure('undecided', 'The tenure ended while the write was under way.');
   }
 
   #lose(reason: string): void {
     this.#ports.lost(reason);
     this.close(new ShardFailure('not-serving', 'The tenure has ended.'));
-  }
-
-  #base(): Stamp {
-    return Math.max(this.#nextBase, this.#ports.clock.wallMs() * 1000);
   }
 
   /** The oldest operation of each tenant in turn, until the entry is full or nothing waits. */
@@ -295,7 +278,7 @@ export class Appender {
         encoded.push(text);
       }
     }
-    return { base: this.#base(), elapsedMs: Math.floor(nowMs - this.#openedAtMs), operations, encoded, answers, spans };
+    return { ...this.time.next(this.#nextBase), operations, encoded, answers, spans };
   }
 
   #decide(
@@ -346,6 +329,10 @@ export class Appender {
       }
       const standing = outcome.kind === 'appended' ? record : outcome.record;
       if (standing.entryId === entryId) {
+        // Appended by an owner that stood still for long, it may stand where the next owner's log has been trimmed, so that
+        // nobody will ever read it. Under a lease that is valid now, however long the append was on its way, nobody else has
+        // owned the slot until now, and the entry stands in the log.
+        if (!this.#ports.leaseValid() && !(await this.#leased())) return undefined;
         this.#commit(batch, record.seq);
         this.#observe('committed', startedMs, batch);
         return true;
@@ -359,6 +346,15 @@ export class Appender {
       this.#lastSeq = standing.seq;
     }
     return undefined;
+  }
+
+  /** Resolves to true under a valid lease; false: the tenure has ended. */
+  async #leased(): Promise<boolean> {
+    while (this.#closed === undefined) {
+      if (this.#ports.leaseValid()) return true;
+      await delay(this.#ports.clock, LEASE_POLL_MS);
+    }
+    return false;
   }
 
   async #readBack(record: LogRecord): Promise<AppendOutcome | undefined> {

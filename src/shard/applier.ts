@@ -4,14 +4,18 @@
 //
 // A count of grants goes with the last entry of a batch that changed it, once for all of them: no checkpoint comes before
 // it, so a count that is stored is never behind the checkpoint.
+//
+// A checkpoint says where the idempotency window begins, too. A slot that has come to rest writes it once more when the window
+// is empty, so that its next owner has nothing to read back.
 
 import { assert } from '../core/assert.ts';
-import { type Clock, delay } from '../core/clock.ts';
+import { type Clock, delay, type Timer } from '../core/clock.ts';
 import type { TenantId } from '../core/ids.ts';
 import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../store/store.ts';
 import type { CommittedEntry } from './appender.ts';
 import { deriveState } from './changes.ts';
 import { checkpointStamp } from './entries.ts';
+import type { IdempotencyWindow } from './idempotency-window.ts';
 import { storeDeadline } from './store-calls.ts';
 
 /** Rows in one call to the store. */
@@ -32,14 +36,18 @@ const RETRY_MS_MAX = 2000;
 export interface ApplierPorts {
   readonly store: StateStore;
   readonly clock: Clock;
+  /** Entries are added to it before they are added here. */
+  readonly window: Pick<IdempotencyWindow, 'from' | 'emptyInMs'>;
   /** State now holds these rows, committed at `seq`. */
   readonly confirm: (writes: readonly StateWrite[], seq: number) => void;
   readonly failed: (error: unknown) => void;
 }
 
+type CheckpointAtEntry = Omit<Required<Checkpoint>, 'windowFrom'>;
+
 interface Pending {
   readonly seq: number;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: CheckpointAtEntry;
   readonly writes: readonly StateWrite[];
   readonly counts: readonly GrantCountWrite[];
 }
@@ -54,10 +62,11 @@ export class Applier {
   #running = false;
   #closed = false;
   #endGathering: (() => void) | undefined;
-  #applied: Checkpoint;
-  #checkpoint: Checkpoint;
+  #applied: CheckpointAtEntry;
+  #checkpoint: Required<Checkpoint>;
   #checkpointedAtMs: number;
   #checkpointTimer = false;
+  #windowTimer: Timer | undefined;
   #waiters: { readonly seq: number; readonly resolve: () => void }[] = [];
   #roomWaiters: (() => void)[] = [];
 
@@ -83,6 +92,11 @@ export class Applier {
   /** Since when entries have waited and none was applied; undefined: none waits. */
   get waitingSinceMs(): number | undefined {
     return this.#pending.length === 0 ? undefined : this.#progressAtMs;
+  }
+
+  /** The store knows that the idempotency window begins here, or later. */
+  get windowFrom(): number {
+    return this.#checkpoint.windowFrom;
   }
 
   get hasRoom(): boolean {
@@ -137,9 +151,10 @@ export class Applier {
   async flush(): Promise<void> {
     const { seq } = this.#pending.at(-1) ?? this.#applied;
     await this.applied(seq);
-    while (!this.#closed && this.#checkpoint.seq < seq) {
+    while (!this.#closed) {
       await this.#writeCheckpoint();
-      if (this.#checkpoint.seq < seq) await delay(this.#ports.clock, RETRY_MS_FIRST);
+      if (this.#checkpoint.seq >= seq) return;
+      await delay(this.#ports.clock, RETRY_MS_FIRST);
     }
   }
 
@@ -147,6 +162,7 @@ export class Applier {
   close(): void {
     this.#closed = true;
     this.#endGathering?.();
+    this.#windowTimer?.cancel();
     const waiters = [...this.#roomWaiters, ...this.#waiters.map(({ resolve }) => resolve)];
     this.#roomWaiters = [];
     this.#waiters = [];
@@ -232,7 +248,11 @@ export class Applier {
 
   /** An applier that has come to rest leaves a checkpoint at its end a little later. */
   #scheduleCheckpoint(): void {
-    if (this.#checkpointTimer || this.#closed || this.#checkpoint.seq === this.#applied.seq) return;
+    if (this.#checkpointTimer || this.#closed) return;
+    if (this.#checkpoint.seq === this.#applied.seq) {
+      this.#scheduleWindow();
+      return;
+    }
     this.#checkpointTimer = true;
     this.#ports.clock.setTimer(() => {
       this.#checkpointTimer = false;
@@ -240,15 +260,30 @@ export class Applier {
     }, CHECKPOINT_MS);
   }
 
+  /** And one more when the window is empty. */
+  #scheduleWindow(): void {
+    this.#windowTimer?.cancel();
+    if (this.#checkpoint.windowFrom > this.#checkpoint.seq) return;
+    const delayMs = Math.max(CHECKPOINT_MS, Math.ceil(this.#ports.window.emptyInMs));
+    this.#windowTimer = this.#ports.clock.setTimer(() => {
+      if (!this.#running) void this.#writeCheckpoint().then(() => this.#scheduleCheckpoint());
+    }, delayMs);
+  }
+
   async #writeCheckpoint(): Promise<void> {
-    const applied = this.#applied;
-    if (this.#closed || applied.seq === this.#checkpoint.seq) return;
+    const windowFrom = Math.min(this.#ports.window.from, this.#applied.seq + 1);
+    const checkpoint = { ...this.#applied, windowFrom };
+    if (this.#closed || !isLater(checkpoint, this.#checkpoint)) return;
     try {
-      await this.#ports.store.writeCheckpoint(this.#slot, applied, storeDeadline(this.#ports.clock));
-      if (applied.seq > this.#checkpoint.seq) this.#checkpoint = applied;
+      await this.#ports.store.writeCheckpoint(this.#slot, checkpoint, storeDeadline(this.#ports.clock));
+      if (isLater(checkpoint, this.#checkpoint)) this.#checkpoint = checkpoint;
       this.#checkpointedAtMs = this.#ports.clock.monotonicMs();
     } catch (error) {
       this.#ports.failed(error);
     }
   }
+}
+
+function isLater(checkpoint: Required<Checkpoint>, than: Required<Checkpoint>): boolean {
+  return checkpoint.seq > than.seq || (checkpoint.seq === than.seq && checkpoint.windowFrom > than.windowFrom);
 }

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { assert } from '../core/assert.ts';
+import type { Clock } from '../core/clock.ts';
 import { parseKeyId, parseTenantId } from '../core/ids.ts';
 import { RELATIONS } from '../core/tuples.ts';
 import type { LogRecord, Stamp } from '../store/store.ts';
@@ -22,10 +23,18 @@ export interface EntryOperation extends ChangeOrigin {
 
 /** When an entry was made. */
 export interface EntryTime {
-  /** Wall clock at most: it may jump, but never back behind the entry before. */
+  /** No less than the wall clock, which may jump, and beyond the entry before. */
   readonly base: Stamp;
   /** Whole ms on its owner's monotonic clock since the first entry of its epoch: how entries of one epoch are apart. */
   readonly elapsedMs: number;
+}
+
+/** The year 2200. Beyond it a wall clock is not followed: some decades later stamps would be no safe integers any more. */
+const WALL_MS_MAX = Date.UTC(2200, 0, 1);
+
+/** The wall clock as a stamp. */
+export function wallStamp(clock: Clock): Stamp {
+  return Math.min(clock.wallMs(), WALL_MS_MAX) * 1000;
 }
 
 export interface Entry extends EntryTime {
@@ -120,7 +129,7 @@ const changeSchema = z.discriminatedUnion('kind', [
 const entrySchema = z.object({
   format: z.int(),
   base: z.int().positive(),
-  // Logs of the first days have none; their bases tell.
+  // Logs of the first days have none, and nothing says for sure how far their entries are apart.
   elapsedMs: z.int().nonnegative().optional(),
   operations: z.array(
     z.object({
@@ -161,7 +170,7 @@ export function decodeEntry(record: LogRecord): Entry {
   if (!entry.success) throw new LogUnreadableError(`The ${where} is not well-formed.`, entry.error);
   return {
     base: entry.data.base,
-    elapsedMs: entry.data.elapsedMs ?? Math.floor(entry.data.base / 1000),
+    elapsedMs: entry.data.elapsedMs ?? 0,
     operations: entry.data.operations.map((operation) => ({
       ...operation,
       changes: operation.changes.map((change) =>

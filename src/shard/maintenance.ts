@@ -6,7 +6,7 @@ import { segmentOf } from '../core/slots.ts';
 import { isLeaving } from '../core/tenants.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
-import { decodeEntry } from './entries.ts';
+import { decodeEntry, wallStamp } from './entries.ts';
 import { decideTenantUpdate } from './operations.ts';
 import { removeLeftovers, removeRevoked } from './row-removal.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
@@ -16,6 +16,11 @@ import type { Tenure } from './tenure.ts';
 /** `last_used_at` of a key is written at most this often. */
 export const KEY_USE_WRITE_MS = 5 * 60_000;
 const REQUEST_MS = 10_000;
+/**
+ * No entry is trimmed sooner by its owner's monotonic clock, whatever wall clocks say: whoever reads the log, to take a slot
+ * over or to copy it, has an hour.
+ */
+const TRIM_AGE_MS_MIN = 3_600_000;
 /** For so long one slot's deleted tenants may hold up the maintenance of the others; the next round goes on. */
 const PURGE_MS_PER_ROUND = 1000;
 
@@ -23,7 +28,7 @@ export interface MaintenancePorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly segmentSize: number;
-  /** Entries younger than this are kept, by the log's own time; at least an hour. */
+  /** Entries younger than this are kept, as far as clocks can tell; at least an hour outside tests. */
   readonly logRetentionMs: number;
   readonly createRequestId: () => string;
 }
@@ -47,8 +52,9 @@ export async function maintain(
 }
 
 /**
- * Removes whole segments from the front of the log: those that state holds, that are older than the retention and not
- * the last one. What was revoked in them is really removed first. Resolves with the number of segments removed.
+ * Removes whole segments from the front of the log: those that state holds, that are behind the idempotency window, by a
+ * checkpoint that is stored, that are older than the retention, and not the last one. What was revoked in them is really
+ * removed first. Resolves with the number of segments removed.
  */
 export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<number> {
   const { store, clock, segmentSize } = ports;
@@ -57,11 +63,8 @@ export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<
   while (tenure.serving) {
     const segment = segmentOf(tenure.first, segmentSize);
     const next = (segment + 1) * segmentSize;
-    if (next > tenure.checkpointSeq || segmentOf(tenure.lastSeq, segmentSize) <= segment) return removed;
-    const last = await store.readRecord(slot, next - 1, storeDeadline(clock));
-    if (last === undefined) return removed;
-    const youngestMs = decodeEntry(last).base / 1000;
-    if (youngestMs + ports.logRetentionMs > clock.wallMs()) return removed;
+    if (next > tenure.checkpointSeq || next > tenure.windowFrom) return removed;
+    if (segmentOf(tenure.lastSeq, segmentSize) <= segment || !(await isOld(ports, tenure, next - 1))) return removed;
     await removeRevoked(ports, tenure, next);
     if (!tenure.serving) return removed;
     const outcome = await store.recordFirst({ slot, owner, epoch, first: next }, storeDeadline(clock));
@@ -74,6 +77,22 @@ export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<
     await yieldTurn(clock);
   }
   return removed;
+}
+
+/** Whether everything up to `seq` is old enough, which is in the segment at the front of the log. */
+async function isOld(
+  { store, clock, logRetentionMs }: MaintenancePorts,
+  tenure: Tenure,
+  seq: number,
+): Promise<boolean> {
+  for (let at = seq; at >= tenure.first; at -= 1) {
+    const record = await store.readRecord(tenure.slot, at, storeDeadline(clock));
+    if (record === undefined) return false;
+    const age = tenure.time?.ageOf(record, decodeEntry(record));
+    if (age === undefined) continue;
+    return age.byWallMs >= logRetentionMs && age.atLeastMs >= Math.min(logRetentionMs, TRIM_AGE_MS_MIN);
+  }
+  return false;
 }
 
 /** Removes the data of tenants that are being deleted, for a bounded time, then records that they are. */
@@ -98,7 +117,7 @@ async function purgeTenant(
     // nothing comes after, and no replay brings a row back.
     await tenure.checkpointed();
     // The log's time runs ahead of a wall clock that was set back; the uses of keys have the wall clock's.
-    const stamp = Math.max(tenure.nextBase, clock.wallMs() * 1000);
+    const stamp = Math.max(tenure.nextBase, wallStamp(clock));
     memory.removal = { stamp, partsRemoved: 0, lastPartAtMs: undefined };
   }
   const { stamp } = memory.removal;

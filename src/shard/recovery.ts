@@ -20,8 +20,9 @@ import type {
   Stamp,
   Store,
 } from '../store/store.ts';
-import type { CommittedEntry, LogEnd } from './appender.ts';
-import { decodeEntry, type Entry, type EntryTime, encodeEntry, followingBase, LogUnreadableError } from './entries.ts';
+import type { CommittedEntry } from './appender.ts';
+import { decodeEntry, type Entry, encodeEntry, followingBase, LogUnreadableError, wallStamp } from './entries.ts';
+import type { LogEnd } from './log-time.ts';
 import { ShardFailure } from './shard.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
 
@@ -38,6 +39,8 @@ export interface RecoveryPorts {
   readonly segmentSize: number;
   /** A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is room for the next. */
   readonly replay: (entry: CommittedEntry) => Promise<void>;
+  /** Resolves under a valid lease; rejects where none will come any more. */
+  readonly leased: () => Promise<void>;
 }
 
 export interface RecoveredLog extends LogEnd {
@@ -63,11 +66,14 @@ export async function claimSlot(
   return store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
 }
 
-/** Where the last owner kept no counts of grants, they are kept from the first entry on that it has not applied. */
+/**
+ * Where the last owner kept no counts of grants, they are kept from the first entry on that it has not applied. Where none
+ * has said where the idempotency window begins, it begins with the log.
+ */
 export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Required<Checkpoint>> {
   const checkpoint = await ports.store.readCheckpoint(slot, storeDeadline(ports.clock));
-  const { seq, stamp, countedFrom = seq + 1 } = checkpoint ?? { seq: 0, stamp: 0 };
-  return { seq, stamp, countedFrom };
+  const { seq, stamp, countedFrom = seq + 1, windowFrom = 1 } = checkpoint ?? { seq: 0, stamp: 0 };
+  return { seq, stamp, countedFrom, windowFrom };
 }
 
 /** The log from a seq on, record by record, to where it ends. Throws LogUnreadableError at a gap. */
@@ -134,7 +140,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
       );
     }
     const openedAtMs = ports.clock.monotonicMs();
-    const time = { base: Math.max(nextBase, ports.clock.wallMs() * 1000), elapsedMs: 0 };
+    const time = { base: Math.max(nextBase, wallStamp(ports.clock)), elapsedMs: 0 };
     const record = {
       slot,
       seq: lastSeq + 1,
@@ -143,6 +149,8 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
       body: encodeEntry(time, []),
     };
     if (!(await appendOnce(ports, record))) continue;
+    // As in the appender: what was appended without a lease may stand where the log has been trimmed meanwhile.
+    await ports.leased();
     const open = { ...time, operations: [], seq: record.seq };
     await ports.replay(open);
     return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open), openedAtMs };
@@ -208,56 +216,54 @@ export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segm
   readonly over: () => boolean;
 }
 
-/** How far the wall clocks of two owners, or one before and after it was set, may be apart and nobody notices. */
-const CLOCKS_APART_MS_MAX = 2 * 3_600_000;
-
-interface Moment extends EntryTime {
+interface Moment {
   readonly epoch: number;
-}
-
-/** How long before `newer` the entry `older` was made, at least: no clock that was set makes it look older than it is. */
-function leastAgeMs(newer: Moment, older: Moment): number {
-  const ageMs =
-    newer.epoch === older.epoch
-      ? newer.elapsedMs - older.elapsedMs
-      : (newer.base - older.base) / 1000 - CLOCKS_APART_MS_MAX;
-  return Math.max(0, ageMs);
+  readonly elapsedMs: number;
 }
 
 /**
- * Reads backwards from the checkpoint until entries are so much older than the end of the log (`end`, this epoch's first
- * entry) that nobody repeats their operations. Throws LogUnreadableError at a gap.
+ * How long before `newer` the entry `older` was made, at least: what one monotonic clock has measured. Between two epochs
+ * there is none, and wall clocks may be off by any time.
+ */
+function leastAgeMs(newer: Moment | undefined, older: Moment): number {
+  return newer?.epoch === older.epoch ? Math.max(0, newer.elapsedMs - older.elapsedMs) : 0;
+}
+
+/**
+ * Reads backwards from the checkpoint to where the idempotency window begins: at `windowFrom`, or where entries are so much
+ * older than later ones of their own epochs that nobody repeats their operations. Resolves with the seq from which on
+ * operation ids are known. Throws LogUnreadableError at a gap.
  */
 export async function recallTail(
   ports: TailPorts,
   slot: number,
-  range: { readonly first: number; readonly checkpointSeq: number; readonly end: Moment },
-): Promise<void> {
+  range: { readonly windowFrom: number; readonly checkpointSeq: number },
+): Promise<number> {
   const { store, clock, segmentSize } = ports;
   const entries: { readonly recall: () => void; readonly epoch: number }[] = [];
   const slice = new Slice(clock);
   let end = range.checkpointSeq;
-  let newer = range.end;
+  let newer: Moment | undefined;
   let ageMs = 0;
-  // Most logs are at rest, and one entry says so.
+  // Without `windowFrom` one or two entries may say that the log has been at rest.
   let count = 1;
-  while (end >= range.first && !ports.over()) {
+  while (end >= range.windowFrom && !ports.over()) {
     const segmentStart = segmentOf(end, segmentSize) * segmentSize;
-    const start = Math.max(range.first, segmentStart, end - count + 1);
+    const start = Math.max(range.windowFrom, segmentStart, end - count + 1);
     const records = await store.readRecords(slot, start, end - start + 1, storeDeadline(clock));
     if (records.length !== end - start + 1) {
       throw new LogUnreadableError(`The log of slot ${slot} lacks entries between seq ${start} and ${end}.`);
     }
     for (const record of records.toReversed()) {
       const entry = decodeEntry(record);
-      const moment = { base: entry.base, elapsedMs: entry.elapsedMs, epoch: record.epoch };
+      const moment = { epoch: record.epoch, elapsedMs: entry.elapsedMs };
       ageMs += leastAgeMs(newer, moment);
       newer = moment;
       entries.push({ recall: ports.recall(entry), epoch: record.epoch });
       await slice.giveWay();
     }
-    if (ageMs > ports.operationsKeptMs) break;
     end = start - 1;
+    if (ageMs > ports.operationsKeptMs) break;
     count = Math.min(2 * count, RECORDS_PER_READ);
   }
   let highestEpoch = 0;
@@ -267,6 +273,7 @@ export async function recallTail(
     recall();
     await slice.giveWay();
   }
+  return end + 1;
 }
 
 /** Every tenant of a slot by the state tables, those that are wholly deleted included. */

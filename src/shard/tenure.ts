@@ -14,6 +14,8 @@ import type { Operation } from './append-batch.ts';
 import { Appender, type AppenderPorts, type CommittedEntry, operationId } from './appender.ts';
 import { Applier } from './applier.ts';
 import { checkpointStamp, type Entry, LogUnreadableError } from './entries.ts';
+import { IdempotencyWindow } from './idempotency-window.ts';
+import type { LogTime } from './log-time.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { OperationMemory } from './operation-memory.ts';
 import { type OperationResult, recallResult } from './operations.ts';
@@ -31,6 +33,8 @@ import type { PageLimits } from './subject-pages.ts';
 import { TenantMemory } from './tenant-memory.ts';
 
 const RETRY_MS = 200;
+/** How soon an opening goes on once a lapsed lease is valid again. */
+const LEASE_POLL_MS = 20;
 /** Where many slots are opened at once, this conditional write can wait for the others. */
 const RECORD_OPENED_MS = 1000;
 
@@ -72,6 +76,7 @@ export class Tenure {
   #appender: Appender | undefined;
   #applier: Applier | undefined;
   #first: number;
+  #window: IdempotencyWindow | undefined;
   #recalling: Promise<void> | undefined;
 
   /** `row` is the claim that made `owner` the owner. */
@@ -119,6 +124,11 @@ export class Tenure {
     return this.#applier?.checkpointSeq ?? 0;
   }
 
+  /** Where the idempotency window begins, as the stored checkpoint says: nothing from there on may be trimmed. */
+  get windowFrom(): number {
+    return this.#applier?.windowFrom ?? 0;
+  }
+
   /** Log entries that the state tables do not hold yet. */
   get lagEntries(): number {
     return this.#appender === undefined || this.#applier === undefined ? 0 : this.lastSeq - this.#applier.appliedSeq;
@@ -133,11 +143,15 @@ export class Tenure {
   /** Recovers the slot and serves it. Throws where it cannot; the tenure has then ended. */
   async open(): Promise<void> {
     const { store, clock, ids, segmentSize } = this.#dependencies;
-    const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay: (entry) => this.#replay(entry) };
+    const replay = (entry: CommittedEntry) => this.#replay(entry);
+    const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay, leased: () => this.#leased() };
     try {
       const checkpoint = await readCheckpoint(ports, this.slot);
       if (this.#state !== 'opening') throw this.#notServing();
-      this.#applier = this.#createApplier(checkpoint);
+      const windowFrom = Math.max(checkpoint.windowFrom, this.#row.first);
+      const window = new IdempotencyWindow(clock, this.#dependencies.operationsKeptMs, windowFrom);
+      this.#window = window;
+      this.#applier = this.#createApplier(checkpoint, window);
       for await (const tenant of readTenants(ports, this.slot)) {
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
         else this.#addTenant(tenant);
@@ -163,7 +177,7 @@ export class Tenure {
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
       void this.#recordOpened(end.lastSeq);
-      this.#recalling = this.#recallTail(checkpoint.seq, end.nextBase);
+      this.#recalling = this.#recallTail(window, { windowFrom, checkpointSeq: checkpoint.seq });
     } catch (error) {
       this.end('It could not be opened.');
       throw error;
@@ -189,6 +203,11 @@ export class Tenure {
   /** Greater than the stamp of every commit until now. */
   get nextBase(): Stamp {
     return this.#appender?.nextBase ?? 0;
+  }
+
+  /** Undefined before the first entry. */
+  get time(): LogTime | undefined {
+    return this.#appender?.time;
   }
 
   /** Resolves when the state tables hold every commit until now. */
@@ -251,12 +270,13 @@ export class Tenure {
     this.#dependencies.onLost(this, reason);
   }
 
-  #createApplier(checkpoint: ConstructorParameters<typeof Applier>[2]): Applier {
+  #createApplier(checkpoint: ConstructorParameters<typeof Applier>[2], window: IdempotencyWindow): Applier {
     const { store, clock, observeState } = this.#dependencies;
     return new Applier(
       {
         store,
         clock,
+        window,
         confirm: (writes, seq) => {
           observeState({ rows: writes.length });
           this.#confirm(writes, seq);
@@ -266,6 +286,15 @@ export class Tenure {
       this.slot,
       checkpoint,
     );
+  }
+
+  /** Resolves under a valid lease; rejects once the tenure has ended. */
+  async #leased(): Promise<void> {
+    while (this.#state !== 'ended') {
+      if (this.#dependencies.leaseValid()) return;
+      await delay(this.#dependencies.clock, LEASE_POLL_MS);
+    }
+    throw this.#notServing();
   }
 
   async #room(): Promise<void> {
@@ -291,7 +320,7 @@ export class Tenure {
   }
 
   /** Tried until it succeeds, since writes wait for it; a log that cannot be trusted ends the tenure. */
-  async #recallTail(checkpointSeq: number, base: Stamp): Promise<void> {
+  async #recallTail(window: IdempotencyWindow, range: Parameters<typeof recallTail>[2]): Promise<void> {
     const { store, clock, segmentSize, operationsKeptMs } = this.#dependencies;
     const ports = {
       store,
@@ -303,8 +332,7 @@ export class Tenure {
     };
     while (this.#state !== 'ended') {
       try {
-        const end = { base, elapsedMs: 0, epoch: this.epoch };
-        await recallTail(ports, this.slot, { first: Math.max(this.#row.first, 1), checkpointSeq, end });
+        window.startAt(await recallTail(ports, this.slot, range));
         break;
       } catch (error) {
         if (error instanceof LogUnreadableError) this.#lose(error.message);
@@ -346,6 +374,7 @@ export class Tenure {
         }
       }
     }
+    this.#window?.add(entry.seq);
     const stamp = checkpointStamp(entry);
     const counts = [...counted].map(({ tenantId, grantCount }): GrantCountWrite => {
       return { kind: 'grant-count', slot: this.slot, row: grantCount.row(tenantId, entry.seq), stamp };

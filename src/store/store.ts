@@ -192,6 +192,11 @@ export interface Checkpoint {
    * keeps no counts, so that none is.
    */
   readonly countedFrom?: number;
+  /**
+   * Nobody repeats an operation of an earlier entry any more, which stays true whoever says it. At most `seq` + 1. Of two
+   * checkpoints with the same stamp the one with the greater one stands. Undefined: not known.
+   */
+  readonly windowFrom?: number;
 }
 
 export interface StateStore {

@@ -110,7 +110,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/recovery.ts',
-        find: 'while (end >= range.first && !ports.over()) {',
+        find: 'while (end >= range.windowFrom && !ports.over()) {',
         replace: 'while (end < 0) {',
       },
     ],

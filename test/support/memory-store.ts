@@ -192,7 +192,11 @@ export class MemoryStore implements Store {
   writeCheckpoint(...[slot, checkpoint, deadline]: Arguments<'writeCheckpoint'>): Answer<'writeCheckpoint'> {
     return this.#run('writeCheckpoint', deadline, () => {
       const standing = this.#checkpoints.get(slot);
-      if (standing === undefined || checkpoint.stamp > standing.stamp) this.#checkpoints.set(slot, { ...checkpoint });
+      const isOfTheSame = checkpoint.stamp === standing?.stamp;
+      const moves = isOfTheSame && (checkpoint.windowFrom ?? 0) > (standing.windowFrom ?? 0);
+      if (standing === undefined || checkpoint.stamp > standing.stamp || moves) {
+        this.#checkpoints.set(slot, { ...checkpoint });
+      }
     });
   }
 

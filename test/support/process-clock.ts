@@ -1,4 +1,4 @@
-// The clock of one simulated process: real time, until the process is killed. From then on none of its timers fires, so
+// The clock of one simulated process: real time, or ahead of it by as much as a test wants to have passed, until the process is killed. From then on none of its timers fires, so
 // nothing of it runs on, as after a `kill -9`.
 
 import type { Clock, Timer } from '../../src/core/clock.ts';
@@ -7,12 +7,12 @@ export interface ProcessClock extends Clock {
   kill(): void;
 }
 
-/** `wallMs`: another wall clock than the machine's. */
-export function createProcessClock(wallMs: () => number = Date.now): ProcessClock {
+/** `wallMs`: another wall clock than the machine's. `aheadMs`: what has passed besides, with no timer fired for it. */
+export function createProcessClock(wallMs: () => number = Date.now, aheadMs: () => number = () => 0): ProcessClock {
   let alive = true;
   const timers = new Set<NodeJS.Timeout>();
   return {
-    monotonicMs: () => performance.now(),
+    monotonicMs: () => performance.now() + aheadMs(),
     wallMs,
     setTimer(run, delayMs): Timer {
       const timeout = setTimeout(() => {

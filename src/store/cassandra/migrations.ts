@@ -160,6 +160,13 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'the health that members tell with their heartbeats',
     statements: (keyspace) => [`ALTER TABLE ${keyspace}.members ADD IF NOT EXISTS healthy_beat bigint`],
   },
+  {
+    version: 4,
+    // What a program of an earlier version leaves standing there stays true.
+    servesFrom: 1,
+    name: 'the start of the idempotency window of each slot',
+    statements: (keyspace) => [`ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS window_from bigint`],
+  },
 ];
 
 /** The schema that this program is made for. */

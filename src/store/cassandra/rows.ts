@@ -21,7 +21,7 @@ export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, 
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 /** `counted_from` as the last writer of the checkpoint left it, who may not know that column. */
 export const CHECKPOINT_COLUMNS =
-  'seq, writetime(seq) AS stamp, counted_from, writetime(counted_from) AS counted_from_stamp';
+  'seq, writetime(seq) AS stamp, counted_from, writetime(counted_from) AS counted_from_stamp, window_from';
 export const TRAIL_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 function valueAt(row: Row, column: string): unknown {
@@ -160,13 +160,21 @@ export function keyRecordOf(row: Row): ApiKeyRecord {
   };
 }
 
-/** A program that keeps no counts of grants leaves `counted_from` at an older timestamp than `seq`. */
+/**
+ * A program that keeps no counts of grants leaves `counted_from` at an older timestamp than `seq`, and `window_from` as well:
+ * counts are wrong then, while what is outside of the window stays so.
+ */
 export function checkpointOf(row: Row): Checkpoint {
-  const seq = integerAt(row, 'seq');
   const stamp = integerAt(row, 'stamp');
-  if (isNullAt(row, 'counted_from') || integerAt(row, 'counted_from_stamp') !== stamp) return { seq, stamp };
-  const countedFrom = absentNumber(integerAt(row, 'counted_from'));
-  return { seq, stamp, ...(countedFrom === undefined ? {} : { countedFrom }) };
+  const counts = !isNullAt(row, 'counted_from') && integerAt(row, 'counted_from_stamp') === stamp;
+  const countedFrom = counts ? absentNumber(integerAt(row, 'counted_from')) : undefined;
+  const windowFrom = isNullAt(row, 'window_from') ? undefined : absentNumber(integerAt(row, 'window_from'));
+  return {
+    seq: integerAt(row, 'seq'),
+    stamp,
+    ...(countedFrom === undefined ? {} : { countedFrom }),
+    ...(windowFrom === undefined ? {} : { windowFrom }),
+  };
 }
 
 export function tenantIdAt(row: Row): TenantId {

@@ -14,7 +14,8 @@ export function createStateWrites(
   keyspace: string,
 ): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeKeyUse'> {
   const statements = new StateStatements(keyspace);
-  const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from) VALUES (?, ?, ?) USING TIMESTAMP ?`;
+  const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from, window_from) VALUES (?, ?, ?, ?)
+    USING TIMESTAMP ?`;
   const keyUse = `INSERT INTO ${keyspace}.key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?) USING TIMESTAMP ?`;
   /** Of calls that failed. Stamped, so what was confirmed once stands for good. */
   const confirmed = new WeakSet<StateWrite>();
@@ -33,8 +34,10 @@ export function createStateWrites(
       }
     },
 
-    async writeCheckpoint(slot, { seq, stamp, countedFrom = 0 }, deadline) {
-      await session.write(checkpoint, [slot, BigInt(seq), BigInt(countedFrom), BigInt(stamp)], deadline);
+    /** Of two of one timestamp Cassandra keeps the greater value, cell by cell: that of the window alone differs. */
+    async writeCheckpoint(slot, { seq, stamp, countedFrom = 0, windowFrom = 0 }, deadline) {
+      const values = [slot, BigInt(seq), BigInt(countedFrom), BigInt(windowFrom), BigInt(stamp)];
+      await session.write(checkpoint, values, deadline);
     },
 
     /** A use has no stamp: its moment, in microseconds, is its timestamp, so that a later use wins. */

@@ -167,4 +167,9 @@ ALTER TABLE checkpoints ADD COLUMN counted_from INTEGER;
 ALTER TABLE members ADD COLUMN healthy_beat INTEGER NOT NULL DEFAULT 0;
 `,
   },
+  {
+    version: 5,
+    name: 'the start of the idempotency window of each slot',
+    sql: 'ALTER TABLE checkpoints ADD COLUMN window_from INTEGER;',
+  },
 ];

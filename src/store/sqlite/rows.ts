@@ -18,7 +18,7 @@ export const GRANT_COLUMNS = 'relation, object, grant_id, created_at_ms';
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, position, steps';
-export const CHECKPOINT_COLUMNS = 'seq, stamp, counted_from';
+export const CHECKPOINT_COLUMNS = 'seq, stamp, counted_from, window_from';
 export const TRAIL_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 function oneOf<Value extends string>(text: string, values: readonly Value[]): Value {
@@ -144,9 +144,11 @@ export function grantCountRowOf(row: Row): GrantCountRow {
 
 export function checkpointOf(row: Row): Checkpoint {
   const countedFrom = optionalIntegerAt(row, 2);
+  const windowFrom = optionalIntegerAt(row, 3);
   return {
     seq: integerAt(row, 0),
     stamp: integerAt(row, 1),
     ...(countedFrom === undefined ? {} : { countedFrom }),
+    ...(windowFrom === undefined ? {} : { windowFrom }),
   };
 }

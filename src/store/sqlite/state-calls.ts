@@ -111,9 +111,10 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
   const purges = PURGES.map((sql) => prepare(database, sql));
   const upsertCheckpoint = prepare(
     database,
-    `INSERT INTO checkpoints (slot, seq, counted_from, stamp) VALUES (?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET seq = excluded.seq, counted_from = excluded.counted_from, stamp = excluded.stamp
-     WHERE excluded.stamp > stamp`,
+    `INSERT INTO checkpoints (slot, seq, counted_from, window_from, stamp) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, counted_from = excluded.counted_from,
+       window_from = excluded.window_from, stamp = excluded.stamp
+     WHERE (excluded.stamp, coalesce(excluded.window_from, 0)) > (stamp, coalesce(window_from, 0))`,
   );
   const removeGrantCount = prepare(database, 'DELETE FROM grant_counts WHERE slot = ? AND tenant = ? AND stamp <= ?');
   const upsertKeyUse = prepare(
@@ -177,8 +178,8 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
         }
       }
     },
-    writeCheckpoint: (slot, { seq, countedFrom, stamp }) =>
-      runAtOnce(upsertCheckpoint, slot, seq, countedFrom ?? null, stamp),
+    writeCheckpoint: (slot, { seq, countedFrom, windowFrom, stamp }) =>
+      runAtOnce(upsertCheckpoint, slot, seq, countedFrom ?? null, windowFrom ?? null, stamp),
     writeKeyUse: (tenantId, keyId, usedAtMs) => runAtOnce(upsertKeyUse, tenantId, keyId, usedAtMs),
     *removeGone(rows) {
       for (const [index, row] of rows.entries()) {

@@ -189,6 +189,25 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
     }
   });
 
+  it('keeps where the idempotency window begins though a program that does not know it has moved the checkpoint', async () => {
+    const keyspace = 'windows';
+    await migrate(cluster, { keyspace });
+    const store = await openStore(cluster, { keyspace });
+    try {
+      await store.writeCheckpoint(1, { seq: 4, stamp: 1000, countedFrom: 2, windowFrom: 3 }, soon());
+      // The statement of schema version 2.
+      await asSuperuser(
+        `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from) VALUES (1, 6, 2) USING TIMESTAMP 1002`,
+      );
+      const moved = { seq: 6, stamp: 1002, countedFrom: 2, windowFrom: 3 };
+      assert.deepEqual(await store.readCheckpoint(1, soon()), moved);
+      await store.writeCheckpoint(1, { ...moved, windowFrom: 7 }, soon());
+      assert.deepEqual(await store.readCheckpoint(1, soon()), { ...moved, windowFrom: 7 });
+    } finally {
+      await store.close();
+    }
+  });
+
   it('takes the statements of the operating guide as they stand there', async () => {
     await migrate(cluster);
     const page = readFileSync(new URL('../../../docs/operating/cassandra.md', import.meta.url), 'utf8');

@@ -200,6 +200,28 @@ export function defineStampContract(context: StoreContext): void {
       assert.equal((await context.store().readCheckpoint(slot, soon()))?.countedFrom, 13);
     });
 
+    it('lets of two checkpoints of one stamp the greater start of the window stand', async () => {
+      const slot = newSlot();
+      const write = (checkpoint: Checkpoint) => context.store().writeCheckpoint(slot, checkpoint, soon());
+      const read = () => context.store().readCheckpoint(slot, soon());
+      const checkpoint = { seq: 10, stamp: BASE + 10, countedFrom: 4 };
+      await write({ ...checkpoint, windowFrom: 3 });
+      assert.deepEqual(await read(), { ...checkpoint, windowFrom: 3 });
+      await write({ ...checkpoint, windowFrom: 11 });
+      assert.deepEqual(await read(), { ...checkpoint, windowFrom: 11 });
+      await write({ ...checkpoint, windowFrom: 9 });
+      assert.deepEqual(await read(), { ...checkpoint, windowFrom: 11 });
+      await write({ seq: 9, stamp: BASE + 9, countedFrom: 4, windowFrom: 10 });
+      assert.deepEqual(await read(), { ...checkpoint, windowFrom: 11 });
+      const next = { seq: 12, stamp: BASE + 12, countedFrom: 4, windowFrom: 5 };
+      await write(next);
+      assert.deepEqual(await read(), next);
+      await write({ seq: 13, stamp: BASE + 13 });
+      assert.deepEqual(await read(), { seq: 13, stamp: BASE + 13 });
+      await write({ seq: 13, stamp: BASE + 13, windowFrom: 14 });
+      assert.deepEqual(await read(), { seq: 13, stamp: BASE + 13, windowFrom: 14 });
+    });
+
     it('lets of two counts of one stamp the one of more steps stand, as a whole', async () => {
       const slot = newSlot();
       const tenantId = newTenantId();

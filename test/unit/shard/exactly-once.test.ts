@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeEntry } from '../../../src/shard/entries.ts';
 import { recallTail } from '../../../src/shard/recovery.ts';
+import { delayedStore } from '../../support/faulty-store.ts';
 import {
   attempt,
   createMemoryStore,
@@ -189,56 +190,136 @@ test('an attempt that expires while it waits for its turn changes nothing', asyn
   slot.kill();
 });
 
-test('a wall clock that jumped an hour, before or at the change of owner, shortens no memory', async () => {
+const YEAR_MS = 365 * 24 * 3_600_000;
+
+for (const { name, jumpMs, heirJumpMs } of [
+  { name: 'is set ahead by a year while it writes', jumpMs: YEAR_MS, heirJumpMs: YEAR_MS },
+  { name: 'was a year ahead, and is not with the next', jumpMs: YEAR_MS, heirJumpMs: 0 },
+  { name: 'is behind that of the next by 2 h 20 min', jumpMs: 0, heirJumpMs: 140 * 60_000 },
+  { name: 'is behind that of the next by a century', jumpMs: 0, heirJumpMs: 100 * YEAR_MS },
+]) {
+  for (const countless of [false, true]) {
+    const of = countless ? ' of a version that says nothing of the window' : '';
+    test(`no repeat is done again where the wall clock of the owner${of} ${name}`, async () => {
+      const memory = await createMemoryStore();
+      let offMs = 0;
+      let slot = await OpenSlot.open(memory, { wallMs: () => Date.now() + offMs, countless });
+      const tenantId = await slot.createTenant();
+      const handle = await slot.handle(tenantId);
+      const by = attempt();
+      const created = await slot.grant(handle, TUPLE, by);
+      await slot.revoke(handle, TUPLE);
+      offMs = jumpMs;
+      for (let index = 0; index < 3 * SEGMENT_SIZE; index += 1)
+        await slot.grant(handle, tuple('user:b', `doc:${index}`));
+      await slot.tenure.checkpointed();
+      // The second one takes the slot over from one that had hardly begun, and has left a checkpoint all the same.
+      for (let owner = 1; owner <= 2; owner += 1) {
+        slot = await slot.restart({ wallMs: () => Date.now() + heirJumpMs, countless });
+        const again = await slot.handle(tenantId);
+        assert.deepEqual(await slot.grant(again, TUPLE, by), created, `owner ${owner}`);
+        assert.equal(await slot.check(again, TUPLE), false, 'a revoked grant stays revoked');
+        await slot.grant(again, tuple('user:c', `doc:${owner}`));
+        await slot.tenure.checkpointed();
+      }
+      slot.kill();
+    });
+  }
+}
+
+test('a slot that has been at rest leaves nothing to be read back, and one that was busy its last seconds', async () => {
   const memory = await createMemoryStore();
-  let jumpMs = 0;
-  const wallMs = () => Date.now() + jumpMs;
-  const slot = await OpenSlot.open(memory, { wallMs });
+  let passedMs = 0;
+  const clocks = { aheadMs: () => passedMs };
+  let slot = await OpenSlot.open(memory, clocks);
   const tenantId = await slot.createTenant();
   const handle = await slot.handle(tenantId);
-  const by = attempt();
+  for (let index = 0; index < 5 * SEGMENT_SIZE; index += 1) await slot.grant(handle, tuple('user:b', `doc:${index}`));
+  passedMs += 20_000;
+  const by = slot.attempt();
   const created = await slot.grant(handle, TUPLE, by);
-  jumpMs = 3_600_000;
-  for (let index = 0; index < 3 * SEGMENT_SIZE; index += 1) await slot.grant(handle, tuple('user:b', `doc:${index}`));
   await slot.tenure.checkpointed();
-  const heir = await slot.restart({ wallMs: () => Date.now() + 2 * 3_600_000 - 60_000 });
-  assert.deepEqual(await heir.grant(await heir.handle(tenantId), TUPLE, by), created);
-  heir.kill();
+  const busy = await memory.readCheckpoint(SLOT, soon());
+  assert.deepEqual([busy?.seq, busy?.windowFrom], [slot.tenure.lastSeq, slot.tenure.lastSeq]);
+  const readFrom = memory.readRecords.bind(memory);
+  let least = Number.POSITIVE_INFINITY;
+  memory.readRecords = (slotNumber, fromSeq, limit, deadline) => {
+    least = Math.min(least, fromSeq);
+    return readFrom(slotNumber, fromSeq, limit, deadline);
+  };
+  slot = await slot.restart(clocks);
+  assert.deepEqual(await slot.grant(await slot.handle(tenantId), TUPLE, { ...by, expiresAtMs: soon() }), created);
+  assert.equal(least, busy?.seq);
+  passedMs += 20_000;
+  await slot.tenure.checkpointed();
+  const rested = await memory.readCheckpoint(SLOT, soon());
+  assert.deepEqual([rested?.seq, rested?.windowFrom], [slot.tenure.lastSeq, slot.tenure.lastSeq + 1]);
+  slot = await slot.restart(clocks);
+  await waitFor(() => slot.tenure.recalled);
+  assert.equal(slot.faults.calls('readRecords'), 2, 'the end of the log alone');
+  slot.kill();
 });
 
-test('no more of the log is read back than can be repeated', async () => {
+/** How many entries of a log are read back, each in how many reads. */
+async function countRecalled(
+  entries: readonly { readonly epoch: number; readonly elapsedMs?: number; readonly baseMs: number }[],
+  windowFrom = 1,
+): Promise<{ entries: number; reads: number; from: number }> {
   const memory = await createMemoryStore();
-  const base = Date.now() * 1000;
-  const append = (seq: number, epoch: number, elapsedMs: number, baseMs: number) => {
-    const body = encodeEntry({ base: base + baseMs * 1000, elapsedMs }, []);
-    return memory.append({ slot: SLOT, seq, epoch, entryId: ids.create('ent'), body }, soon());
+  for (const [index, { epoch, elapsedMs, baseMs }] of entries.entries()) {
+    const base = (Date.now() + baseMs) * 1000;
+    const body =
+      elapsedMs === undefined
+        ? JSON.stringify({ format: 1, base, operations: [] })
+        : encodeEntry({ base, elapsedMs }, []);
+    await memory.append({ slot: SLOT, seq: index + 1, epoch, entryId: ids.create('ent'), body }, soon());
+  }
+  let count = 0;
+  const { store, faults } = delayedStore(memory, real);
+  const ports = {
+    store,
+    clock: real,
+    segmentSize: SEGMENT_SIZE,
+    operationsKeptMs: 20_000,
+    recall: () => {
+      count += 1;
+      return () => {};
+    },
+    over: () => false,
   };
-  // A second apart, one minute long.
-  for (let seq = 1; seq <= 60; seq += 1) await append(seq, 1, seq * 1000, seq * 1000);
-  const recalled = async (epoch: number, baseMs: number): Promise<number> => {
-    let count = 0;
-    const ports = {
-      store: memory,
-      clock: real,
-      segmentSize: SEGMENT_SIZE,
-      operationsKeptMs: 20_000,
-      recall: () => {
-        count += 1;
-        return () => {};
-      },
-      over: () => false,
-    };
-    const end = { base: base + baseMs * 1000, elapsedMs: 61_000, epoch };
-    await recallTail(ports, SLOT, { first: 1, checkpointSeq: 60, end });
-    return count;
-  };
-  const ofThisOwner = await recalled(1, 61_000);
-  assert.ok(ofThisOwner >= 20 && ofThisOwner < 60, `${ofThisOwner} entries`);
-  // How long the owner before has been gone only wall clocks tell, and they may be an hour off: its last 20 seconds count.
-  const ofAnother = await recalled(2, 3_600_000);
-  assert.ok(ofAnother >= 20 && ofAnother < 60, `${ofAnother} entries`);
-  // A log at rest for longer says so with one entry.
-  assert.equal(await recalled(2, 3 * 3_600_000), 1);
+  const from = await recallTail(ports, SLOT, { windowFrom, checkpointSeq: entries.length });
+  return { entries: count, reads: faults.calls('readRecords'), from };
+}
+
+test('no more of the log is read back than can be repeated', async () => {
+  const seconds = Array.from({ length: 60 }, (_, index) => ({ epoch: 1, elapsedMs: index * 1000, baseMs: index }));
+  const lastSeconds = await countRecalled(seconds);
+  assert.ok(lastSeconds.entries >= 20 && lastSeconds.entries < 40, `${lastSeconds.entries} entries`);
+  assert.equal(lastSeconds.from, 60 - lastSeconds.entries + 1);
+  assert.deepEqual(await countRecalled(seconds, 58), { entries: 3, reads: 2, from: 58 });
+  assert.deepEqual(await countRecalled(seconds, 61), { entries: 0, reads: 0, from: 61 });
+  // A log at rest before, which no checkpoint says.
+  const rested = [
+    { epoch: 1, elapsedMs: 0, baseMs: 0 },
+    { epoch: 1, elapsedMs: 1000, baseMs: 1000 },
+    { epoch: 1, elapsedMs: 60_000, baseMs: 60_000 },
+  ];
+  assert.deepEqual(await countRecalled(rested), { entries: 3, reads: 2, from: 1 });
+  assert.equal((await countRecalled([...seconds, ...rested.map((each) => ({ ...each, epoch: 2 }))])).from, 61);
+});
+
+test('what lies between two epochs only wall clocks tell, and they say nothing about what can be repeated', async () => {
+  const epochs = Array.from({ length: 200 }, (_, index) => ({
+    epoch: index + 1,
+    elapsedMs: 0,
+    baseMs: index * YEAR_MS,
+  }));
+  assert.equal((await countRecalled(epochs.slice(0, 50))).entries, 50);
+  // The owners of many short epochs hand on where the window begins.
+  assert.deepEqual(await countRecalled(epochs, 199), { entries: 2, reads: 2, from: 199 });
+  // Logs of the first days say nothing of a monotonic clock.
+  const wallOnly = Array.from({ length: 50 }, (_, index) => ({ epoch: 1, baseMs: index * YEAR_MS }));
+  assert.equal((await countRecalled(wallOnly)).entries, 50);
 });
 
 test('a write that changed nothing changes nothing later either, when an earlier try of it arrives', async () => {

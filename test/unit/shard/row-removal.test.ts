@@ -12,7 +12,6 @@ import type { MemoryStore } from '../../support/memory-store.ts';
 import { readAll } from '../../support/read-all.ts';
 import { createGrantWrite, createKeyRecord } from '../../support/store-fixtures.ts';
 import {
-  attempt,
   createMemoryStore,
   ids,
   OpenSlot,
@@ -35,12 +34,14 @@ const portsOf = (slot: OpenSlot): MaintenancePorts => ({
 });
 
 async function openSlot(options: SlotOptions = {}) {
-  const wall = { ms: Date.now() };
+  const startMs = Date.now();
+  const wall = { ms: startMs };
+  const clocks = { wallMs: () => wall.ms, aheadMs: () => wall.ms - startMs };
   const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory, { wallMs: () => wall.ms, ...options });
+  const slot = await OpenSlot.open(memory, { ...clocks, ...options });
   const tenantId = await slot.createTenant();
   const handle = await slot.handle(tenantId);
-  return { wall, memory, slot, tenantId, handle };
+  return { wall, clocks, memory, slot, tenantId, handle };
 }
 
 type Opened = Awaited<ReturnType<typeof openSlot>>;
@@ -50,8 +51,8 @@ async function trim({ wall, slot, handle }: Pick<Opened, 'wall' | 'slot' | 'hand
   // The last segment stays.
   for (let entry = 0; entry <= SEGMENT_SIZE; entry += 1)
     await slot.grant(handle, tuple('user:filler', `doc:${wall.ms}.${entry}`));
-  await slot.tenure.checkpointed();
   wall.ms += HOUR_MS + 1000;
+  await slot.tenure.checkpointed();
   await trimLog(portsOf(slot), slot.tenure);
 }
 
@@ -70,7 +71,7 @@ const tenantRows = async (memory: MemoryStore) =>
   (await memory.listTenants({ slot: SLOT, limit: 10_000 }, soon())).map(({ tenantId }) => tenantId);
 
 const deleteTenant = (slot: OpenSlot, tenantId: TenantId) =>
-  slot.connection.updateTenant(attempt(), {
+  slot.connection.updateTenant(slot.attempt(), {
     tenantId,
     name: undefined,
     plan: undefined,
@@ -84,7 +85,7 @@ test('revoked keys go with their uses before the log that has revoked them, and 
   const kept = await slot.createKey(handle, tenantId);
   const revoked = await slot.createKey(handle, tenantId);
   for (const { keyId } of [kept, revoked]) await memory.writeKeyUse(tenantId, keyId, 1000, soon());
-  await slot.connection.revokeKey(handle, attempt(), revoked.keyId);
+  await slot.connection.revokeKey(handle, slot.attempt(), revoked.keyId);
   await slot.applied();
   assert.deepEqual((await keyRows(memory, tenantId)).revoked, [revoked.keyId]);
   await trim(opened);
@@ -184,8 +185,8 @@ for (const held of ['listGrants', 'removeGone'] as const) {
     for (let entry = 0; entry < 2 * SEGMENT_SIZE; entry += 1) {
       await slot.grant(handle, tuple('user:filler', `doc:${entry}`));
     }
-    await slot.tenure.checkpointed();
     wall.ms += HOUR_MS + 1000;
+    await slot.tenure.checkpointed();
     await grantMeanwhile(opened, held, async () => {
       slot.faults.restore([held]);
       // The grants of the segment go first; then its subjects are looked at, and go.
@@ -214,7 +215,7 @@ for (const held of ['listGrants', 'removeGone'] as const) {
 test('leftovers are not removed before no replay of the log can bring them back', async () => {
   const { memory, slot, tenantId, handle } = await openSlot();
   const { keyId } = await slot.createKey(handle, tenantId);
-  await slot.connection.revokeKey(handle, attempt(), keyId);
+  await slot.connection.revokeKey(handle, slot.attempt(), keyId);
   await slot.applied();
   const memoryOf = slot.tenure.tenants.get(tenantId) ?? assert.fail();
   memoryOf.keySweep = { stamp: undefined, after: undefined };
@@ -239,7 +240,7 @@ test('a subject too large for a page is listed again once it is granted somethin
   for (const object of objects) await slot.grant(handle, tuple('user:large', object));
   await slot.applied();
   // Its page is sparse, and stays in memory.
-  const heir = await slot.restart({ wallMs: () => opened.wall.ms, pageLimits: { rowsMax: 4, rowsPerRead: 2 } });
+  const heir = await slot.restart({ ...opened.clocks, pageLimits: { rowsMax: 4, rowsPerRead: 2 } });
   const again = await heir.handle(tenantId);
   for (const object of objects) await heir.revoke(again, tuple('user:large', object));
   await trim({ ...opened, slot: heir, handle: again });
@@ -276,7 +277,7 @@ test('every subject with a grant is listed, whatever is granted, revoked and tri
     };
     const options = { pageLimits: { rowsMax: 4, rowsPerRead: 2 } };
     const opened = await openSlot(options);
-    const { wall, memory, tenantId } = opened;
+    const { wall, clocks, memory, tenantId } = opened;
     let { slot, handle } = opened;
     let trimming: Promise<unknown> = Promise.resolve();
     for (let step = 0; step < 60; step += 1) {
@@ -284,18 +285,21 @@ test('every subject with a grant is listed, whatever is granted, revoked and tri
         ...tuple(subjects[next(subjects.length)] ?? '', objects[next(objects.length)] ?? ''),
         revoke: next(5) < 3,
       }));
-      const calls = Array.from({ length: 1 + next(2) }, () => slot.connection.writeGrants(handle, attempt(), writes));
+      // The hour that passes below does not end them.
+      const by = () => ({ ...slot.attempt(), expiresAtMs: slot.clock.monotonicMs() + 2 * HOUR_MS });
+      const calls = Array.from({ length: 1 + next(2) }, () => slot.connection.writeGrants(handle, by(), writes));
       if (next(3) === 0) await Promise.all(calls);
       if (next(3) === 0) await slot.tenure.checkpointed();
       if (next(3) === 0) {
         await trimming;
         wall.ms += HOUR_MS + 1000;
+        await slot.tenure.checkpointed();
         trimming = trimLog(portsOf(slot), slot.tenure);
       }
       await Promise.all(calls);
       if (next(15) === 0) {
         await trimming;
-        slot = await slot.restart({ wallMs: () => wall.ms, ...options });
+        slot = await slot.restart({ ...clocks, ...options });
         handle = await slot.handle(tenantId);
       }
     }
@@ -394,7 +398,7 @@ test('after so many revocations the keys that are gone are removed at once', asy
   const key = await slot.createKey(handle, tenantId);
   for (let index = 0; index < 1000; index += 1) {
     const { keyId } = await slot.createKey(handle, tenantId);
-    await slot.connection.revokeKey(handle, attempt(), keyId);
+    await slot.connection.revokeKey(handle, slot.attempt(), keyId);
   }
   await slot.applied();
   assert.equal((await keyRows(memory, tenantId)).revoked.length, 1000);
@@ -407,13 +411,13 @@ test('after so many revocations the keys that are gone are removed at once', asy
 test('a key revoked after the removal has begun is not removed before state holds it', async () => {
   const { memory, slot, tenantId, handle } = await openSlot();
   const [first, second] = [await slot.createKey(handle, tenantId), await slot.createKey(handle, tenantId)];
-  await slot.connection.revokeKey(handle, attempt(), first.keyId);
+  await slot.connection.revokeKey(handle, slot.attempt(), first.keyId);
   const memoryOf = slot.tenure.tenants.get(tenantId) ?? assert.fail();
   memoryOf.keySweep = { stamp: undefined, after: undefined };
   slot.faults.turn('hold', ['removeGone']);
   const removing = removeLeftovers(portsOf(slot), slot.tenure);
   await waitFor(() => slot.faults.heldCalls() === 1);
-  await slot.connection.revokeKey(handle, attempt(), second.keyId);
+  await slot.connection.revokeKey(handle, slot.attempt(), second.keyId);
   await slot.applied();
   slot.faults.restore(['removeGone']);
   await removing;

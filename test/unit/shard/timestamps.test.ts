@@ -69,6 +69,39 @@ test("bases follow one another also where all the log's entries but the checkpoi
   heir.kill();
 });
 
+test('a wall clock that was wrong by any time leaves a log that can be read, and stamps that it catches up with', async () => {
+  let offMs = 0;
+  const clocks = { wallMs: () => Date.now() + offMs };
+  const memory = await createMemoryStore();
+  let slot = await OpenSlot.open(memory, clocks);
+  const tenantId = await slot.createTenant();
+  const grantAt = async (wallMs: number): Promise<number> => {
+    offMs = wallMs - Date.now();
+    await slot.grant(await slot.handle(tenantId), tuple('user:a', `doc:${slot.tenure.lastSeq}`));
+    const record = await memory.readRecord(SLOT, slot.tenure.lastSeq, soon());
+    assert.ok(record !== undefined);
+    return decodeEntry(record).base / 1000;
+  };
+  const in2100 = Date.UTC(2100, 0, 1);
+  assert.ok(Math.abs((await grantAt(in2100)) - in2100) < 60_000);
+  // Also on the day of the epoch, and before it.
+  for (const wallMs of [Date.now(), 0, -1e15]) {
+    assert.ok(Math.abs((await grantAt(wallMs)) - in2100) < 60_000);
+    await slot.tenure.checkpointed();
+    slot = await slot.restart(clocks);
+  }
+  assert.ok(Math.abs((await grantAt(in2100 + 3_600_000)) - in2100 - 3_600_000) < 60_000);
+  // A year whose stamps would be no safe integers.
+  await grantAt(Date.UTC(2300, 0, 1));
+  slot = await slot.restart(clocks);
+  await grantAt(Date.now());
+  await slot.tenure.checkpointed();
+  slot = await slot.restart(clocks);
+  await assertIncreasing(memory, slot.tenure.lastSeq);
+  assert.equal(await slot.check(await slot.handle(tenantId), tuple('user:a', 'doc:2')), true);
+  slot.kill();
+});
+
 test('a zombie that writes behind once more changes nothing', async () => {
   const memory = await createMemoryStore();
   const former = await OpenSlot.open(memory);

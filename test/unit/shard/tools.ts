@@ -76,6 +76,8 @@ export interface SlotOptions {
   readonly owner?: string;
   readonly hooks?: StoreHooks;
   readonly wallMs?: () => number;
+  /** How far time has passed for its monotonic clock, besides that of the test. */
+  readonly aheadMs?: () => number;
   readonly pageLimits?: Partial<PageLimits>;
   readonly cacheBytesMax?: number;
   readonly plans?: Plans;
@@ -155,7 +157,7 @@ export class OpenSlot {
 
   /** Claims the slot, whoever has it; not opened yet. */
   static async claim(memory: MemoryStore, options: SlotOptions = {}): Promise<OpenSlot> {
-    const clock = createProcessClock(options.wallMs);
+    const clock = createProcessClock(options.wallMs, options.aheadMs);
     const { store, faults } = delayedStore(options.countless ? withoutCounts(memory) : memory, clock, options.hooks);
     const owner = options.owner ?? ids.create('inc');
     const known = await memory.readSlot(SLOT, soon());
@@ -181,9 +183,14 @@ export class OpenSlot {
     return OpenSlot.open(this.memory, options);
   }
 
+  /** As `attempt`, on this owner's clock. */
+  attempt(): Attempt {
+    return { ...attempt(), expiresAtMs: this.clock.monotonicMs() + 10_000 };
+  }
+
   async createTenant(plan = 'unlimited'): Promise<TenantId> {
     const tenantId = ids.create('ten');
-    await this.connection.createTenant(attempt(), { tenantId, name: 'test', plan, operator: 'test' });
+    await this.connection.createTenant(this.attempt(), { tenantId, name: 'test', plan, operator: 'test' });
     return tenantId;
   }
 
@@ -192,11 +199,11 @@ export class OpenSlot {
     return (await this.connection.authenticateOperator({ tenantId, operator: 'test' })).handle;
   }
 
-  async grant(handle: number, tuple: Tuple, by: Attempt = attempt()): Promise<GrantResult> {
+  async grant(handle: number, tuple: Tuple, by = this.attempt()): Promise<GrantResult> {
     return this.#write(handle, tuple, by, false);
   }
 
-  async revoke(handle: number, tuple: Tuple, by: Attempt = attempt()): Promise<GrantResult> {
+  async revoke(handle: number, tuple: Tuple, by = this.attempt()): Promise<GrantResult> {
     return this.#write(handle, tuple, by, true);
   }
 
@@ -227,7 +234,7 @@ export class OpenSlot {
     const keyId = ids.create('key');
     const key = `the text of ${keyId}`;
     const hash = hashApiKey(key);
-    await this.connection.createKey(handle, attempt(), { keyId, name: 'test', scopes, expiresAtMs, hash });
+    await this.connection.createKey(handle, this.attempt(), { keyId, name: 'test', scopes, expiresAtMs, hash });
     return { tenantId, keyId, key, hash };
   }
 

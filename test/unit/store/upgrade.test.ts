@@ -34,3 +34,22 @@ test('of a database that was filled before grants were counted, the checkpoint s
     rmSync(directory, { recursive: true });
   }
 });
+
+test('of a database that was filled before its checkpoints told the idempotency window, it is not known, until one tells it', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
+  const database = new DatabaseSync(join(directory, 'grantd.db'));
+  migrate(database, MIGRATIONS.slice(0, 4), 1);
+  database.exec('INSERT INTO checkpoints (slot, seq, stamp, counted_from) VALUES (3, 7, 1000, 2)');
+  database.close();
+  const log = createLog({ level: 'silent', pretty: false });
+  const store = await openSqliteStore({ directory, slots: 8, clock: systemClock, log });
+  try {
+    const checkpoint = { seq: 7, stamp: 1000, countedFrom: 2 };
+    assert.deepEqual(await store.readCheckpoint(3, soon()), checkpoint);
+    await store.writeCheckpoint(3, { ...checkpoint, windowFrom: 8 }, soon());
+    assert.deepEqual(await store.readCheckpoint(3, soon()), { ...checkpoint, windowFrom: 8 });
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});
