@@ -13,6 +13,7 @@ export type Action =
   | 'bulk'
   | 'list'
   | 'several'
+  | 'sweep'
   | 'key'
   | 'key-race'
   | 'key-list'
@@ -39,6 +40,7 @@ const ACTIONS: OperationProfile['actions'] = {
   bulk: 8,
   list: 10,
   several: 3,
+  sweep: 0.5,
   key: 3,
   'key-race': 1,
   'key-list': 1,
@@ -48,7 +50,7 @@ const ACTIONS: OperationProfile['actions'] = {
 const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions']>>> = {
   // A write betrays a former owner, since it collides in the log; a read does not.
   moves: { ...ACTIONS, grant: 8, revoke: 8, check: 60 },
-  listings: { ...ACTIONS, list: 30, bulk: 12, check: 8 },
+  listings: { ...ACTIONS, sweep: 20, bulk: 12, check: 8 },
   keys: { ...ACTIONS, check: 30, 'key-race': 16 },
 };
 

@@ -131,7 +131,8 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   zombies: { 'isolate-shard': 1 },
   store: { 'kill-shard': 2, 'cut-store': 2, 'store-down': 1 },
   memory: { 'kill-shard': 1, 'reset-network': 1 },
-  listings: { 'kill-shard': 1, 'stop-shard': 1, 'reset-network': 2 },
+  // What is committed and not yet in the state tables is what listings have to put together.
+  listings: { 'cut-beats': 6, 'kill-shard': 1, 'stop-shard': 1, 'reset-network': 2 },
   keys: { 'kill-shard': 2, 'stop-shard': 2, 'cut-store': 4, 'pause-shard': 2, 'reset-network': 6, 'delay-requests': 6 },
   operators: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 3 },
   moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 4, 'isolate-front': 6 },
@@ -195,7 +196,8 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
   const sliced = random.chance(0.5);
   const trims = random.chance(0.3) && focus !== 'displaced' && focus !== 'late-bytes';
   // Much of the same, where what one client does has to be seen by the next at once.
-  const crowded = focus === 'moves' || focus === 'delays' || focus === 'zombies' || focus === 'keys';
+  const crowded =
+    focus === 'moves' || focus === 'delays' || focus === 'zombies' || focus === 'keys' || focus === 'listings';
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
@@ -209,8 +211,8 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     // So that clients of a front that reaches few shards do not all wait for the others.
     deadlineMs: focus === 'moves' || focus === 'zombies' ? 1500 : 10_000,
     thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 1000 : random.pick([200, 400, 700]),
-    subjects: crowded ? 1 : random.whole(2, 3),
-    objects: crowded ? 2 : random.whole(2, 5) + (focus === 'listings' ? 3 : 0),
+    subjects: focus === 'listings' ? 2 : crowded ? 1 : random.whole(2, 3),
+    objects: focus === 'listings' ? 9 : crowded ? 2 : random.whole(2, 5),
     segmentSize: random.pick([4, 8, 32]),
     pageLimits: drawPageLimits(
       random.fork('page limits'),

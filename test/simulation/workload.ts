@@ -33,6 +33,8 @@ export class Client extends Caller {
         return this.#list(tenant);
       case 'several':
         return this.#writeSeveral(tenant);
+      case 'sweep':
+        return this.#sweep(tenant);
       case 'key':
         return this.#useKeys(tenant);
       case 'key-race':
@@ -123,6 +125,23 @@ export class Client extends Caller {
       revoke: this.random.chance(0.4),
     }));
     await this.writeMany(tenant, key, writes);
+  }
+
+  /** Takes most of a subject's objects up to one of them away and gives most of the others, or the other way round, and lists. */
+  async #sweep(tenant: WorkloadTenant): Promise<void> {
+    const subject = this.subject(tenant);
+    const { objects } = this.ports.profile;
+    const last = this.random.whole(1, objects);
+    const revokesFirst = this.random.chance(0.7);
+    const writes = Array.from({ length: objects }, (_, index) => ({
+      subject,
+      relation: 'viewer' as const,
+      object: `doc${tenant.index}:o${index + 1}`,
+      revoke: index < last === revokesFirst,
+    }));
+    const some = writes.filter(() => this.random.chance(0.8));
+    if (some.length > 0) await this.writeMany(tenant, tenant.key, some);
+    await this.list(tenant, subject, 'viewer', this.random.whole(1, objects));
   }
 
   // ---- keys ----
