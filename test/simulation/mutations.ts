@@ -326,7 +326,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'listings',
     edits: [
       {
-        file: 'src/shard/listings.ts',
+        file: 'src/shard/enumerations.ts',
         find: 'const position = positionOf(context, scope, query.cursor);\n  await tenure.applied();',
         replace: 'const position = positionOf(context, scope, query.cursor);',
       },
