@@ -193,7 +193,7 @@ export class Client extends Caller {
     if (key === undefined) return;
     this.#keys.delete(tenant);
     const { scheduler } = this.ports.cluster;
-    const withinMs = this.random.pick([3, 30, 1500]);
+    const withinMs = this.random.pick([3, 30, 1500, 4000]);
     const calls = Array.from({ length: this.random.whole(2, 5) }, async () => {
       await scheduler.sleep(this.random.between(0, withinMs));
       await this.#someCall(tenant, key);
