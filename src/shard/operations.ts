@@ -102,6 +102,11 @@ export class Draft {
     return memory.keys.rows.get(keyId);
   }
 
+  /** Whether a decision that precedes in the batch revoked the key. */
+  revokes(tenantId: TenantId, keyId: string): boolean {
+    return this.#keys.get(tenantId)?.get(keyId) === null;
+  }
+
   keyCount(memory: TenantMemory): number {
     let count = memory.keys.rows.size;
     for (const [keyId, key] of this.#keys.get(memory.tenantId) ?? []) {

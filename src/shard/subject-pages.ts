@@ -32,6 +32,8 @@ export interface PageLimits {
   readonly rowsPerRead: number;
   /** Reads of the store about a sparse page after which the rest of it is read. */
   readonly readsBeforeWhole: number;
+  /** Rows in one read of the store for a listing, however many it asks for. */
+  readonly rowsPerListing: number;
 }
 
 /**
@@ -43,6 +45,8 @@ export const PAGE_LIMITS: PageLimits = Object.freeze({
   bytesMax: 2 * 1024 * 1024,
   rowsPerRead: 256,
   readsBeforeWhole: 32,
+  // The longest page of a listing, and one row more: whether there is a next page.
+  rowsPerListing: 1001,
 });
 
 /** What a row takes while it is read: the longest are a little more, most much less. */
@@ -230,11 +234,12 @@ export class SubjectPages {
 
   /** Rows of a subject, for a listing: its page is not whole. */
   async readRows(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
-    const { budget, clock } = this.#dependencies;
+    const { budget, clock, pageLimits } = this.#dependencies;
     const page = this.#pages.get(query.subject);
     if (page !== undefined) this.#countReads(page, READS_OF_LISTING);
-    return budget.loads.run(this.#tenantId, ROW_BYTES * query.limit, clock, async () => {
-      const read = await this.#listGrants(query);
+    const limit = Math.min(query.limit, pageLimits.rowsPerListing);
+    return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
+      const read = await this.#listGrants({ ...query, limit });
       // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
       if (read.grants.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
       return read;

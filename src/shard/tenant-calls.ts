@@ -59,6 +59,22 @@ interface Writer {
   readonly actor: string;
 }
 
+/**
+ * A write that queued before its key was revoked, or its tenant suspended, does not follow that in the log: from the moment
+ * the change is acknowledged nothing more happens under the key.
+ */
+function under(handle: Handle, decide: Decide): Decide {
+  const { use, memory, keyId } = handle;
+  // The operator's handle has no key.
+  if (use === undefined) return decide;
+  return (draft) => {
+    if (handle.dead || draft.revokes(memory.tenantId, keyId) || draft.tenant(memory).state === 'suspended') {
+      throw new ShardFailure('handle-gone', 'The handle ended before the write had its turn.');
+    }
+    return decide(draft);
+  };
+}
+
 export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCallsDependencies> {
   protected readonly dependencies: Dependencies;
   protected readonly handles: HandleTable;
@@ -199,7 +215,8 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
             const tuple = tuples[index];
             assert(tuple !== undefined, 'the tuple of every write is known');
             const length = write.subject.length + write.object.length;
-            return this.#enqueue(handle, attempt, index, length, decideGrant(this.dependencies, memory, tuple, write));
+            const decide = under(handle, decideGrant(this.dependencies, memory, tuple, write));
+            return this.#enqueue(handle, attempt, index, length, decide);
           });
         const results = await appendTraced(writes.length, () => settleAll(enqueue()));
         return results.map((result) => {
@@ -277,7 +294,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     await memory.namespaces.pin();
     try {
       this.handles.assertGood(handle);
-      const decide = decideNamespace(this.dependencies, memory, name);
+      const decide = under(handle, decideNamespace(this.dependencies, memory, name));
       const result = await this.submit(handle, attempt, name.length, decide);
       assert(result.kind === 'namespace', 'a namespace operation has a namespace result');
       return { created: result.created, namespace: result.namespace };
@@ -317,7 +334,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     await memory.keys.pin();
     try {
       this.handles.assertGood(handle);
-      return await this.submit(handle, attempt, characters, decide(memory));
+      return await this.submit(handle, attempt, characters, under(handle, decide(memory)));
     } finally {
       memory.keys.unpin();
     }

@@ -296,4 +296,117 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'listing-past-read',
+    what: 'A listing takes in changes that lie behind what it has read of the state tables.',
+    caughtBy: 'listings',
+    edits: [
+      {
+        file: 'src/shard/listings.ts',
+        find: 'if (end === undefined || compareRows(row, end) <= 0) insertRow(rows, row);',
+        replace: 'insertRow(rows, row);',
+      },
+    ],
+  },
+  {
+    name: 'listing-under-delta',
+    what: 'A listing answers what it has read of the state tables, without what was committed since.',
+    caughtBy: 'listings',
+    edits: [
+      {
+        file: 'src/shard/listings.ts',
+        find: 'const delta = memory.pages.openDelta(query.subject);',
+        replace: "const delta = memory.pages.openDelta('user:nobody');",
+      },
+    ],
+  },
+  {
+    name: 'export-after-commits',
+    what: 'An export reads the state tables before they hold what was committed before it was asked for.',
+    caughtBy: 'listings',
+    edits: [
+      {
+        file: 'src/shard/enumerations.ts',
+        find: 'const position = positionOf(context, scope, query.cursor);\n  await tenure.applied();',
+        replace: 'const position = positionOf(context, scope, query.cursor);',
+      },
+    ],
+  },
+  {
+    name: 'serving-while-replayed',
+    what: 'A slot is served while its log is still being replayed.',
+    caughtBy: 'failover',
+    edits: [
+      {
+        file: 'src/shard/tenure.ts',
+        find: "return this.#state === 'serving';",
+        replace: "return this.#state === 'serving' || this.#state === 'opening';",
+      },
+      {
+        file: 'src/shard/tenure.ts',
+        find: "assertServing(): void {\n    if (this.#state !== 'serving') throw",
+        replace: 'assertServing(): void {\n    if (!this.serving) throw',
+      },
+    ],
+  },
+  {
+    name: 'unknown-after-undecided',
+    what: 'A write that an owner could not tell the outcome of is said to have been refused, where the next try is.',
+    caughtBy: 'keys',
+    edits: [
+      {
+        file: 'src/front/flights.ts',
+        find: "  'undecided',\n]);",
+        replace: ']);',
+      },
+    ],
+  },
+  {
+    name: 'unknown-after-disconnect',
+    what: 'A write whose connection was lost is said to have been refused, where the next try is.',
+    caughtBy: 'keys',
+    edits: [
+      {
+        file: 'src/front/flights.ts',
+        find: "  'disconnected',\n",
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'revoked-while-queued',
+    what: 'A write that waits for its turn is done although its key was revoked before.',
+    caughtBy: 'keys',
+    edits: [
+      {
+        file: 'src/shard/tenant-calls.ts',
+        find: "if (handle.dead || draft.revokes(memory.tenantId, keyId) || draft.tenant(memory).state === 'suspended') {",
+        replace: "if (draft.tenant(memory).state === 'suspended') {",
+      },
+    ],
+  },
+  {
+    name: 'removal-after-checkpoint',
+    what: 'The rows of a deleted tenant are removed before the last of them are written.',
+    caughtBy: 'operators',
+    edits: [
+      {
+        file: 'src/shard/maintenance.ts',
+        find: 'await tenure.checkpointed();',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'removal-to-the-end',
+    what: 'A tenant counts as removed when the first part of its rows is.',
+    caughtBy: 'operators',
+    edits: [
+      {
+        file: 'src/shard/maintenance.ts',
+        find: 'if (!tenure.serving || clock.monotonicMs() >= untilMs) return;\n    await yieldTurn(clock);',
+        replace: 'break;',
+      },
+    ],
+  },
 ];

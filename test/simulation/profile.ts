@@ -2,6 +2,7 @@
 // there for frequent; without one the draw is broad.
 
 import type { PageLimits } from '../../src/shard/subject-pages.ts';
+import { drawOperations, drawPageLimits, type OperationProfile } from './operation-profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { NO_STORE_FAULTS, type StoreFaults } from './store-view.ts';
 
@@ -38,6 +39,12 @@ export const FOCUSES = [
   'store',
   /** Hardly any memory, a slow store. */
   'memory',
+  /** Subjects that no page holds whole are listed and exported in small reads, while their grants come and go. */
+  'listings',
+  /** Keys are revoked, and tenants suspended, while calls of theirs are on their way from one owner to the next. */
+  'keys',
+  /** Several operators change, import, export and remove tenants, over kills and handovers. */
+  'operators',
   /** Slots move all the time. */
   'moves',
   /** Slots move, and requests are long on their way to former owners. */
@@ -59,7 +66,7 @@ export const FOCUSES = [
 
 export type Focus = (typeof FOCUSES)[number];
 
-export interface Profile {
+export interface Profile extends OperationProfile {
   readonly focus: Focus;
   readonly slots: number;
   readonly shards: number;
@@ -91,8 +98,6 @@ export interface Profile {
   readonly wallSkewMs: number;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
-  /** A write betrays a former owner, since it collides in the log; a read does not. */
-  readonly readsMostly: boolean;
   /** Of the runs of shards until everything is healed: a version that keeps no counts of grants. */
   readonly countless: number;
 }
@@ -126,6 +131,10 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   zombies: { 'isolate-shard': 1 },
   store: { 'kill-shard': 2, 'cut-store': 2, 'store-down': 1 },
   memory: { 'kill-shard': 1, 'reset-network': 1 },
+  // What is committed and not yet in the state tables is what listings have to put together.
+  listings: { 'cut-beats': 6, 'kill-shard': 1, 'stop-shard': 1, 'reset-network': 2 },
+  keys: { 'kill-shard': 1, 'stop-shard': 1, 'cut-store': 10, 'pause-shard': 1, 'reset-network': 4, 'delay-requests': 3 },
+  operators: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 3 },
   moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 4, 'isolate-front': 6 },
   delays: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 16 },
   clocks: { 'jump-wall': 5, 'kill-shard': 4, 'reset-network': 6 },
@@ -136,7 +145,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
 };
 
 function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
-  const rough: readonly Focus[] = ['store', 'memory'];
+  const rough: readonly Focus[] = ['store', 'memory', 'listings', 'keys', 'operators'];
   const steady: readonly Focus[] = ['zombies', 'broken-clocks'];
   if (steady.includes(focus)) return { ...NO_STORE_FAULTS, staleMsMax: 200 };
   if (focus === 'displaced') {
@@ -187,7 +196,8 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
   const sliced = random.chance(0.5);
   const trims = random.chance(0.3) && focus !== 'displaced' && focus !== 'late-bytes';
   // Much of the same, where what one client does has to be seen by the next at once.
-  const crowded = focus === 'moves' || focus === 'delays' || focus === 'zombies';
+  const crowded =
+    focus === 'moves' || focus === 'delays' || focus === 'zombies' || focus === 'keys' || focus === 'listings';
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
@@ -201,10 +211,14 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     // So that clients of a front that reaches few shards do not all wait for the others.
     deadlineMs: focus === 'moves' || focus === 'zombies' ? 1500 : 10_000,
     thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 1000 : random.pick([200, 400, 700]),
-    subjects: crowded ? 1 : random.whole(2, 3),
-    objects: crowded ? 2 : random.whole(2, 5),
+    subjects: focus === 'listings' ? 2 : crowded ? 1 : random.whole(2, 3),
+    objects: focus === 'listings' ? 9 : crowded ? 2 : random.whole(2, 5),
     segmentSize: random.pick([4, 8, 32]),
-    pageLimits: sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
+    pageLimits: drawPageLimits(
+      random.fork('page limits'),
+      focus,
+      sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
+    ),
     memoryBytesMax: pressed ? random.whole(600, 3000) : 1_000_000,
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,
@@ -216,7 +230,7 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     slowShard: focus === 'broken-clocks' ? 'shard-0' : undefined,
     wallSkewMs: focus === 'displaced' ? 5000 : 200,
     uniqueGrants: focus === 'broken-clocks',
-    readsMostly: focus === 'moves',
     countless: random.fork('countless').pick([0, 0, 0.5]),
+    ...drawOperations(random.fork('operations'), focus),
   };
 }

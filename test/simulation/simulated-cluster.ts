@@ -94,7 +94,7 @@ export class SimulatedCluster {
     this.world = {
       scheduler,
       random: random.fork('store'),
-      store: new MemoryStore({ clock, shadows: true }),
+      store: new MemoryStore({ clock, shadows: true, purgeRowsMax: profile.purgeRowsMax }),
       faults: NO_STORE_FAULTS,
       down: false,
       cutOff: new Set(),

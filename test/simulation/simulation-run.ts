@@ -3,12 +3,16 @@
 // rejection that nobody handles, a request that does not succeed in time after everything is whole again.
 
 import { GrantdError } from '../../src/core/errors.ts';
+import type { TenantId } from '../../src/core/ids.ts';
+import { slotOfTenant } from '../../src/core/slots.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
 import type { RequestContext } from '../../src/front/front.ts';
 import { checkHistory } from '../support/history/check-history.ts';
 import { History, strictlyIncreasing } from '../support/history/history.ts';
+import type { WorkloadPorts, WorkloadTenant } from './caller.ts';
 import { NamespaceRules } from './namespace-rules.ts';
 import { NemesisRun } from './nemesis.ts';
+import { Operator } from './operators.ts';
 import { drawProfile, type Focus, type Profile } from './profile.ts';
 import { request } from './requests.ts';
 import { Scheduler } from './scheduler.ts';
@@ -17,7 +21,7 @@ import { type RunningFront, SimulatedCluster } from './simulated-cluster.ts';
 import { NO_STORE_FAULTS } from './store-view.ts';
 import { TenantStates } from './tenant-states.ts';
 import { Trace } from './trace.ts';
-import { Client, type WorkloadTenant } from './workload.ts';
+import { Client } from './workload.ts';
 
 export interface RunOptions {
   readonly seed: number;
@@ -62,7 +66,8 @@ class Simulation {
   readonly #trace: Trace;
   readonly #cluster: SimulatedCluster;
   readonly #history: History;
-  readonly #states: TenantStates;
+  /** Of the history. */
+  readonly #now: () => number;
   readonly #namespaces: NamespaceRules;
   readonly #options: RunOptions;
   readonly #tenants: WorkloadTenant[] = [];
@@ -77,8 +82,8 @@ class Simulation {
       report(`a step throws: ${error instanceof Error ? error.stack : String(error)}`);
     this.#trace = new Trace(this.#scheduler, options.write);
     this.#cluster = new SimulatedCluster(this.#scheduler, this.#random.fork('cluster'), this.#profile, this.#trace);
-    this.#history = new History(strictlyIncreasing(() => this.#scheduler.nowMs));
-    this.#states = new TenantStates(report);
+    this.#now = strictlyIncreasing(() => this.#scheduler.nowMs);
+    this.#history = new History(this.#now);
     this.#namespaces = new NamespaceRules(report);
   }
 
@@ -143,12 +148,20 @@ class Simulation {
     const { tenantId } = await this.#operate('create a tenant', ({ operator }, context) =>
       operator.createTenant(context, { name: `tenant ${index}`, plan: 'unlimited', operator: 'simulation' }),
     );
+    const finish = this.#history.begin({
+      client: 'start',
+      tenant: tenantId,
+      kind: 'create-key',
+      input: { name: 'main' },
+    });
     const { record, text } = await this.#operate('create a key', async ({ operator }, context) => {
       const session = await operator.tenant(context, tenantId, 'simulation');
       return session.createKey(context, { name: 'main', scopes: 7, expiresAtMs: undefined });
     });
-    const changing = index > 0 && index === this.#profile.tenants - 1;
-    return { index, tenantId, key: { keyId: record.keyId, text }, changing };
+    finish({ kind: 'key', keyId: record.keyId });
+    const changing = index > 0 && index === this.#profile.tenants - 1 && this.#profile.operators > 0;
+    const states = changing ? new TenantStates(this.#now, (failure) => this.report(failure)) : undefined;
+    return { index, tenantId, key: { keyId: record.keyId, text }, states };
   }
 
   /** A call of the operator that has to succeed. */
@@ -168,10 +181,11 @@ class Simulation {
     this.#cluster.world.faults = this.#profile.store;
     const nemesis = new NemesisRun(this.#cluster, this.#profile, this.#random.fork('nemesis'), this.#trace);
     const clients = this.#createClients();
+    const operators = Array.from({ length: this.#profile.operators }, (_, index) => this.#createOperator(index));
     const work = Promise.all([
       ...clients.map((client) => client.run(endMs)),
+      ...operators.map((operator) => operator.run(endMs)),
       nemesis.run(endMs),
-      ...(this.#profile.uniqueGrants ? [] : [this.#changeTenant(endMs)]),
     ]);
     if (!(await this.#go(work, 'the clients do not end', this.#profile.activeMs + 60_000))) return;
     this.#trace.add('world', 'heals');
@@ -195,7 +209,10 @@ class Simulation {
     nemesis.startMissing();
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
-    if (trusted) await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
+    if (!trusted) return;
+    await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
+    const tenants = [...this.#tenants, ...operators.flatMap(({ temporary }) => temporary)];
+    await this.#go(this.#awaitRemovals(tenants), 'a deleted tenant is not removed', FINAL_MS_MAX);
   }
 
   #createClients(): Client[] {
@@ -211,46 +228,25 @@ class Simulation {
 
   #createClient(frontName: string, index: number): Client {
     const name = `client-${frontName.at(-1)}${index}`;
-    return new Client(
-      name,
-      frontName,
-      {
-        cluster: this.#cluster,
-        profile: this.#profile,
-        history: this.#history,
-        trace: this.#trace,
-        states: this.#states,
-        namespaces: this.#namespaces,
-        tenants: this.#tenants,
-        report: (failure) => this.report(failure),
-      },
-      this.#random.fork(name),
-    );
+    return new Client(name, frontName, this.#workloadPorts(), this.#random.fork(name));
   }
 
-  /** One tenant is suspended and let on again, and at last perhaps deleted. */
-  async #changeTenant(endMs: number): Promise<void> {
-    const tenant = this.#tenants.find(({ changing }) => changing);
-    const random = this.#random.fork('operator');
-    if (tenant === undefined) return;
-    let state: 'active' | 'suspended' | 'deleting' = 'active';
-    while (state !== 'deleting') {
-      await this.#scheduler.sleep(random.between(1000, 8000));
-      if (this.#scheduler.nowMs >= endMs) return;
-      state = random.chance(0.15) ? 'deleting' : state === 'active' ? 'suspended' : 'active';
-      const next = state;
-      const end = this.#states.begin(next, this.#scheduler.nowMs);
-      this.#trace.add('operator', `sets tenant ${tenant.index} to ${next}`);
-      try {
-        await this.#operate('change a tenant', ({ operator }, context) =>
-          operator.updateTenant(context, { tenantId: tenant.tenantId, state: next, operator: 'simulation' }),
-        );
-      } catch {
-        // It may or may not have happened, or yet happen: nothing more is known of the tenant.
-        return;
-      }
-      end(this.#scheduler.nowMs);
-    }
+  #createOperator(index: number): Operator {
+    const name = `operator-${index}`;
+    return new Operator(name, 'console', this.#workloadPorts(), this.#random.fork(name));
+  }
+
+  #workloadPorts(): WorkloadPorts {
+    return {
+      cluster: this.#cluster,
+      profile: this.#profile,
+      history: this.#history,
+      now: this.#now,
+      trace: this.#trace,
+      namespaces: this.#namespaces,
+      tenants: this.#tenants,
+      report: (failure) => this.report(failure),
+    };
   }
 
   /** Every front answers for every tenant. A slot that lost a record is rightly refused. */
@@ -275,11 +271,11 @@ class Simulation {
   /** Every owner has counted exactly the grants that it lists. */
   async #compareCounts(): Promise<void> {
     await Promise.all(
-      this.#tenants.map(async ({ index, tenantId, changing }) => {
+      this.#tenants.map(async ({ index, tenantId, states }) => {
         const readTenant = () =>
           this.#operate('read a tenant', ({ operator }, context) =>
             operator.readTenant(context, tenantId).catch((error: unknown) => {
-              if (changing && GrantdError.from(error).code === 'tenant-not-found') return undefined;
+              if (states !== undefined && GrantdError.from(error).code === 'tenant-not-found') return undefined;
               throw error;
             }),
           );
@@ -308,6 +304,33 @@ class Simulation {
           `the owner of tenant ${index} counts ${counted?.grants} grants of ${counted?.bytes} bytes, and lists ${items.length} of ${bytes}`,
         );
       }),
+    );
+  }
+
+  /** Of a tenant whose deletion was acknowledged nothing is left in the store, soon. */
+  async #awaitRemovals(tenants: readonly WorkloadTenant[]): Promise<void> {
+    for (const { index, tenantId, states } of tenants) {
+      if (states?.deleted !== true) continue;
+      while (await this.#isKnown(tenantId)) await this.#scheduler.sleep(100);
+      for (const [table, count] of this.#cluster.world.store.rowsOf(this.#slotOf(tenantId), tenantId)) {
+        if (count > 0) this.report(`${count} rows of the deleted tenant ${index} are left among the ${table}`);
+      }
+    }
+  }
+
+  #slotOf(tenantId: TenantId): number {
+    return slotOfTenant(tenantId, this.#profile.slots);
+  }
+
+  #isKnown(tenantId: TenantId): Promise<boolean> {
+    return this.#operate('read a tenant', ({ operator }, context) =>
+      operator.readTenant(context, tenantId).then(
+        () => true,
+        (error: unknown) => {
+          if (GrantdError.from(error).code === 'tenant-not-found') return false;
+          throw error;
+        },
+      ),
     );
   }
 

@@ -1,106 +1,46 @@
 // The clients of a run: several per front, over a few tenants with few subjects and objects, so that they get into each
-// other's way. Each call is recorded with its moments and its answer. An answer that leaves the outcome open stays open.
+// other's way.
 
-import type { KeyId, TenantId } from '../../src/core/ids.ts';
+import type { KeyId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
-import type { RequestContext, TenantSession } from '../../src/front/front.ts';
-import type { GrantResult } from '../../src/shard/shard.ts';
-import type { History, Invocation, Outcome } from '../support/history/history.ts';
-import type { NamespaceRules } from './namespace-rules.ts';
-import type { Profile } from './profile.ts';
-import { type Answer, request } from './requests.ts';
-import type { SeededRandom } from './seeded-random.ts';
-import type { RunningFront, SimulatedCluster } from './simulated-cluster.ts';
-import type { TenantStates } from './tenant-states.ts';
-import type { Trace } from './trace.ts';
+import { Caller, type Key, RELATIONS_USED, type WorkloadTenant } from './caller.ts';
+import type { RunningFront } from './simulated-cluster.ts';
 
-export interface WorkloadTenant {
-  readonly index: number;
-  readonly tenantId: TenantId;
-  /** Never revoked. */
-  readonly key: { readonly keyId: string; readonly text: string };
-  /** May be suspended or deleted: an answer 401 or 403 is judged by the states of tenants, not by those of keys. */
-  readonly changing: boolean;
-}
-
-export interface WorkloadPorts {
-  readonly cluster: SimulatedCluster;
-  readonly profile: Profile;
-  readonly history: History;
-  readonly trace: Trace;
-  readonly states: TenantStates;
-  readonly namespaces: NamespaceRules;
-  readonly tenants: readonly WorkloadTenant[];
-  readonly report: (failure: string) => void;
-}
-
-const RELATIONS_USED: readonly Relation[] = ['viewer', 'editor'];
-const NOTHING_DONE = new Set(['unavailable', 'overloaded', 'tenant-suspended', 'unauthorized', 'key-not-found']);
-
-interface Key {
-  readonly keyId: string;
-  readonly text: string;
-}
-
-type Call<Value> = (session: TenantSession, context: RequestContext) => Promise<Value>;
-
-export class Client {
-  readonly name: string;
-  readonly #ports: WorkloadPorts;
-  readonly #random: SeededRandom;
-  readonly #frontName: string;
+export class Client extends Caller {
   /** Made and not revoked by this client, by tenant. */
   readonly #keys = new Map<WorkloadTenant, Key>();
   readonly #revokedKeys = new Map<WorkloadTenant, Key>();
+  #keysMade = 0;
 
-  constructor(name: string, frontName: string, ports: WorkloadPorts, random: SeededRandom) {
-    this.name = name;
-    this.#frontName = frontName;
-    this.#ports = ports;
-    this.#random = random;
+  run(endMs: number): Promise<void> {
+    return this.repeat(endMs, [1, this.ports.profile.thinkMsMax]);
   }
 
-  async run(endMs: number): Promise<void> {
-    const { scheduler } = this.#ports.cluster;
-    while (true) {
-      await scheduler.sleep(this.#random.between(1, this.#ports.profile.thinkMsMax));
-      if (scheduler.nowMs >= endMs) return;
-      await this.#step();
-    }
-  }
-
-  get #front(): RunningFront | undefined {
-    return this.#ports.cluster.fronts.get(this.#frontName);
-  }
-
-  async #step(): Promise<void> {
-    const tenant = this.#random.pick(this.#ports.tenants);
-    if (this.#ports.profile.uniqueGrants) return this.grant(tenant, this.#uniqueTuple(tenant));
-    const action = this.#random.weighted({
-      grant: this.#ports.profile.readsMostly ? 8 : 22,
-      revoke: this.#ports.profile.readsMostly ? 8 : 18,
-      check: this.#ports.profile.readsMostly ? 60 : 22,
-      bulk: 8,
-      list: 10,
-      several: 3,
-      key: 4,
-      namespace: 3,
-    });
-    switch (action) {
+  protected override async step(): Promise<void> {
+    const { profile, tenants } = this.ports;
+    const tenant = this.random.pick(tenants);
+    if (profile.uniqueGrants) return this.grant(tenant, this.#uniqueTuple(tenant));
+    switch (this.random.weighted(profile.actions)) {
       case 'grant':
-        return this.grant(tenant, this.#tuple(tenant));
+        return this.grant(tenant, this.tuple(tenant));
       case 'revoke':
-        return this.#revoke(tenant, this.#tuple(tenant));
+        return this.#revoke(tenant, this.tuple(tenant));
       case 'check':
-        return this.check(tenant, this.#tuple(tenant), this.#someKey(tenant));
+        return this.check(tenant, this.tuple(tenant), this.#someKey(tenant));
       case 'bulk':
         return this.#bulk(tenant);
       case 'list':
-        return this.list(tenant, this.#subject(tenant), this.#random.pick(RELATIONS_USED), this.#random.whole(1, 3));
+        return this.#list(tenant);
       case 'several':
         return this.#writeSeveral(tenant);
+      case 'sweep':
+        return this.#sweep(tenant);
       case 'key':
         return this.#useKeys(tenant);
+      case 'key-race':
+        return this.#raceKey(tenant);
+      case 'key-list':
+        return this.listKeys(tenant, tenant.key, this.random.whole(1, 3));
       case 'namespace':
         return this.#useNamespaces(tenant);
     }
@@ -108,24 +48,12 @@ export class Client {
 
   // ---- what it asks about ----
 
-  #subject({ index }: WorkloadTenant): string {
-    return `user${index}:s${this.#random.whole(1, this.#ports.profile.subjects)}`;
-  }
-
-  #tuple(tenant: WorkloadTenant): Tuple {
-    return {
-      subject: this.#subject(tenant),
-      relation: this.#random.chance(0.85) ? 'viewer' : 'editor',
-      object: `doc${tenant.index}:o${this.#random.whole(1, this.#ports.profile.objects)}`,
-    };
-  }
-
   #granted = 0;
 
   /** One that nobody else names. */
   #uniqueTuple(tenant: WorkloadTenant): Tuple {
     this.#granted += 1;
-    const tuple = { ...this.#tuple(tenant), object: `doc${tenant.index}:${this.name}-${this.#granted}` };
+    const tuple = { ...this.tuple(tenant), object: `doc${tenant.index}:${this.name}-${this.#granted}` };
     this.#made.push({ tenant, tuple });
     return tuple;
   }
@@ -139,198 +67,174 @@ export class Client {
 
   /** A revoked key now and then: it must not open anything any more. */
   #someKey(tenant: WorkloadTenant): Key {
-    if (tenant.changing) return tenant.key;
+    if (tenant.states !== undefined) return tenant.key;
     const own = this.#keys.get(tenant);
     const revoked = this.#revokedKeys.get(tenant);
-    if (revoked !== undefined && this.#random.chance(0.2)) return revoked;
-    return own !== undefined && this.#random.chance(0.3) ? own : tenant.key;
+    if (revoked !== undefined && this.random.chance(0.2)) return revoked;
+    return own !== undefined && this.random.chance(0.3) ? own : tenant.key;
+  }
+
+  #someFront(): RunningFront | undefined {
+    const fronts = [...this.ports.cluster.fronts.values()].filter(({ name }) => name !== 'console');
+    return fronts.length === 0 ? undefined : this.random.pick(fronts);
   }
 
   // ---- calls ----
 
-  grant(tenant: WorkloadTenant, tuple: Tuple): Promise<void> {
-    return this.#call(tenant, tenant.key, { kind: 'grant', input: tuple }, async (session, context) =>
-      this.#outcomeOf(tenant, tuple, (await session.writeGrants(context, [{ ...tuple, revoke: false }]))[0]),
+  grant(tenant: WorkloadTenant, tuple: Tuple, key: Key = tenant.key): Promise<void> {
+    return this.call(tenant, key, { kind: 'grant', input: tuple }, async (session, context) =>
+      this.outcomeOf(tenant, tuple, (await session.writeGrants(context, [{ ...tuple, revoke: false }]))[0]),
     );
   }
 
-  #revoke(tenant: WorkloadTenant, tuple: Tuple): Promise<void> {
-    return this.#call(tenant, tenant.key, { kind: 'revoke', input: tuple }, async (session, context) =>
-      this.#outcomeOf(tenant, tuple, (await session.writeGrants(context, [{ ...tuple, revoke: true }]))[0]),
+  #revoke(tenant: WorkloadTenant, tuple: Tuple, key: Key = tenant.key): Promise<void> {
+    return this.call(tenant, key, { kind: 'revoke', input: tuple }, async (session, context) =>
+      this.outcomeOf(tenant, tuple, (await session.writeGrants(context, [{ ...tuple, revoke: true }]))[0]),
     );
   }
 
   check(tenant: WorkloadTenant, tuple: Tuple, key: Key = tenant.key): Promise<void> {
-    return this.#call(tenant, key, { kind: 'check', input: tuple }, async (session, context) => {
+    return this.call(tenant, key, { kind: 'check', input: tuple }, async (session, context) => {
       const { authorized } = await session.check(context, tuple);
       return { kind: 'answer', authorized };
     });
   }
 
-  #bulk(tenant: WorkloadTenant): Promise<void> {
-    const tuples = Array.from({ length: this.#random.whole(2, 4) }, () => this.#tuple(tenant));
-    return this.#call(tenant, tenant.key, { kind: 'bulk', input: tuples }, async (session, context) => {
+  /** Of several subjects, mostly: their pages are looked at in one moment. */
+  #bulk(tenant: WorkloadTenant, key: Key = tenant.key): Promise<void> {
+    const tuples = Array.from({ length: this.random.whole(2, 4) }, () => this.tuple(tenant));
+    return this.call(tenant, key, { kind: 'bulk', input: tuples }, async (session, context) => {
       const { authorized } = await session.checkBulk(context, tuples);
       return { kind: 'answer', authorized };
     });
   }
 
-  /** All pages of a listing. */
-  async list(tenant: WorkloadTenant, subject: string, relation: Relation, limit: number): Promise<void> {
-    const namespace = this.#random.chance(0.3) ? `doc${tenant.index}` : undefined;
-    let cursor: string | undefined;
-    let after: string | undefined;
-    for (let page = 0; page < 50; page += 1) {
-      let next: string | undefined;
-      const input = { subject, relation, namespace, after };
-      const sent = cursor;
-      await this.#call(tenant, tenant.key, { kind: 'list', input }, async (session, context) => {
-        const { items, nextCursor } = await session.listObjects(context, {
-          subject,
-          relation,
-          namespace,
-          limit,
-          cursor: sent,
-        });
-        for (const object of items) {
-          if (object.startsWith(`doc${tenant.index}:`)) continue;
-          this.#ports.report(`${object} is listed to tenant ${tenant.index}, to which it does not belong`);
-        }
-        next = nextCursor;
-        after = items.at(-1) ?? after;
-        return { kind: 'answer', objects: items, more: nextCursor !== undefined };
-      });
-      if (next === undefined) return;
-      cursor = next;
-    }
+  #list(tenant: WorkloadTenant): Promise<void> {
+    return this.list(tenant, this.subject(tenant), this.random.pick(RELATIONS_USED), this.random.whole(1, 3));
   }
 
-  /** Several writes in one call, each an operation of its own. */
-  async #writeSeveral(tenant: WorkloadTenant): Promise<void> {
-    const writes = Array.from({ length: this.#random.whole(2, 3) }, () => ({
-      ...this.#tuple(tenant),
-      revoke: this.#random.chance(0.4),
+  /** All pages of a listing. */
+  list(tenant: WorkloadTenant, subject: string, relation: Relation, limit: number): Promise<void> {
+    const namespace = this.random.chance(0.3) ? { namespace: `doc${tenant.index}` } : {};
+    return this.listObjects(tenant, tenant.key, { subject, relation, limit, ...namespace });
+  }
+
+  async #writeSeveral(tenant: WorkloadTenant, key: Key = tenant.key): Promise<void> {
+    const writes = Array.from({ length: this.random.whole(2, 3) }, () => ({
+      ...this.tuple(tenant),
+      revoke: this.random.chance(0.4),
     }));
-    const distinct = [
-      ...new Map(writes.map((write) => [`${write.subject} ${write.relation} ${write.object}`, write])).values(),
-    ];
-    const finishes = distinct.map(({ revoke, ...input }) =>
-      this.#begin(tenant, tenant.key, { kind: revoke ? 'revoke' : 'grant', input }),
-    );
-    const answer = await this.#ask(tenant.key, (session, context) => session.writeGrants(context, distinct));
-    for (const [index, finish] of finishes.entries()) {
-      const write = distinct[index];
-      finish(
-        answer.kind === 'value' && write !== undefined
-          ? { kind: 'value', value: this.#outcomeOf(tenant, write, answer.value[index]) }
-          : (answer as Answer<never>),
-      );
-    }
+    await this.writeMany(tenant, key, writes);
+  }
+
+  /** Takes most of a subject's objects up to one of them away and gives most of the others, or the other way round, and lists. */
+  async #sweep(tenant: WorkloadTenant): Promise<void> {
+    const subject = this.subject(tenant);
+    const { objects } = this.ports.profile;
+    const last = this.random.whole(1, objects);
+    const revokesFirst = this.random.chance(0.7);
+    const writes = Array.from({ length: objects }, (_, index) => ({
+      subject,
+      relation: 'viewer' as const,
+      object: `doc${tenant.index}:o${index + 1}`,
+      revoke: index < last === revokesFirst,
+    }));
+    const some = writes.filter(() => this.random.chance(0.8));
+    if (some.length > 0) await this.writeMany(tenant, tenant.key, some);
+    await this.list(tenant, subject, 'viewer', this.random.whole(1, objects));
+  }
+
+  // ---- keys ----
+
+  async #makeKey(tenant: WorkloadTenant): Promise<Key | undefined> {
+    this.#keysMade += 1;
+    const name = `${this.name}-${this.#keysMade}`;
+    let made: Key | undefined;
+    await this.call(tenant, tenant.key, { kind: 'create-key', input: { name } }, async (session, context) => {
+      const { record, text } = await session.createKey(context, { name, scopes: 7, expiresAtMs: undefined });
+      made = { keyId: record.keyId, text };
+      return { kind: 'key', keyId: record.keyId };
+    });
+    return made;
   }
 
   async #useKeys(tenant: WorkloadTenant): Promise<void> {
-    if (tenant.changing) return;
+    if (tenant.states !== undefined) return;
     const own = this.#keys.get(tenant);
-    if (own === undefined) {
-      const startMs = this.#ports.cluster.scheduler.nowMs;
-      const made = await this.#ask(tenant.key, (session, context) =>
-        session.createKey(context, { name: this.name, scopes: 7, expiresAtMs: undefined }),
-      );
-      this.#judge(tenant, made, 'create-key', startMs);
-      if (made.kind === 'value') {
-        this.#keys.set(tenant, { keyId: made.value.record.keyId, text: made.value.text });
-      }
+    if (own !== undefined) {
+      await this.#revokeKey(tenant, own, this.front);
+      await this.check(tenant, this.tuple(tenant), own);
       return;
     }
-    this.#keys.delete(tenant);
-    this.#revokedKeys.set(tenant, own);
-    const keyId = own.keyId as KeyId;
-    await this.#call(tenant, tenant.key, { kind: 'revoke-key', input: { keyId } }, async (session, context) => {
-      await session.revokeKey(context, keyId);
-      return { kind: 'revoked' };
-    });
-    await this.check(tenant, this.#tuple(tenant), own);
+    const made = await this.#makeKey(tenant);
+    if (made !== undefined) this.#keys.set(tenant, made);
   }
 
-  async #useNamespaces(tenant: WorkloadTenant): Promise<void> {
-    const { namespaces, cluster } = this.#ports;
-    const startMs = cluster.scheduler.nowMs;
-    if (this.#random.chance(0.5)) {
-      const name = `extra${tenant.index}-${this.#random.whole(1, 3)}`;
-      const answer = await this.#ask(tenant.key, (session, context) => session.createNamespace(context, name));
-      this.#judge(tenant, answer, 'namespace', startMs);
-      namespaces.created(tenant.tenantId, name, startMs, cluster.scheduler.nowMs, answer);
-      return;
-    }
-    const answer = await this.#ask(tenant.key, (session, context) => session.listNamespaces(context));
-    this.#judge(tenant, answer, 'namespaces', startMs);
-    if (answer.kind === 'value') namespaces.listed(tenant.tenantId, startMs, cluster.scheduler.nowMs, answer.value);
-  }
-
-  // ---- recording ----
-
-  #outcomeOf(tenant: WorkloadTenant, tuple: Tuple, result: GrantResult | undefined): Outcome {
-    if (result === undefined || result.kind === 'refused') throw new Error(`A write is refused: ${result?.message}`);
-    if (result.kind === 'revoked' || result.kind === 'not-found') return { kind: result.kind };
-    this.#ports.namespaces.implied(tenant.tenantId, tuple, this.#ports.cluster.scheduler.nowMs);
-    return { kind: result.kind, grantId: result.grantId, createdAt: String(result.createdAtMs) };
-  }
-
-  async #ask<Value>(key: Key, call: Call<Value>): Promise<Answer<Value>> {
-    const front = this.#front;
-    if (front === undefined) return { kind: 'none' };
-    return request(this.#ports.cluster, front, async (at, context) =>
-      call(await at.authenticate(context, key.text), context),
+  #revokeKey(tenant: WorkloadTenant, key: Key, front: RunningFront | undefined): Promise<void> {
+    if (this.#keys.get(tenant) === key) this.#keys.delete(tenant);
+    this.#revokedKeys.set(tenant, key);
+    const keyId = key.keyId as KeyId;
+    return this.call(
+      tenant,
+      tenant.key,
+      { kind: 'revoke-key', input: { keyId } },
+      async (session, context) => {
+        await session.revokeKey(context, keyId);
+        return { kind: 'revoked' };
+      },
+      front,
     );
   }
 
-  async #call(
-    tenant: WorkloadTenant,
-    key: Key,
-    what: { readonly kind: Invocation['kind']; readonly input: unknown },
-    call: Call<Outcome>,
-  ): Promise<void> {
-    if (this.#front === undefined) return;
-    const finish = this.#begin(tenant, key, what);
-    finish(await this.#ask(key, call));
+  /** A key is revoked, perhaps over another front, while calls of it are on their way. */
+  async #raceKey(tenant: WorkloadTenant): Promise<void> {
+    if (tenant.states !== undefined) return;
+    const key = this.#keys.get(tenant) ?? (await this.#makeKey(tenant));
+    if (key === undefined) return;
+    this.#keys.delete(tenant);
+    const { scheduler } = this.ports.cluster;
+    const withinMs = this.random.pick([3, 30, 1500, 4000]);
+    const calls = Array.from({ length: this.random.whole(2, 5) }, async () => {
+      await scheduler.sleep(this.random.between(0, withinMs));
+      await this.#someCall(tenant, key);
+    });
+    await scheduler.sleep(this.random.between(0, withinMs));
+    await this.#revokeKey(tenant, key, this.#someFront());
+    await this.check(tenant, this.tuple(tenant));
+    await Promise.all(calls);
+    await this.check(tenant, this.tuple(tenant), key);
   }
 
-  #begin(
-    tenant: WorkloadTenant,
-    key: Key,
-    what: { readonly kind: Invocation['kind']; readonly input: unknown },
-  ): (answer: Answer<Outcome>) => void {
-    const { history, trace } = this.#ports;
-    const keyId = tenant.changing ? undefined : key.keyId;
-    const invocation = { client: this.name, tenant: tenant.tenantId, keyId, ...what } as Invocation;
-    const finish = history.begin(invocation);
-    const startMs = this.#ports.cluster.scheduler.nowMs;
-    const text = trace.on ? `${what.kind} ${JSON.stringify(what.input)} of tenant ${tenant.index}` : what.kind;
-    trace.note(this.name, text);
-    return (answer) => {
-      const outcome = this.#judge(tenant, answer, what.kind, startMs);
-      finish(outcome);
-      trace.note(this.name, `${text}: ${outcome === undefined ? 'open' : JSON.stringify(outcome)}`);
-    };
+  #someCall(tenant: WorkloadTenant, key: Key): Promise<void> {
+    switch (this.random.pick(['grant', 'grant', 'revoke', 'several', 'check', 'bulk'])) {
+      case 'grant':
+        return this.grant(tenant, this.tuple(tenant), key);
+      case 'revoke':
+        return this.#revoke(tenant, this.tuple(tenant), key);
+      case 'several':
+        return this.#writeSeveral(tenant, key);
+      case 'check':
+        return this.check(tenant, this.tuple(tenant), key);
+      default:
+        return this.#bulk(tenant, key);
+    }
   }
 
-  /** What the history is told of an answer. */
-  #judge(tenant: WorkloadTenant, answer: Answer<unknown>, what: string, startMs: number): Outcome | undefined {
-    const { states, cluster, report } = this.#ports;
-    const { nowMs } = cluster.scheduler;
-    if (answer.kind === 'none') return undefined;
-    if (answer.kind === 'value') {
-      if (tenant.changing) states.answered('value', startMs, nowMs);
-      return answer.value as Outcome;
+  // ---- namespaces ----
+
+  async #useNamespaces(tenant: WorkloadTenant): Promise<void> {
+    const { namespaces, cluster, now } = this.ports;
+    const startMs = cluster.scheduler.nowMs;
+    const startedAt = now();
+    if (this.random.chance(0.5)) {
+      const name = `extra${tenant.index}-${this.random.whole(1, 3)}`;
+      const answer = await this.ask(tenant, tenant.key, (session, context) => session.createNamespace(context, name));
+      this.judge(tenant, tenant.key, answer, 'namespace', startedAt);
+      namespaces.created(tenant.tenantId, name, startMs, cluster.scheduler.nowMs, answer);
+      return;
     }
-    const { code, message, cause } = answer.error;
-    if (!NOTHING_DONE.has(code)) {
-      report(`${this.name}: ${what} of tenant ${tenant.index} fails with ${code}: ${message} ${String(cause ?? '')}`);
-      return undefined;
-    }
-    if (code === 'key-not-found' && what === 'revoke-key') return { kind: 'not-found' };
-    if (tenant.changing) states.answered(code, startMs, nowMs);
-    else if (code === 'tenant-suspended') report(`${this.name}: tenant ${tenant.index} was never suspended`);
-    return code === 'unauthorized' ? { kind: 'unauthorized' } : undefined;
+    const answer = await this.ask(tenant, tenant.key, (session, context) => session.listNamespaces(context));
+    this.judge(tenant, tenant.key, answer, 'namespaces', startedAt);
+    if (answer.kind === 'value') namespaces.listed(tenant.tenantId, startMs, cluster.scheduler.nowMs, answer.value);
   }
 }

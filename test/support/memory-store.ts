@@ -23,7 +23,7 @@ import { withDeadline } from './store-deadline.ts';
 import type { StoreOperation } from './store-gate.ts';
 import { StateTables } from './store-tables.ts';
 
-const PURGE_ROWS_MAX = 100;
+const PURGE_ROWS_MAX_DEFAULT = 100;
 
 export interface MemoryStoreOptions {
   readonly clock: Clock;
@@ -31,6 +31,8 @@ export interface MemoryStoreOptions {
   readonly delay?: (operation: StoreOperation, way: 'request' | 'reply') => Promise<void>;
   /** Removals also remove older writes that come after them, as tombstones do. Default: false. */
   readonly shadows?: boolean;
+  /** Rows of a deleted tenant that one call removes. Default: 100. */
+  readonly purgeRowsMax?: number;
 }
 
 type Arguments<Name extends StoreOperation> = Parameters<Store[Name]>;
@@ -52,12 +54,18 @@ export class MemoryStore implements Store {
   readonly #checkpoints = new Map<number, Checkpoint>();
   readonly #keyUses = new Map<string, Map<KeyId, number>>();
   readonly #tables: StateTables;
+  readonly #purgeRowsMax: number;
+  readonly #shadows: boolean;
+  /** By tenant: the stamp up to which the uses of its keys were removed. */
+  readonly #keyUsesRemoved = new Map<string, number>();
   #meta: Meta | undefined;
   #closed = false;
 
   constructor(options: MemoryStoreOptions) {
     this.#clock = options.clock;
     this.#tables = new StateTables(options.shadows);
+    this.#shadows = options.shadows ?? false;
+    this.#purgeRowsMax = options.purgeRowsMax ?? PURGE_ROWS_MAX_DEFAULT;
     this.#delay = options.delay ?? (() => Promise.resolve());
   }
 
@@ -290,6 +298,7 @@ export class MemoryStore implements Store {
 
   writeKeyUse(...[tenantId, keyId, usedAtMs, deadline]: Arguments<'writeKeyUse'>): Answer<'writeKeyUse'> {
     return this.#run('writeKeyUse', deadline, () => {
+      if (usedAtMs * 1000 <= (this.#keyUsesRemoved.get(tenantId) ?? Number.NEGATIVE_INFINITY)) return;
       const uses = this.#keyUses.get(tenantId) ?? new Map<KeyId, number>();
       this.#keyUses.set(tenantId, uses.set(keyId, Math.max(usedAtMs, uses.get(keyId) ?? 0)));
     });
@@ -308,11 +317,12 @@ export class MemoryStore implements Store {
   purgeTenant(...[{ slot, tenantId }, stamp, deadline]: Arguments<'purgeTenant'>): Answer<'purgeTenant'> {
     return this.#run('purgeTenant', deadline, () => {
       const { grants, subjects, namespaces, keys, grantCounts } = this.#tables;
-      let left = PURGE_ROWS_MAX;
+      let left = this.#purgeRowsMax;
       for (const table of [grants, subjects, namespaces, keys]) left -= table.purge(tenantId, stamp, left);
       for (const [keyId, usedAtMs] of this.#keyUses.get(tenantId) ?? []) {
         if (usedAtMs * 1000 <= stamp) this.#keyUses.get(tenantId)?.delete(keyId);
       }
+      if (this.#shadows) this.#keyUsesRemoved.set(tenantId, stamp);
       if (left > 0) grantCounts.remove([slot], [tenantId], stamp, (row) => row.stamp <= stamp);
       return left > 0;
     });
@@ -342,6 +352,19 @@ export class MemoryStore implements Store {
 
   slotRows(): readonly SlotRow[] {
     return [...this.#slots.values()];
+  }
+
+  /** What is stored of a tenant besides its record and its trail, by table. */
+  rowsOf(slot: number, tenantId: TenantId): ReadonlyMap<string, number> {
+    const { grants, subjects, namespaces, keys, grantCounts } = this.#tables;
+    return new Map([
+      ['grants', grants.countOf(tenantId)],
+      ['subjects', subjects.countOf(tenantId)],
+      ['namespaces', namespaces.countOf(tenantId)],
+      ['keys', keys.countOf(tenantId)],
+      ['uses of keys', this.#keyUses.get(tenantId)?.size ?? 0],
+      ['counts', grantCounts.get([slot], [tenantId]) === undefined ? 0 : 1],
+    ]);
   }
 
   /** A record vanishes, as no record may. */

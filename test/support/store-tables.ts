@@ -74,6 +74,15 @@ export class StampedTable<Row extends Stamped> {
     this.#shadow(`${name} ${rowKey}`, stamp);
   }
 
+  /** Rows of the partitions whose first part is `owner`. */
+  countOf(owner: string): number {
+    let count = 0;
+    for (const [name, rows] of this.#partitions) {
+      if ((JSON.parse(name) as readonly unknown[])[0] === owner) count += rows.size;
+    }
+    return count;
+  }
+
   /** Removes at most `limit` rows that are no newer than `stamp`, of the partitions whose first part is `owner`; returns how many. */
   purge(owner: string, stamp: number, limit: number): number {
     let removed = 0;

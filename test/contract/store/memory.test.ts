@@ -12,6 +12,13 @@ defineStoreContract('memory', {
   },
 });
 
+defineStoreContract('memory, whose removals leave tombstones', {
+  open: async () => {
+    const store = new MemoryStore({ clock: systemClock, shadows: true });
+    return { store, removalShadows: true, close: () => store.close() };
+  },
+});
+
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 defineStoreContract('memory, every call late', {

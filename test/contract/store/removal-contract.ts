@@ -239,6 +239,19 @@ export function defineRemovalContract(context: StoreContext): void {
       });
     });
 
+    it('shadows a use of a key that comes after the purge and is no newer, though there was none before', async () => {
+      const tenantId = newTenantId();
+      const slot = newSlot();
+      const { keyId } = createKeyRecord();
+      await purge(context.store(), slot, tenantId, STAMP);
+      await context.store().writeKeyUse(tenantId, keyId, STAMP / 1000 - 5, soon());
+      // A store whose writes never come out of order has none that come late.
+      assert.equal(
+        (await context.store().listKeyUses(tenantId, [keyId], soon())).size,
+        context.removalShadows() ? 0 : 1,
+      );
+    });
+
     it('has nothing to purge of an unknown tenant', async () => {
       assert.equal(await context.store().purgeTenant({ slot: 0, tenantId: newTenantId() }, STAMP, soon()), true);
     });

@@ -1,7 +1,7 @@
 // Makes a refusal readable: as few operations as still contradict each other, in order of time, one line each. Only what
 // can be left out without making a contradiction of its own is left out: reads, and what came after the last answer.
 
-import type { Operation } from './history.ts';
+import type { Operation, Outcome } from './history.ts';
 import { type LinearizerOptions, linearize } from './linearizer.ts';
 import { type RegisterStep, tupleText } from './registers.ts';
 
@@ -68,6 +68,13 @@ function describeCall({ kind, input }: Operation): string {
       return `${kind} [${input.map(tupleText).join(', ')}]`;
     case 'list':
       return `${kind} ${input.subject} ${input.relation} ${input.namespace ?? ''} after ${input.after ?? 'the start'}`;
+    case 'export':
+      return `${kind} ${input.subject ?? 'all'} after ${input.after === undefined ? 'the start' : tupleText(input.after)}`;
+    case 'subjects':
+    case 'keys':
+      return `${kind} after ${input.after ?? 'the start'}`;
+    case 'create-key':
+      return `${kind} ${input.name}`;
     case 'revoke-key':
       return `${kind} ${input.keyId}`;
   }
@@ -80,11 +87,22 @@ function describeOutcome({ kind, outcome }: Operation): string {
     case 'exists':
       return `${outcome.kind} ${outcome.grantId}`;
     case 'answer':
-      if ('objects' in outcome) return `[${outcome.objects.join(', ')}]${outcome.more ? ' and more' : ''}`;
-      return String(outcome.authorized);
+      if ('authorized' in outcome) return String(outcome.authorized);
+      return `[${itemsOf(outcome).join(', ')}]${outcome.more ? ' and more' : ''}`;
+    case 'key':
+      return outcome.keyId;
     case 'revoked':
     case 'not-found':
     case 'unauthorized':
+    case 'refused':
       return kind === 'revoke-key' ? `${outcome.kind} (key)` : outcome.kind;
   }
+}
+
+/** What a page lists. */
+function itemsOf(page: Extract<Outcome, { readonly more: boolean }>): readonly string[] {
+  if ('objects' in page) return page.objects;
+  if ('subjects' in page) return page.subjects;
+  if ('grants' in page) return page.grants.map((grant) => `${tupleText(grant)} ${grant.grantId}`);
+  return page.keys.map(({ keyId, name }) => `${keyId} (${name})`);
 }

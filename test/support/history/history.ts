@@ -16,18 +16,42 @@ export interface Unauthorized {
   readonly kind: 'unauthorized';
 }
 
+/** Refused for another reason, in words that say that the call did nothing (403, 503). */
+export interface Refused {
+  readonly kind: 'refused';
+}
+
+export interface ListedKeyName {
+  readonly keyId: string;
+  readonly name: string;
+}
+
+export interface ListedGrant extends Tuple, GrantRecord {}
+
+/** One page of a listing. */
+interface PageOf<Item> {
+  /** The last item of the pages before it. */
+  readonly after?: Item | undefined;
+  /** When that page was asked for: what lies behind the item may have been looked at from then on. Default: now. */
+  readonly since?: number | undefined;
+}
+
 interface OperationInputs {
   readonly grant: Tuple;
   readonly revoke: Tuple;
   readonly check: Tuple;
   readonly bulk: readonly Tuple[];
-  /** One page. `after`: the last object of the page before it, which the cursor stands for. */
-  readonly list: {
+  readonly list: PageOf<string> & {
     readonly subject: string;
     readonly relation: Tuple['relation'];
     readonly namespace?: string | undefined;
-    readonly after?: string | undefined;
   };
+  /** All grants of the tenant, or those of one subject. */
+  readonly export: PageOf<Tuple> & { readonly subject?: string | undefined };
+  readonly subjects: PageOf<string>;
+  readonly keys: PageOf<string>;
+  /** The id is known where the call is answered. */
+  readonly 'create-key': { readonly name: string };
   readonly 'revoke-key': { readonly keyId: string };
 }
 
@@ -37,6 +61,10 @@ interface OperationOutcomes {
   readonly check: { readonly kind: 'answer'; readonly authorized: boolean };
   readonly bulk: { readonly kind: 'answer'; readonly authorized: readonly boolean[] };
   readonly list: { readonly kind: 'answer'; readonly objects: readonly string[]; readonly more: boolean };
+  readonly export: { readonly kind: 'answer'; readonly grants: readonly ListedGrant[]; readonly more: boolean };
+  readonly subjects: { readonly kind: 'answer'; readonly subjects: readonly string[]; readonly more: boolean };
+  readonly keys: { readonly kind: 'answer'; readonly keys: readonly ListedKeyName[]; readonly more: boolean };
+  readonly 'create-key': { readonly kind: 'key'; readonly keyId: string };
   readonly 'revoke-key': { readonly kind: 'revoked' | 'not-found' };
 }
 
@@ -53,7 +81,9 @@ interface OperationOf<Kind extends OperationKind> {
   /** Undefined: no answer came. */
   readonly returnedAt: number | undefined;
   /** Undefined: not known (503, cut off). A write may then take effect at any later moment, once, or never. */
-  readonly outcome: OperationOutcomes[Kind] | Unauthorized | undefined;
+  readonly outcome: OperationOutcomes[Kind] | Unauthorized | Refused | undefined;
+  /** It took effect no later than that, since whoever asked had no right to any more. Default: when it was answered. */
+  readonly effectBy?: number | undefined;
 }
 
 export type Operation = { [Kind in OperationKind]: OperationOf<Kind> }[OperationKind];
@@ -84,13 +114,16 @@ export class History {
     this.#now = now;
   }
 
-  /** Call it right before the request is sent, and what it returns right after the answer came: undefined, if none. */
-  begin(invocation: Invocation): (outcome: Outcome | undefined) => void {
+  /**
+   * Call it right before the request is sent, and what it returns right after the answer came: undefined, if none, and
+   * by when it has to have taken effect, where that is earlier.
+   */
+  begin(invocation: Invocation): (outcome: Outcome | undefined, effectBy?: number) => void {
     const operation = { ...invocation, invokedAt: this.#now(), returnedAt: undefined, outcome: undefined } as Operation;
     this.#underWay.add(operation);
-    return (outcome) => {
+    return (outcome, effectBy) => {
       if (!this.#underWay.delete(operation)) return;
-      this.#finished.push({ ...operation, returnedAt: this.#now(), outcome } as Operation);
+      this.#finished.push({ ...operation, returnedAt: this.#now(), outcome, effectBy } as Operation);
     };
   }
 

@@ -3,7 +3,8 @@
 
 import { compareUtf8 } from '../../../src/core/tuples.ts';
 import type { Operation } from './history.ts';
-import { tupleText } from './registers.ts';
+import { findPageViolations } from './listing-rules.ts';
+import { keyEndsOf, tupleText } from './registers.ts';
 
 export interface RuleViolation {
   readonly rule: string;
@@ -14,6 +15,7 @@ export interface RuleViolation {
 export function* findRuleViolations(operations: readonly Operation[]): Generator<RuleViolation> {
   yield* findIdentityViolations(operations);
   yield* findListingViolations(operations);
+  yield* findPageViolations(operations);
   yield* findKeyViolations(operations);
   for (const operation of operations) {
     const { kind, input, outcome } = operation;
@@ -27,7 +29,8 @@ function* findIdentityViolations(operations: readonly Operation[]): Generator<Ru
   const records = new Map<string, { readonly text: string; readonly operation: Operation }>();
   for (const operation of operations) {
     const { kind, tenant, input, outcome } = operation;
-    if (kind !== 'grant' || outcome === undefined || outcome.kind === 'unauthorized') continue;
+    if (kind !== 'grant' || outcome === undefined) continue;
+    if (outcome.kind !== 'created' && outcome.kind !== 'exists') continue;
     const text = `${tenant} ${tupleText(input)} ${outcome.createdAt}`;
     const known = records.get(outcome.grantId);
     if (known !== undefined && known.text !== text)
@@ -60,22 +63,22 @@ function* findListingViolations(operations: readonly Operation[]): Generator<Rul
 }
 
 function* findKeyViolations(operations: readonly Operation[]): Generator<RuleViolation> {
-  /** By key: the first acknowledged end of it, and the first attempt to end it. */
-  const ended = new Map<string, Operation>();
+  const ended = keyEndsOf(operations);
+  /** By key: the first attempt to end it. */
   const endBegun = new Map<string, number>();
   for (const operation of operations) {
     if (operation.kind !== 'revoke-key') continue;
     const { keyId } = operation.input;
-    if (operation.outcome?.kind !== 'unauthorized')
+    if (operation.outcome?.kind !== 'unauthorized' && operation.outcome?.kind !== 'refused')
       endBegun.set(keyId, Math.min(endBegun.get(keyId) ?? Number.POSITIVE_INFINITY, operation.invokedAt));
     if (operation.outcome?.kind !== 'revoked') continue;
-    const earlier = ended.get(keyId);
-    if (earlier === undefined || (operation.returnedAt ?? 0) < (earlier.returnedAt ?? 0)) ended.set(keyId, operation);
-    if (earlier !== undefined) yield { rule: 'A key is revoked once.', operations: inOrder([earlier, operation]) };
+    const first = ended.get(keyId);
+    if (first !== undefined && first !== operation)
+      yield { rule: 'A key is revoked once.', operations: inOrder([first, operation]) };
   }
   for (const operation of operations) {
     const { keyId, outcome, invokedAt, returnedAt } = operation;
-    if (keyId === undefined || outcome === undefined) continue;
+    if (keyId === undefined || outcome === undefined || outcome.kind === 'refused') continue;
     const end = ended.get(keyId);
     if (outcome.kind !== 'unauthorized') {
       if (end?.returnedAt !== undefined && invokedAt > end.returnedAt)

@@ -1,7 +1,9 @@
 // The operations of one tenant as steps on registers, one register per tuple: absent, or present as a grant with an id.
 // A bulk check reads its tuples at one moment. A page of a listing is no snapshot: for each object in the range that the
 // page covers it is a read of its own, with a moment of its own: so an object that was granted throughout the page must be in
-// it, one that was revoked throughout must not, and one that changed meanwhile may be or not.
+// it, one that was revoked throughout must not, and one that changed meanwhile may be or not. So is a page of an export.
+//
+// What was done under a key took effect before anyone was told that the key was revoked.
 
 import { compareUtf8, type Tuple } from '../../../src/core/tuples.ts';
 import type { Operation } from './history.ts';
@@ -26,6 +28,7 @@ const isOpenWrite = ({ kind, outcome }: Operation): boolean =>
 class Cells {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
+  readonly #tuples: Tuple[] = [];
   /** Objects by subject and relation. */
   readonly #objects = new Map<string, Map<string, number>>();
 
@@ -34,6 +37,7 @@ class Cells {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
     const cell = this.#names.push(name) - 1;
+    this.#tuples.push(tuple);
     this.#numbers.set(name, cell);
     const list = `${tuple.subject} ${tuple.relation}`;
     const objects = this.#objects.get(list) ?? new Map();
@@ -46,6 +50,11 @@ class Cells {
     return this.#names[cell] ?? '';
   }
 
+  /** All, by number. */
+  get tuples(): readonly Tuple[] {
+    return this.#tuples;
+  }
+
   objectsOf(subject: string, relation: string): ReadonlyMap<string, number> {
     return this.#objects.get(`${subject} ${relation}`) ?? new Map();
   }
@@ -53,7 +62,7 @@ class Cells {
 
 function effectOf(operation: Operation, cells: Cells): Effect | undefined {
   const { kind, input, outcome } = operation;
-  if (outcome?.kind === 'unauthorized') return undefined;
+  if (outcome?.kind === 'unauthorized' || outcome?.kind === 'refused') return undefined;
   switch (kind) {
     case 'grant': {
       const cell = cells.of(input);
@@ -75,39 +84,98 @@ function effectOf(operation: Operation, cells: Cells): Effect | undefined {
       return outcome && { kind: 'read', needs };
     }
     case 'list':
+    case 'export':
+    case 'subjects':
+    case 'keys':
+    case 'create-key':
     case 'revoke-key':
       return undefined;
   }
 }
 
-function* readsOf(operation: Operation & { readonly kind: 'list' }, cells: Cells): Generator<RegisterStep> {
-  const { input, outcome, invokedAt, returnedAt } = operation;
-  if (outcome?.kind !== 'answer' || returnedAt === undefined) return;
-  const { subject, relation, namespace, after } = input;
-  const listed = new Set(outcome.objects);
-  const last = outcome.objects.at(-1);
-  for (const [object, cell] of cells.objectsOf(subject, relation)) {
-    if (namespace !== undefined && !object.startsWith(`${namespace}:`)) continue;
-    if (after !== undefined && compareUtf8(object, after) <= 0) continue;
-    if (outcome.more && (last === undefined || compareUtf8(object, last) > 0)) continue;
-    const needs = [{ cell, present: listed.has(object) }];
-    yield { operation, invokedAt, returnedAt, effect: { kind: 'read', needs } };
+export function compareTuples(left: Tuple, right: Tuple): number {
+  return (
+    compareUtf8(left.subject, right.subject) ||
+    compareUtf8(left.relation, right.relation) ||
+    compareUtf8(left.object, right.object)
+  );
+}
+
+/** Reads of single tuples that a page amounts to, and whether each lies before the first item of the page. */
+function* readsOf(operation: Operation, cells: Cells): Generator<{ readonly effect: Effect; readonly ahead: boolean }> {
+  if (operation.kind === 'list' && operation.outcome?.kind === 'answer') {
+    const { subject, relation, namespace, after } = operation.input;
+    const { objects, more } = operation.outcome;
+    const listed = new Set(objects);
+    const [first, last] = [objects[0], objects.at(-1)];
+    for (const [object, cell] of cells.objectsOf(subject, relation)) {
+      if (namespace !== undefined && !object.startsWith(`${namespace}:`)) continue;
+      if (after !== undefined && compareUtf8(object, after) <= 0) continue;
+      if (more && (last === undefined || compareUtf8(object, last) > 0)) continue;
+      const ahead = first === undefined || compareUtf8(object, first) < 0;
+      yield { effect: { kind: 'read', needs: [{ cell, present: listed.has(object) }] }, ahead };
+    }
   }
+  if (operation.kind === 'export' && operation.outcome?.kind === 'answer') {
+    const { subject, after } = operation.input;
+    const { grants, more } = operation.outcome;
+    const listed = new Map(grants.map((grant) => [cells.of(grant), grant.grantId]));
+    const [first, last] = [grants[0], grants.at(-1)];
+    for (const [cell, tuple] of cells.tuples.entries()) {
+      if (subject !== undefined && tuple.subject !== subject) continue;
+      if (after !== undefined && compareTuples(tuple, after) <= 0) continue;
+      if (more && (last === undefined || compareTuples(tuple, last) > 0)) continue;
+      const ahead = first === undefined || compareTuples(tuple, first) < 0;
+      const identity = listed.get(cell);
+      if (identity === undefined) yield { effect: { kind: 'read', needs: [{ cell, present: false }] }, ahead };
+      else yield { effect: { kind: 'read-identity', cell, identity }, ahead };
+    }
+  }
+}
+
+/** By key: when its first end was acknowledged. */
+export function keyEndsOf(operations: readonly Operation[]): ReadonlyMap<string, Operation> {
+  const ends = new Map<string, Operation>();
+  for (const operation of operations) {
+    if (operation.kind !== 'revoke-key' || operation.outcome?.kind !== 'revoked') continue;
+    const earlier = ends.get(operation.input.keyId);
+    if (earlier === undefined || (operation.returnedAt ?? 0) < (earlier.returnedAt ?? 0))
+      ends.set(operation.input.keyId, operation);
+  }
+  return ends;
 }
 
 export function registersOf(operations: readonly Operation[]): Registers {
   const cells = new Cells();
   const steps: RegisterStep[] = [];
+  const keyEnds = keyEndsOf(operations);
+  /** By when an operation has taken effect at the latest. */
+  const effectBy = ({ invokedAt, returnedAt, effectBy: by = Number.POSITIVE_INFINITY, keyId }: Operation) => {
+    if (returnedAt === undefined) return undefined;
+    const keyEnd = keyEnds.get(keyId ?? '')?.returnedAt ?? Number.POSITIVE_INFINITY;
+    return Math.max(Math.min(returnedAt, by, keyEnd), invokedAt);
+  };
   for (const operation of operations) {
     const { invokedAt } = operation;
-    const returnedAt = isOpenWrite(operation) ? undefined : operation.returnedAt;
+    const returnedAt = isOpenWrite(operation) ? undefined : effectBy(operation);
     const effect = effectOf(operation, cells);
     if (effect !== undefined) steps.push({ operation, invokedAt, returnedAt, effect });
-    if (operation.kind === 'list' && operation.outcome?.kind === 'answer') {
+    if (operation.outcome?.kind !== 'answer') continue;
+    if (operation.kind === 'list') {
       const { subject, relation } = operation.input;
       for (const object of operation.outcome.objects) cells.of({ subject, relation, object });
     }
+    if (operation.kind === 'export') for (const grant of operation.outcome.grants) cells.of(grant);
   }
-  for (const operation of operations) if (operation.kind === 'list') steps.push(...readsOf(operation, cells));
+  for (const operation of operations) {
+    if (operation.kind !== 'list' && operation.kind !== 'export') continue;
+    const { invokedAt, input } = operation;
+    const returnedAt = effectBy(operation);
+    if (returnedAt === undefined) continue;
+    for (const { effect, ahead } of readsOf(operation, cells)) {
+      // What lies between two pages may have been looked at for either of them.
+      steps.push({ operation, invokedAt: ahead ? (input.since ?? invokedAt) : invokedAt, returnedAt, effect });
+    }
+  }
   return { steps, nameOf: (cell) => cells.nameOf(cell) };
 }

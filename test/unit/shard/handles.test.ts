@@ -58,6 +58,46 @@ test('a check that waits for the store is refused when its key is revoked meanwh
   slot.kill();
 });
 
+for (const ending of ['the key is revoked', 'the tenant is suspended'] as const) {
+  for (const place of ['behind the entry', 'in the same entry'] as const) {
+    test(`a write that queued when ${ending} does not come after it, ${place}; one that queued before stands`, async () => {
+      const { slot, tenantId, handle } = await openSlot();
+      const key = await slot.createKey(handle, tenantId);
+      const granted = await slot.front.authenticate(key);
+      await slot.check(handle, TUPLE);
+      const grantUnder = (object: string) =>
+        slot.front.writeGrants(granted.handle, attempt(), [{ ...tuple('user:a', object), revoke: false }]);
+      // With nothing in flight the ending is appended at once; behind a write of the operator's, it waits with the others.
+      if (place === 'behind the entry') await grantUnder('doc:1');
+      slot.faults.turn('hold', ['append']);
+      const waiting: Promise<unknown>[] = [];
+      if (place === 'in the same entry') {
+        waiting.push(slot.grant(handle, tuple('user:b', 'doc:1')));
+        await waitFor(() => slot.faults.heldCalls() === 1);
+        waiting.push(grantUnder('doc:1'));
+        await turns(5);
+      }
+      const ended =
+        ending === 'the key is revoked'
+          ? slot.connection.revokeKey(handle, attempt(), key.keyId)
+          : slot.connection.updateTenant(attempt(), change(tenantId, { state: 'suspended' }));
+      await turns(5);
+      assert.equal(slot.faults.heldCalls(), 1);
+      const refused = assert.rejects(grantUnder('doc:2'), { kind: 'handle-gone' });
+      await turns(5);
+      slot.batches.length = 0;
+      slot.faults.restore(['append']);
+      await Promise.all([...waiting, ended]);
+      await refused;
+      assert.deepEqual(slot.batches, place === 'in the same entry' ? [1, 2] : [1]);
+      const read = await slot.handle(tenantId);
+      assert.equal(await slot.check(read, tuple('user:a', 'doc:1')), true);
+      assert.equal(await slot.check(read, tuple('user:a', 'doc:2')), false);
+      slot.kill();
+    });
+  }
+}
+
 test('a key that is revoked while it authenticates gets no good handle', async () => {
   const { memory, slot: first, tenantId, handle } = await openSlot();
   const key = await first.createKey(handle, tenantId);

@@ -113,7 +113,7 @@ export function isLinearizable(operations: readonly Operation[]): boolean {
     const next = new Map(state);
     const nextUsed = new Set(used);
     const ok = { state: next, used: nextUsed };
-    if (outcome?.kind === 'unauthorized') return ok;
+    if (outcome?.kind === 'unauthorized' || outcome?.kind === 'refused') return ok;
     switch (kind) {
       case 'grant': {
         const text = tupleText(operation.input);

@@ -252,6 +252,100 @@ describe('the checker of histories', () => {
     assert.equal(judged([revoked, grant({ from: 7, to: 8, outcome: created('g1'), keyId: 'key_1' })]).ok, false);
   });
 
+  it('takes a refusal that says that nothing was done at its word', () => {
+    const refused = grant({ from: 1, to: 2, outcome: { kind: 'refused' } });
+    assert.ok(judged([refused, check({ from: 3, to: 4, outcome: answer(false) })]).ok);
+    assert.equal(judged([refused, check({ from: 3, to: 4, outcome: answer(true) })]).ok, false);
+  });
+
+  it('refuses what took effect after its key was revoked, or after the moment that it had to, though it began before', () => {
+    const revoked = at({ from: 3, to: 4, outcome: REVOKED }, { kind: 'revoke-key', input: { keyId: 'key_1' } });
+    const granted = (keyId?: string): Operation =>
+      grant({ from: 1, to: 9, outcome: created('g1'), ...(keyId === undefined ? {} : { keyId }) });
+    const absent = check({ from: 5, to: 6, outcome: answer(false) });
+    assert.ok(judged([granted(), revoked, absent]).ok);
+    assert.equal(judged([granted('key_1'), revoked, absent]).ok, false);
+    assert.equal(judged([{ ...granted(), effectBy: 4 } as Operation, absent]).ok, false);
+    assert.ok(judged([{ ...granted(), effectBy: 5.5 } as Operation, absent]).ok);
+  });
+
+  it('judges each page of an export by what was there throughout, whichever page looked at what lies between them', () => {
+    const record = (object: number) => ({ ...tuple(object), grantId: `g${object}`, createdAt: `g${object}` });
+    const page = (objects: readonly number[], more = false, input: object = {}): Operation =>
+      at(
+        { from: 10, to: 12, outcome: { kind: 'answer', grants: objects.map(record), more } },
+        { kind: 'export', input },
+      );
+    const granted = (object: number, from = 1): Operation =>
+      at({ from, to: from + 1, outcome: created(`g${object}`) }, { kind: 'grant', input: tuple(object) });
+    const before = [granted(1), granted(3)];
+    for (const right of [page([1, 3]), page([1], true), page([3], false, { after: tuple(1) })])
+      assert.ok(judged([...before, right]).ok);
+    for (const wrong of [
+      page([1]),
+      page([3, 1]),
+      page([1, 1, 3]),
+      page([1, 2, 3]),
+      page([3], true),
+      page([], false, { after: tuple(1) }),
+      page([1, 3], false, { subject: 'user:b' }),
+    ])
+      assert.equal(judged([...before, wrong]).ok, false);
+    const between = granted(2, 7);
+    assert.equal(judged([...before, between, page([3], false, { after: tuple(1) })]).ok, false);
+    assert.ok(judged([...before, between, page([3], false, { after: tuple(1), since: 6 })]).ok);
+    const other = at({ from: 1, to: 2, outcome: created('g9') }, { kind: 'grant', input: tuple(3) });
+    assert.equal(judged([granted(1), other, page([1, 3])]).ok, false, 'another grant of the same tuple');
+  });
+
+  it('judges a listing of subjects: with a grant throughout, and never without one', () => {
+    const page = (subjects: readonly string[], more = false): Operation =>
+      at({ from: 10, to: 12, outcome: { kind: 'answer', subjects, more } }, { kind: 'subjects', input: {} });
+    const granted = grant({ from: 1, to: 2, outcome: created('g1') });
+    assert.ok(judged([granted, page(['user:a'])]).ok);
+    assert.ok(judged([granted, revoke({ from: 3, to: undefined }), page([])]).ok);
+    assert.ok(judged([granted, page([], true)]).ok, 'the next page may have it');
+    for (const wrong of [[], ['user:a', 'user:a'], ['user:a', 'user:b']])
+      assert.equal(judged([granted, page(wrong)]).ok, false, wrong.join());
+    const again = grant({ from: 5, to: 6, outcome: created('g2') });
+    assert.equal(judged([granted, revoke({ from: 3, to: 4, outcome: REVOKED }), again, page([])]).ok, false);
+  });
+
+  it('judges a listing of keys: made and not revoked, once each', () => {
+    const page = (keys: readonly { readonly keyId: string; readonly name: string }[]): Operation =>
+      at({ from: 10, to: 12, outcome: { kind: 'answer', keys, more: false } }, { kind: 'keys', input: {} });
+    const made = (outcome?: Outcome): Operation =>
+      at(
+        { from: 1, to: 2, ...(outcome === undefined ? {} : { outcome }) },
+        { kind: 'create-key', input: { name: 'a' } },
+      );
+    const known = made({ kind: 'key', keyId: 'key_1' });
+    const revocation = (to: number | undefined): Operation =>
+      at(
+        { from: 3, to, ...(to === undefined ? {} : { outcome: REVOKED }) },
+        { kind: 'revoke-key', input: { keyId: 'key_1' } },
+      );
+    const key = { keyId: 'key_1', name: 'a' };
+    for (const right of [
+      [known, page([key])],
+      [made(), page([])],
+      [made(), page([key])],
+      [known, revocation(4), page([])],
+      [known, revocation(undefined), page([key])],
+      [known, revocation(undefined), page([])],
+    ])
+      assert.ok(judged(right).ok, judged(right).text);
+    for (const wrong of [
+      [known, page([])],
+      [known, page([key, key])],
+      [known, revocation(4), page([key])],
+      [known, page([key, { keyId: 'key_2', name: 'b' }])],
+      [made({ kind: 'refused' }), page([key])],
+      [made(), page([key, { keyId: 'key_2', name: 'a' }])],
+    ])
+      assert.equal(judged(wrong).ok, false);
+  });
+
   it('names the operations that contradict one another, and no others, in order of time', () => {
     const noise = Array.from({ length: 50 }, (_, index) =>
       check({ from: 10 + index, to: 10.5 + index, outcome: answer(true) }),
