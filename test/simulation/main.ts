@@ -2,7 +2,7 @@
 // of one kind frequent, `--mutation NAME` switches a protection off.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { mutate } from './mutate.ts';
+import { mutate, watchAssertions } from './mutate.ts';
 import { MUTATIONS } from './mutations.ts';
 import { FOCUSES, type Focus } from './profile.ts';
 import { renderFailure, renderSummary } from './render-results.ts';
@@ -45,6 +45,7 @@ const print = (text: string): void => {
 };
 
 if (options.seed !== undefined) {
+  watchAssertions();
   if (mutation !== undefined) mutate(mutation);
   const { runSeed } = await import('./simulation-run.ts');
   const result = await runSeed({ seed: options.seed, focus, write: print });

@@ -24,6 +24,10 @@ export const NEMESES = [
   'isolate-shard',
   'isolate-front',
   'cut-beats',
+  'mute-shard',
+  'suspend-shard',
+  'suspend-front',
+  'jump-wall-far',
 ] as const;
 
 export type Nemesis = (typeof NEMESES)[number];
@@ -55,6 +59,16 @@ export const FOCUSES = [
   'broken-clocks',
   /** Bytes that a front sent long ago and gave up arrive after all. */
   'late-bytes',
+  /** Sessions lapse while reads wait for responses that the store gave long ago. */
+  'late-responses',
+  /** Scans of members and slots show what was there seconds ago, and members come and go. */
+  'stale-scans',
+  /** The log is trimmed as soon as it may be, and owners die whose responses have not arrived. */
+  'trimming',
+  /** Machines are suspended: their monotonic clocks stand still, their wall clocks run on. The log is trimmed. */
+  'suspended',
+  /** Wall clocks jump by hours and days, both ways and beyond the retention of the log, which is trimmed. */
+  'far-clocks',
 ] as const;
 
 export type Focus = (typeof FOCUSES)[number];
@@ -72,12 +86,16 @@ export interface Profile {
   readonly thinkMsMax: number;
   /** After which a front gives up. */
   readonly deadlineMs: number;
+  /** The cluster's, which fixes how long operation ids are kept: twice as long. */
+  readonly clusterDeadlineMs: number;
   readonly subjects: number;
   readonly objects: number;
   readonly segmentSize: number;
   readonly pageLimits: Partial<PageLimits>;
   readonly memoryBytesMax: number;
   readonly logRetentionMs: number;
+  /** Between two rounds of maintenance; the log is trimmed in every 30th. */
+  readonly maintenanceMs: number;
   readonly store: StoreFaults;
   /** Between two faults, on average. */
   readonly nemesisMs: number;
@@ -99,8 +117,10 @@ export interface Profile {
 
 const SLICED: Partial<PageLimits> = { rowsPerRead: 1, readsBeforeWhole: 2 };
 const HOUR_MS = 3_600_000;
+/** Where the log is trimmed: less than the default, so that much of a run is older than operation ids are kept. */
+const SHORT_DEADLINE_MS = 6000;
 /** Longer than operation ids are kept, so that what a recovery has to read back is there. */
-const SHORT_RETENTION_MS = 26_000;
+const SHORT_RETENTION_MS = 2 * SHORT_DEADLINE_MS + 2000;
 
 const BROAD: Readonly<Partial<Record<Nemesis, number>>> = {
   'kill-shard': 4,
@@ -119,6 +139,9 @@ const BROAD: Readonly<Partial<Record<Nemesis, number>>> = {
   'isolate-front': 1,
   'delay-requests': 2,
   'cut-beats': 1,
+  'mute-shard': 1,
+  'suspend-shard': 1,
+  'suspend-front': 0.5,
 };
 
 const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<Nemesis, number>>>>> = {
@@ -133,6 +156,11 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   displaced: { 'kill-shard': 3, 'cut-store': 2 },
   'broken-clocks': { 'cut-beats': 1 },
   'late-bytes': { 'stall-connection': 1 },
+  'late-responses': { 'cut-beats': 4, 'isolate-front': 1 },
+  'stale-scans': { 'kill-shard': 3, 'stop-shard': 2, 'add-shard': 2, 'remove-shard': 1, 'cut-beats': 1 },
+  trimming: { 'mute-shard': 4, 'kill-shard': 2, 'stop-shard': 1, 'reset-network': 2 },
+  suspended: { 'suspend-shard': 6, 'suspend-front': 1, 'kill-shard': 1, 'reset-network': 1 },
+  'far-clocks': { 'jump-wall-far': 5, 'kill-shard': 2, 'mute-shard': 2, 'suspend-shard': 1 },
 };
 
 function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
@@ -148,9 +176,14 @@ function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
       lateMsMax: random.pick([6000, 15_000]),
     };
   }
-  if (random.chance(0.4) && !rough.includes(focus)) return { ...NO_STORE_FAULTS, slow: 0.01, staleMsMax: 200 };
+  const slowResponses = drawSlowResponses(random.fork('slow responses'), focus);
+  const calm: readonly Focus[] = ['late-responses', 'stale-scans', 'trimming'];
+  if (calm.includes(focus) || (random.chance(0.4) && !rough.includes(focus))) {
+    return { ...NO_STORE_FAULTS, ...slowResponses, slow: 0.01, staleMsMax: focus === 'stale-scans' ? 3000 : 200 };
+  }
   const scale = focus === 'store' ? 2 : 1;
   return {
+    ...slowResponses,
     slow: random.between(0.005, 0.04) * scale,
     lost: random.between(0, 0.02) * scale,
     unanswered: random.between(0.002, 0.03) * scale,
@@ -163,6 +196,28 @@ function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
   };
 }
 
+function drawSlowResponses(
+  random: SeededRandom,
+  focus: Focus,
+): Pick<StoreFaults, 'slowResponse' | 'slowResponseMsMax'> {
+  // Just within the deadline of a call.
+  const slowResponseMsMax = 4900;
+  const { slowResponse: none } = NO_STORE_FAULTS;
+  switch (focus) {
+    case 'late-responses':
+      return { slowResponseMsMax, slowResponse: { ...none, state: 0.4 } };
+    case 'stale-scans':
+      return { slowResponseMsMax, slowResponse: { ...none, scan: 0.2 } };
+    case 'trimming':
+      return { slowResponseMsMax, slowResponse: { ...none, log: 0.2 } };
+    default: {
+      const chance = random.pick([0, 0, 0.01, 0.05]);
+      const slowResponse = { state: chance, log: chance, scan: chance, write: chance / 2 };
+      return { slowResponseMsMax: random.pick([1000, 4900]), slowResponse };
+    }
+  }
+}
+
 function drawNemesisMs(random: SeededRandom, focus: Focus): number {
   switch (focus) {
     case 'late-bytes':
@@ -170,6 +225,7 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
     case 'zombies':
     case 'broken-clocks':
     case 'displaced':
+    case 'late-responses':
       // A member is declared dead only by those who see the store without a gap for as long as a lease.
       return random.between(4000, 7000);
     case 'moves':
@@ -185,9 +241,14 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
   // Most subjects need several reads then, and are read to their end when they are asked about again.
   const sliced = random.chance(0.5);
-  const trims = random.chance(0.3) && focus !== 'displaced' && focus !== 'late-bytes';
+  const trimming: readonly Focus[] = ['trimming', 'suspended', 'far-clocks'];
+  const untrimmed: readonly Focus[] = ['displaced', 'late-bytes'];
+  const trims = (random.chance(0.3) || trimming.includes(focus)) && !untrimmed.includes(focus);
   // Much of the same, where what one client does has to be seen by the next at once.
-  const crowded = focus === 'moves' || focus === 'delays' || focus === 'zombies';
+  const crowd: readonly Focus[] = ['moves', 'delays', 'zombies', 'late-responses', 'stale-scans'];
+  const crowded = crowd.includes(focus);
+  // Nothing stays in memory: nearly every answer waits for the store.
+  const starved = focus === 'late-responses';
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
@@ -199,15 +260,17 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     clientsPerFront: random.whole(3, 5),
     activeMs: focus === 'late-bytes' ? 45_000 : random.between(20_000, 32_000),
     // So that clients of a front that reaches few shards do not all wait for the others.
-    deadlineMs: focus === 'moves' || focus === 'zombies' ? 1500 : 10_000,
+    deadlineMs: focus === 'moves' || focus === 'zombies' ? 1500 : trims ? SHORT_DEADLINE_MS : 10_000,
+    clusterDeadlineMs: trims ? SHORT_DEADLINE_MS : 10_000,
     thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 1000 : random.pick([200, 400, 700]),
     subjects: crowded ? 1 : random.whole(2, 3),
     objects: crowded ? 2 : random.whole(2, 5),
-    segmentSize: random.pick([4, 8, 32]),
-    pageLimits: sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
-    memoryBytesMax: pressed ? random.whole(600, 3000) : 1_000_000,
+    segmentSize: focus === 'trimming' ? 4 : random.pick([4, 8, 32]),
+    pageLimits: starved ? { rowsMax: 1 } : sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
+    memoryBytesMax: starved ? 1 : pressed ? random.whole(600, 3000) : 1_000_000,
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,
+    maintenanceMs: trimming.includes(focus) ? 30 : 100,
     store: drawStoreFaults(random, focus),
     nemesisMs: drawNemesisMs(random, focus),
     nemeses: trims ? others : { ...others, ...(jumps === 0 ? {} : { 'jump-wall': jumps }) },

@@ -1,6 +1,6 @@
 // A worker process: runs the seeds that it is given by its arguments and writes one JSON line per run.
 
-import { mutate } from './mutate.ts';
+import { mutate, watchAssertions } from './mutate.ts';
 import { MUTATIONS } from './mutations.ts';
 import type { Focus } from './profile.ts';
 
@@ -13,6 +13,7 @@ export interface WorkerTask {
 const task = JSON.parse(process.argv[2] ?? '') as WorkerTask;
 const mutation = MUTATIONS.find(({ name }) => name === task.mutation);
 if (task.mutation !== undefined && mutation === undefined) throw new Error(`No mutation is called ${task.mutation}.`);
+watchAssertions();
 if (mutation !== undefined) mutate(mutation);
 const { runSeed } = await import('./simulation-run.ts');
 for (const seed of task.seeds) {

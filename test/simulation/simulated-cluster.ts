@@ -14,11 +14,12 @@ import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { withoutCounts } from '../support/countless-store.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { SimulatedNetwork } from './network.ts';
-import { createProcessLog } from './process-log.ts';
+import { createProcessLog, type ProcessLogOptions } from './process-log.ts';
 import type { Profile } from './profile.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { SimulatedProcess } from './simulated-process.ts';
+import { StoreRules } from './store-rules.ts';
 import { createStoreView, NO_STORE_FAULTS, type StoreWorld } from './store-view.ts';
 import type { Trace } from './trace.ts';
 
@@ -57,16 +58,23 @@ export class SimulatedCluster {
   readonly #profile: Profile;
   readonly #random: SeededRandom;
   readonly #trace: Trace;
+  readonly #logOptions: ProcessLogOptions;
   readonly #runs = new Map<string, number>();
   readonly #watchers = new Set<(addresses: readonly string[]) => void>();
   /** Of every shard that is to be there, up or not: what DNS knows. */
   readonly #addresses = new Set<string>();
 
-  constructor(scheduler: Scheduler, random: SeededRandom, profile: Profile, trace: Trace) {
+  constructor(
+    scheduler: Scheduler,
+    random: SeededRandom,
+    profile: Profile,
+    { trace, report }: { readonly trace: Trace; readonly report: (failure: string) => void },
+  ) {
     this.scheduler = scheduler;
     this.#random = random;
     this.#profile = profile;
     this.#trace = trace;
+    this.#logOptions = { losesRecords: profile.focus === 'lost-records', report };
     this.deadlineMs = profile.deadlineMs;
     this.countless = profile.countless;
     this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
@@ -81,7 +89,7 @@ export class SimulatedCluster {
       serialLevel: 'SERIAL',
       datacentre: '',
       leaseMs: 3000,
-      deadlineMs: 10_000,
+      deadlineMs: profile.clusterDeadlineMs,
       logFormat: 1,
       cursorSecrets: [Buffer.from(random.fork('secret').bytes(32)).toString('base64url')],
     };
@@ -91,10 +99,13 @@ export class SimulatedCluster {
       setTimer: () => ({ cancel() {} }),
       setImmediate: () => {},
     };
+    const store = new MemoryStore({ clock, shadows: true });
+    const { segmentSize, deadlineMs } = this.meta;
     this.world = {
       scheduler,
       random: random.fork('store'),
-      store: new MemoryStore({ clock, shadows: true }),
+      store,
+      rules: new StoreRules(store, scheduler, { segmentSize, operationsKeptMs: 2 * deadlineMs }, report),
       faults: NO_STORE_FAULTS,
       down: false,
       cutOff: new Set(),
@@ -127,7 +138,7 @@ export class SimulatedCluster {
       wallSkewMs: this.#profile.wallSkewMs,
     });
     const address = `${shardName}:${PORT}`;
-    const log = createProcessLog(process.name, this.#trace);
+    const log = createProcessLog(process.name, this.#trace, this.#logOptions);
     const { clock, random } = process;
     const node = createShardNode(
       {
@@ -145,7 +156,7 @@ export class SimulatedCluster {
         plans: BUILT_IN_PLANS,
         pageLimits: this.#profile.pageLimits,
         logRetentionMs: this.#profile.logRetentionMs,
-        maintenanceMs: 100,
+        maintenanceMs: this.#profile.maintenanceMs,
       },
     );
     const streams = new Set<PeerStream>();
@@ -215,7 +226,7 @@ export class SimulatedCluster {
 
   startFront(kind: string, peer: 'front' | 'console' = 'front'): RunningFront {
     const process = this.#createProcess(kind);
-    const log = createProcessLog(process.name, this.#trace);
+    const log = createProcessLog(process.name, this.#trace, this.#logOptions);
     const { clock, random } = process;
     const discovery: Discovery = {
       watch: (onChange) => {

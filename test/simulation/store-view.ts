@@ -10,10 +10,16 @@ import { createGatedStore, type StoreOperation } from '../support/store-gate.ts'
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
+import type { StoreRules } from './store-rules.ts';
+
+export type CallKind = 'state' | 'log' | 'scan' | 'write';
 
 export interface StoreFaults {
-  /** Of each call: takes up to two seconds one way. */
+  /** Of each call: takes up to two seconds on the way there. */
   readonly slow: number;
+  /** Of each call of a kind: is applied at once, and its response takes up to `slowResponseMsMax` on the way back. */
+  readonly slowResponse: Readonly<Record<CallKind, number>>;
+  readonly slowResponseMsMax: number;
   /** Times out and never happens. */
   readonly lost: number;
   /** Happens, and the answer is lost. */
@@ -35,6 +41,7 @@ export interface StoreWorld {
   readonly scheduler: Scheduler;
   readonly random: SeededRandom;
   readonly store: MemoryStore;
+  readonly rules: StoreRules;
   faults: StoreFaults;
   /** Nobody reaches it. */
   down: boolean;
@@ -51,6 +58,8 @@ export interface StoreWorld {
 
 export const NO_STORE_FAULTS: StoreFaults = {
   slow: 0,
+  slowResponse: { state: 0, log: 0, scan: 0, write: 0 },
+  slowResponseMsMax: 0,
   lost: 0,
   unanswered: 0,
   late: 0,
@@ -63,20 +72,29 @@ export const NO_STORE_FAULTS: StoreFaults = {
 
 const HINTS: ReadonlySet<StoreOperation> = new Set(['listMembers', 'listSlots']);
 const READS = /^(read|list)/;
+const LOG_READS: ReadonlySet<StoreOperation> = new Set(['readRecord', 'readRecords']);
 /** A server gives up a write after this long, and the client is told. */
 const SERVER_TIMEOUT_MS = 2000;
 
 const unavailable = (message: string) => new GrantdError('unavailable', message);
 
-type Fate = 'prompt' | 'slow' | 'lost' | 'unanswered' | 'late';
+type Fate = 'prompt' | 'slow' | 'slow-response' | 'lost' | 'unanswered' | 'late';
+const ANSWERED: ReadonlySet<Fate> = new Set(['prompt', 'slow', 'slow-response']);
+
+function kindOf(operation: StoreOperation): CallKind {
+  if (!READS.test(operation)) return 'write';
+  if (HINTS.has(operation)) return 'scan';
+  return LOG_READS.has(operation) ? 'log' : 'state';
+}
 
 /** The store as `process` reaches it. */
 export function createStoreView(world: StoreWorld, process: SimulatedProcess): Store {
   const { scheduler, random } = world;
 
   const drawFate = (operation: StoreOperation): Fate => {
-    const { slow, lost, unanswered, late } = world.faults;
+    const { slow, slowResponse, lost, unanswered, late } = world.faults;
     const read = READS.test(operation);
+    if (random.chance(slowResponse[kindOf(operation)])) return 'slow-response';
     const draw = random.fraction();
     if (draw < slow) return 'slow';
     if (draw < slow + lost) return 'lost';
@@ -141,7 +159,8 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
           if (unreachable()) return;
           void apply().then(
             (result) => {
-              if (fate !== 'unanswered') answer(wayMs(), () => resolve(result));
+              const backMs = fate === 'slow-response' ? random.between(20, world.faults.slowResponseMsMax) : wayMs();
+              if (fate !== 'unanswered') answer(backMs, () => resolve(result));
             },
             (error: unknown) => answer(wayMs(), () => reject(error)),
           );
@@ -154,7 +173,7 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
         );
       }
       // A coordinator says so when replicas are silent; where it is silent itself, only the deadline ends the call.
-      if (fate !== 'prompt' && fate !== 'slow' && !unreachable() && random.chance(0.7)) {
+      if (!ANSWERED.has(fate) && !unreachable() && random.chance(0.7)) {
         answer(timeoutMs, () => reject(unavailable('The store timed out.')));
       }
     });
@@ -183,16 +202,18 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
     });
   };
 
-  const store = createGatedStore(world.store, gate);
+  const store = createGatedStore(world.rules.store, gate);
   return {
     ...store,
-    append: (record, deadline) =>
-      gate(
+    append: (record, deadline) => {
+      world.rules.sent(record);
+      return gate(
         'append',
         deadline,
         () => world.store.append(record, Number.POSITIVE_INFINITY),
         () => appendLate(record),
-      ),
+      );
+    },
     // The rows of one call are single statements: each has a fate of its own where the call does not succeed.
     writeState: (writes, deadline) => writeStateInParts(store, world, writes, deadline),
   };
