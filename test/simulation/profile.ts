@@ -157,7 +157,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   'broken-clocks': { 'cut-beats': 1 },
   'late-bytes': { 'stall-connection': 1 },
   'late-responses': { 'cut-beats': 4, 'isolate-front': 1 },
-  'stale-scans': { 'kill-shard': 3, 'stop-shard': 2, 'add-shard': 2, 'remove-shard': 1, 'cut-beats': 1 },
+  'stale-scans': { 'kill-shard': 3, 'add-shard': 4, 'remove-shard': 2 },
   trimming: { 'mute-shard': 4, 'kill-shard': 2, 'stop-shard': 1, 'reset-network': 2 },
   suspended: { 'suspend-shard': 6, 'suspend-front': 1, 'kill-shard': 1, 'reset-network': 1 },
   'far-clocks': { 'jump-wall-far': 5, 'kill-shard': 2, 'mute-shard': 2, 'suspend-shard': 1 },
@@ -179,7 +179,7 @@ function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
   const slowResponses = drawSlowResponses(random.fork('slow responses'), focus);
   const calm: readonly Focus[] = ['late-responses', 'stale-scans', 'trimming'];
   if (calm.includes(focus) || (random.chance(0.4) && !rough.includes(focus))) {
-    return { ...NO_STORE_FAULTS, ...slowResponses, slow: 0.01, staleMsMax: focus === 'stale-scans' ? 3000 : 200 };
+    return { ...NO_STORE_FAULTS, ...slowResponses, slow: 0.01, staleMsMax: focus === 'stale-scans' ? 5000 : 200 };
   }
   const scale = focus === 'store' ? 2 : 1;
   return {
@@ -205,9 +205,9 @@ function drawSlowResponses(
   const { slowResponse: none } = NO_STORE_FAULTS;
   switch (focus) {
     case 'late-responses':
-      return { slowResponseMsMax, slowResponse: { ...none, state: 0.4 } };
+      return { slowResponseMsMax, slowResponse: { ...none, state: 0.1 } };
     case 'stale-scans':
-      return { slowResponseMsMax, slowResponse: { ...none, scan: 0.2 } };
+      return { slowResponseMsMax, slowResponse: { ...none, scan: 0.05 } };
     case 'trimming':
       return { slowResponseMsMax, slowResponse: { ...none, log: 0.2 } };
     default: {
@@ -231,6 +231,8 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
     case 'moves':
     case 'delays':
       return random.between(200, 500);
+    case 'stale-scans':
+      return random.between(1000, 2500);
     default:
       return random.between(800, 4500);
   }
@@ -252,7 +254,7 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
-    slots: random.whole(2, crowded ? 3 : 5),
+    slots: focus === 'stale-scans' ? 8 : random.whole(2, crowded ? 3 : 5),
     shards: random.whole(2, 3),
     shardsMax: 4,
     fronts: 2,

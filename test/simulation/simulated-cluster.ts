@@ -111,7 +111,7 @@ export class SimulatedCluster {
       cutOff: new Set(),
       beatless: new Set(),
       pending: 0,
-      hints: new Map(),
+      scans: new Map(),
       displaced: 0,
     };
   }

@@ -1,7 +1,7 @@
 // The rules that the rows of the store keep at every moment, whichever process writes them and whatever its clocks say. They
 // are judged where a write takes effect, so that a broken one is told at once, and not only where it comes to harm a client:
-// the checkpoint of a slot never goes back, nothing beyond it is trimmed, and nothing is trimmed whose operation ids a new
-// owner has to know.
+// no slot is claimed from a member that is not dead, the checkpoint of a slot never goes back, nothing beyond it is trimmed,
+// and nothing is trimmed whose operation ids a new owner has to know.
 
 import type { LogRecord, Store } from '../../src/store/store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';
@@ -38,6 +38,11 @@ export class StoreRules {
     this.#report = report;
     this.store = {
       ...createGatedStore(memory, (_operation, _deadline, run) => run()),
+      claimSlot: async (claim, deadline) => {
+        const outcome = await memory.claimSlot(claim, deadline);
+        if (outcome.applied) this.#judgeClaim(claim.slot, claim.owner, claim.expected?.owner);
+        return outcome;
+      },
       writeCheckpoint: async (slot, checkpoint, deadline) => {
         const before = this.#checkpointOf(slot);
         await memory.writeCheckpoint(slot, checkpoint, deadline);
@@ -58,6 +63,12 @@ export class StoreRules {
   /** A process sends an append. What it carries was decided before, however late it takes effect. */
   sent({ entryId }: LogRecord): void {
     if (!this.#sentAtMs.has(entryId)) this.#sentAtMs.set(entryId, this.#scheduler.nowMs);
+  }
+
+  #judgeClaim(slot: number, owner: string, before: string | undefined): void {
+    if (before === undefined || before === owner) return;
+    const state = this.#memory.memberOf(before)?.state ?? 'dead';
+    if (state !== 'dead') this.#report(`slot ${slot} is claimed from ${before}, which is ${state}`);
   }
 
   #checkpointOf(slot: number): number {

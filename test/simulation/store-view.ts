@@ -51,7 +51,8 @@ export interface StoreWorld {
   readonly beatless: Set<string>;
   /** Writes that may still happen. */
   pending: number;
-  readonly hints: Map<StoreOperation, { readonly atMs: number; readonly answer: unknown }>;
+  /** What scans of the last seconds have found, in the order of time. */
+  readonly scans: Map<StoreOperation, readonly { readonly atMs: number; readonly answer: unknown }[]>;
   /** Entries of former epochs that landed behind a newer one. */
   displaced: number;
 }
@@ -73,6 +74,8 @@ export const NO_STORE_FAULTS: StoreFaults = {
 const HINTS: ReadonlySet<StoreOperation> = new Set(['listMembers', 'listSlots']);
 const READS = /^(read|list)/;
 const LOG_READS: ReadonlySet<StoreOperation> = new Set(['readRecord', 'readRecords']);
+/** Scans are remembered for so long. */
+const STALE_MS_MAX = 5000;
 /** A server gives up a write after this long, and the client is told. */
 const SERVER_TIMEOUT_MS = 2000;
 
@@ -190,16 +193,18 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
     world.displaced += 1;
   };
 
-  const hinted = <Result>(operation: StoreOperation, run: () => Promise<Result>): Promise<Result> => {
+  /** What was there a while ago, by the scans of all processes: also before what this one was shown last. */
+  const hinted = async <Result>(operation: StoreOperation, run: () => Promise<Result>): Promise<Result> => {
     if (!HINTS.has(operation)) return run();
-    const known = world.hints.get(operation);
-    if (known !== undefined && scheduler.nowMs - known.atMs < random.between(0, world.faults.staleMsMax)) {
-      return Promise.resolve(known.answer as Result);
-    }
-    return run().then((answer) => {
-      world.hints.set(operation, { atMs: scheduler.nowMs, answer });
-      return answer;
-    });
+    const asOfMs = scheduler.nowMs - random.between(0, world.faults.staleMsMax);
+    const now = { atMs: scheduler.nowMs, answer: await run() };
+    const seen = [...(world.scans.get(operation) ?? []), now];
+    const shown = seen.findLast(({ atMs }) => atMs <= asOfMs) ?? now;
+    world.scans.set(
+      operation,
+      seen.filter(({ atMs }) => atMs >= scheduler.nowMs - STALE_MS_MAX),
+    );
+    return shown.answer as Result;
   };
 
   const store = createGatedStore(world.rules.store, gate);

@@ -340,6 +340,10 @@ export class MemoryStore implements Store {
     return this.#checkpoints.get(slot);
   }
 
+  memberOf(incarnation: string): MemberRow | undefined {
+    return this.#members.get(incarnation);
+  }
+
   slotRows(): readonly SlotRow[] {
     return [...this.#slots.values()];
   }
