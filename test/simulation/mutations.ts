@@ -350,8 +350,7 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         file: 'src/shard/membership.ts',
         find: "if (this.#rows.get(incarnation)?.state === 'dead') return true;",
-        replace:
-          "if (!this.#rows.has(incarnation) || this.#rows.get(incarnation)?.state === 'dead') return true;",
+        replace: "if (!this.#rows.has(incarnation) || this.#rows.get(incarnation)?.state === 'dead') return true;",
       },
     ],
   },
