@@ -1,6 +1,7 @@
 // Runs many seeds in worker processes side by side, each worker a chunk of seeds at a time, so that none waits for another.
 
 import { fork } from 'node:child_process';
+import { finished } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Focus } from './profile.ts';
 import type { RunResult } from './simulation-run.ts';
@@ -113,10 +114,12 @@ function runWorker(task: WorkerTask, signal: AbortSignal, { next, onResult, onCh
       else child.send(chunk);
     });
     child.on('error', reject);
-    child.on('close', (code) => {
+    // Not `close`, which never comes where the parent has disconnected.
+    child.on('exit', (code) => {
       signal.removeEventListener('abort', end);
       if (code === 0 || signal.aborted) resolve();
-      else reject(new Error(`A worker ended with ${code}: ${complaint}`));
+      else if (child.stderr === null) reject(new Error(`A worker ended with ${code}.`));
+      else finished(child.stderr, () => reject(new Error(`A worker ended with ${code}: ${complaint}`)));
     });
     child.send(chunk);
   });
