@@ -20,7 +20,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 beforeEach(() => failures.splice(0));
 
 function createLog(losesRecords = false) {
-  return createProcessLog('shard', new Trace(scheduler, undefined), { losesRecords, report });
+  return createProcessLog('shard', new Trace(scheduler, undefined, report), losesRecords);
 }
 
 const NOT_OPENED = 'the slot could not be opened or released; trying again';

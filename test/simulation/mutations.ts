@@ -20,6 +20,77 @@ export interface Mutation {
 
 export const MUTATIONS: readonly Mutation[] = [
   {
+    name: 'late-read-lease',
+    what: 'A read that waited for the store is answered although its lease or its tenure has ended meanwhile.',
+    caughtBy: 'late-responses',
+    edits: [
+      {
+        file: 'src/shard/tenant-calls.ts',
+        find: 'this.handles.assertGood(handle);\n      return answersOf(tuples)[0] === true;',
+        replace: 'return answersOf(tuples)[0] === true;',
+      },
+      {
+        file: 'src/shard/tenant-calls.ts',
+        find: 'this.handles.assertGood(handle);\n      // From here to the answer',
+        replace: '// From here to the answer',
+      },
+      {
+        file: 'src/shard/tenant-calls.ts',
+        find: 'this.handles.assertGood(handle);\n    return answer;',
+        replace: 'return answer;',
+      },
+    ],
+  },
+  {
+    name: 'trimming-the-tail',
+    what: 'The log is trimmed however young it is.',
+    caughtBy: 'trimming',
+    edits: [
+      {
+        file: 'src/shard/maintenance.ts',
+        find: 'if (youngestMs + ports.logRetentionMs > clock.wallMs()) return removed;',
+        replace: 'if (youngestMs > clock.wallMs() + ports.logRetentionMs) return removed;',
+      },
+    ],
+  },
+  {
+    name: 'trimming-while-recalling',
+    what: 'The log is trimmed while its tail is read back.',
+    caughtBy: 'trimming',
+    edits: [
+      {
+        file: 'src/shard/maintenance.ts',
+        find: 'if (options.trim && tenure.recalled) await trimLog',
+        replace: 'if (options.trim) await trimLog',
+      },
+    ],
+  },
+  {
+    name: 'confirming-death',
+    what: 'A member whose row a scan lacks is taken for dead, and is not asked after.',
+    caughtBy: 'stale-scans',
+    edits: [
+      {
+        file: 'src/shard/membership.ts',
+        find: "if (this.#rows.get(incarnation)?.state === 'dead') return true;",
+        replace: "if (!this.#rows.has(incarnation) || this.#rows.get(incarnation)?.state === 'dead') return true;",
+      },
+    ],
+  },
+  {
+    name: 'checkpoint-stamp',
+    what: 'A checkpoint is stamped by the wall clock of its owner, and not by the entry.',
+    caughtBy: 'clocks',
+    edits: [
+      {
+        file: 'src/shard/applier.ts',
+        find: 'const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };',
+        replace:
+          'const checkpoint = { seq: entry.seq, stamp: this.#ports.clock.wallMs() * 1000 + checkpointStamp(entry) * 0, countedFrom: this.#countedFrom };',
+      },
+    ],
+  },
+  {
     name: 'fence',
     what: 'An append that finds its seq taken by a higher epoch goes on to the next seq.',
     caughtBy: 'broken-clocks',
@@ -293,77 +364,6 @@ export const MUTATIONS: readonly Mutation[] = [
         find: 'await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });',
         replace:
           'await this.#releaseRow({ slot, owner: tenure.owner, epoch: tenure.epoch }, successor).catch(() => {}); await delay(clock, 2000); await tenure.release({ limitMs: FLUSH_MS_MAX, flush: false });',
-      },
-    ],
-  },
-  {
-    name: 'late-read-lease',
-    what: 'A read that waited for the store is answered although its lease or its tenure has ended meanwhile.',
-    caughtBy: 'late-responses',
-    edits: [
-      {
-        file: 'src/shard/tenant-calls.ts',
-        find: 'this.handles.assertGood(handle);\n      return answersOf(tuples)[0] === true;',
-        replace: 'return answersOf(tuples)[0] === true;',
-      },
-      {
-        file: 'src/shard/tenant-calls.ts',
-        find: 'this.handles.assertGood(handle);\n      // From here to the answer',
-        replace: '// From here to the answer',
-      },
-      {
-        file: 'src/shard/tenant-calls.ts',
-        find: 'this.handles.assertGood(handle);\n    return answer;',
-        replace: 'return answer;',
-      },
-    ],
-  },
-  {
-    name: 'trimming-the-tail',
-    what: 'The log is trimmed however young it is.',
-    caughtBy: 'trimming',
-    edits: [
-      {
-        file: 'src/shard/maintenance.ts',
-        find: 'if (youngestMs + ports.logRetentionMs > clock.wallMs()) return removed;',
-        replace: 'if (youngestMs > clock.wallMs() + ports.logRetentionMs) return removed;',
-      },
-    ],
-  },
-  {
-    name: 'trimming-while-recalling',
-    what: 'The log is trimmed while its tail is read back.',
-    caughtBy: 'trimming',
-    edits: [
-      {
-        file: 'src/shard/maintenance.ts',
-        find: 'if (options.trim && tenure.recalled) await trimLog',
-        replace: 'if (options.trim) await trimLog',
-      },
-    ],
-  },
-  {
-    name: 'confirming-death',
-    what: 'A member whose row a scan lacks is taken for dead, and is not asked after.',
-    caughtBy: 'stale-scans',
-    edits: [
-      {
-        file: 'src/shard/membership.ts',
-        find: "if (this.#rows.get(incarnation)?.state === 'dead') return true;",
-        replace: "if (!this.#rows.has(incarnation) || this.#rows.get(incarnation)?.state === 'dead') return true;",
-      },
-    ],
-  },
-  {
-    name: 'checkpoint-stamp',
-    what: 'A checkpoint is stamped by the wall clock of its owner, and not by the entry.',
-    caughtBy: 'clocks',
-    edits: [
-      {
-        file: 'src/shard/applier.ts',
-        find: 'const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };',
-        replace:
-          'const checkpoint = { seq: entry.seq, stamp: this.#ports.clock.wallMs() * 1000 + checkpointStamp(entry) * 0, countedFrom: this.#countedFrom };',
       },
     ],
   },

@@ -61,20 +61,15 @@ function fieldsOf([first]: readonly unknown[]): Readonly<Record<string, unknown>
   return typeof first === 'object' && first !== null ? { ...first } : {};
 }
 
-export interface ProcessLogOptions {
-  /** Records of the log may be lost in this run. */
-  readonly losesRecords: boolean;
-  readonly report: (failure: string) => void;
-}
-
-export function createProcessLog(name: string, trace: Trace, { losesRecords, report }: ProcessLogOptions): Log {
+/** `losesRecords`: records of the log may be lost in this run. */
+export function createProcessLog(name: string, trace: Trace, losesRecords: boolean): Log {
   const expected = losesRecords ? [...EXPECTED_ERRORS, ...EXPECTED_AFTER_LOSS] : EXPECTED_ERRORS;
   const judge = (level: string, parts: readonly unknown[]): void => {
     const fields = fieldsOf(parts);
-    if (isDefect(fields.err)) report(`${name} logs a defect: ${textOf(parts)}`);
+    if (isDefect(fields.err)) trace.fail(`${name} logs a defect: ${textOf(parts)}`);
     if (level !== 'error') return;
     const isExpected = expected.some(({ message, explains }) => parts.at(-1) === message && explains(fields));
-    if (!isExpected) report(`${name} logs an error: ${textOf(parts)}`);
+    if (!isExpected) trace.fail(`${name} logs an error: ${textOf(parts)}`);
   };
   const at =
     (level: string) =>

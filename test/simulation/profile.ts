@@ -239,22 +239,49 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
 }
 
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
+  return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus) };
+}
+
+/** Much of the same, where what one client does has to be seen by the next at once. */
+const CROWDED = { tenants: 2, thinkMsMax: 100, subjects: 1, objects: 2 };
+
+const TRIMMED = {
+  deadlineMs: SHORT_DEADLINE_MS,
+  clusterDeadlineMs: SHORT_DEADLINE_MS,
+  logRetentionMs: SHORT_RETENTION_MS,
+  maintenanceMs: 30,
+};
+
+/** What the focuses on time and the store have besides their faults. */
+function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
+  switch (focus) {
+    case 'late-responses':
+      // Nothing stays in memory: nearly every answer waits for the store.
+      return { ...CROWDED, slots: random.whole(2, 3), pageLimits: { rowsMax: 1 }, memoryBytesMax: 1 };
+    case 'stale-scans':
+      return { ...CROWDED, slots: 8 };
+    case 'trimming':
+      return { ...TRIMMED, segmentSize: 4 };
+    case 'suspended':
+    case 'far-clocks':
+      return TRIMMED;
+    default:
+      return {};
+  }
+}
+
+function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const pressed = focus === 'memory' || random.chance(0.5);
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
   // Most subjects need several reads then, and are read to their end when they are asked about again.
   const sliced = random.chance(0.5);
-  const trimming: readonly Focus[] = ['trimming', 'suspended', 'far-clocks'];
-  const untrimmed: readonly Focus[] = ['displaced', 'late-bytes'];
-  const trims = (random.chance(0.3) || trimming.includes(focus)) && !untrimmed.includes(focus);
+  const trims = random.chance(0.3) && focus !== 'displaced' && focus !== 'late-bytes';
   // Much of the same, where what one client does has to be seen by the next at once.
-  const crowd: readonly Focus[] = ['moves', 'delays', 'zombies', 'late-responses', 'stale-scans'];
-  const crowded = crowd.includes(focus);
-  // Nothing stays in memory: nearly every answer waits for the store.
-  const starved = focus === 'late-responses';
+  const crowded = focus === 'moves' || focus === 'delays' || focus === 'zombies';
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
-    slots: focus === 'stale-scans' ? 8 : random.whole(2, crowded ? 3 : 5),
+    slots: random.whole(2, crowded ? 3 : 5),
     shards: random.whole(2, 3),
     shardsMax: 4,
     fronts: 2,
@@ -267,12 +294,12 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 1000 : random.pick([200, 400, 700]),
     subjects: crowded ? 1 : random.whole(2, 3),
     objects: crowded ? 2 : random.whole(2, 5),
-    segmentSize: focus === 'trimming' ? 4 : random.pick([4, 8, 32]),
-    pageLimits: starved ? { rowsMax: 1 } : sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
-    memoryBytesMax: starved ? 1 : pressed ? random.whole(600, 3000) : 1_000_000,
+    segmentSize: random.pick([4, 8, 32]),
+    pageLimits: sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
+    memoryBytesMax: pressed ? random.whole(600, 3000) : 1_000_000,
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,
-    maintenanceMs: trimming.includes(focus) ? 30 : 100,
+    maintenanceMs: 100,
     store: drawStoreFaults(random, focus),
     nemesisMs: drawNemesisMs(random, focus),
     nemeses: trims ? others : { ...others, ...(jumps === 0 ? {} : { 'jump-wall': jumps }) },

@@ -10,11 +10,12 @@ import { PeerStream } from '../../src/rpc/peer-stream.ts';
 import { MemoryBudget } from '../../src/shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/node.ts';
 import type { Meta, Store } from '../../src/store/store.ts';
+import type { Log } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { withoutCounts } from '../support/countless-store.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { SimulatedNetwork } from './network.ts';
-import { createProcessLog, type ProcessLogOptions } from './process-log.ts';
+import { createProcessLog } from './process-log.ts';
 import type { Profile } from './profile.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -58,23 +59,17 @@ export class SimulatedCluster {
   readonly #profile: Profile;
   readonly #random: SeededRandom;
   readonly #trace: Trace;
-  readonly #logOptions: ProcessLogOptions;
+  readonly #rules: StoreRules;
   readonly #runs = new Map<string, number>();
   readonly #watchers = new Set<(addresses: readonly string[]) => void>();
   /** Of every shard that is to be there, up or not: what DNS knows. */
   readonly #addresses = new Set<string>();
 
-  constructor(
-    scheduler: Scheduler,
-    random: SeededRandom,
-    profile: Profile,
-    { trace, report }: { readonly trace: Trace; readonly report: (failure: string) => void },
-  ) {
+  constructor(scheduler: Scheduler, random: SeededRandom, profile: Profile, trace: Trace) {
     this.scheduler = scheduler;
     this.#random = random;
     this.#profile = profile;
     this.#trace = trace;
-    this.#logOptions = { losesRecords: profile.focus === 'lost-records', report };
     this.deadlineMs = profile.deadlineMs;
     this.countless = profile.countless;
     this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
@@ -99,13 +94,10 @@ export class SimulatedCluster {
       setTimer: () => ({ cancel() {} }),
       setImmediate: () => {},
     };
-    const store = new MemoryStore({ clock, shadows: true });
-    const { segmentSize, deadlineMs } = this.meta;
     this.world = {
       scheduler,
       random: random.fork('store'),
-      store,
-      rules: new StoreRules(store, scheduler, { segmentSize, operationsKeptMs: 2 * deadlineMs }, report),
+      store: new MemoryStore({ clock, shadows: true }),
       faults: NO_STORE_FAULTS,
       down: false,
       cutOff: new Set(),
@@ -114,6 +106,9 @@ export class SimulatedCluster {
       scans: new Map(),
       displaced: 0,
     };
+    const { segmentSize, deadlineMs } = this.meta;
+    const kept = { segmentSize, operationsKeptMs: 2 * deadlineMs };
+    this.#rules = new StoreRules(this.world.store, scheduler, kept, (failure) => trace.fail(failure));
   }
 
   /** The chance that a run of a shard is one of a version that keeps no counts of grants. */
@@ -130,6 +125,10 @@ export class SimulatedCluster {
     return new SimulatedProcess(name, this.scheduler, this.#random.fork(name), clocks);
   }
 
+  #createLog({ name }: SimulatedProcess): Log {
+    return createProcessLog(name, this.#trace, this.#profile.focus === 'lost-records');
+  }
+
   // ---- shards ----
 
   startShard(shardName: string): RunningShard {
@@ -138,7 +137,7 @@ export class SimulatedCluster {
       wallSkewMs: this.#profile.wallSkewMs,
     });
     const address = `${shardName}:${PORT}`;
-    const log = createProcessLog(process.name, this.#trace, this.#logOptions);
+    const log = this.#createLog(process);
     const { clock, random } = process;
     const node = createShardNode(
       {
@@ -180,7 +179,7 @@ export class SimulatedCluster {
   }
 
   #createStore(process: SimulatedProcess): Store {
-    const store = createStoreView(this.world, process);
+    const store = createStoreView(this.world, this.#rules, process);
     if (!this.#random.fork(`${process.name} version`).chance(this.countless)) return store;
     this.#trace.add(process.name, 'keeps no counts of grants');
     return withoutCounts(store);
@@ -226,7 +225,7 @@ export class SimulatedCluster {
 
   startFront(kind: string, peer: 'front' | 'console' = 'front'): RunningFront {
     const process = this.#createProcess(kind);
-    const log = createProcessLog(process.name, this.#trace, this.#logOptions);
+    const log = this.#createLog(process);
     const { clock, random } = process;
     const discovery: Discovery = {
       watch: (onChange) => {

@@ -80,11 +80,8 @@ class Simulation {
     this.#scheduler = new Scheduler(this.#random.fork('ties'));
     this.#scheduler.onThrown = (error) =>
       report(`a step throws: ${error instanceof Error ? error.stack : String(error)}`);
-    this.#trace = new Trace(this.#scheduler, options.write);
-    this.#cluster = new SimulatedCluster(this.#scheduler, this.#random.fork('cluster'), this.#profile, {
-      trace: this.#trace,
-      report,
-    });
+    this.#trace = new Trace(this.#scheduler, options.write, report);
+    this.#cluster = new SimulatedCluster(this.#scheduler, this.#random.fork('cluster'), this.#profile, this.#trace);
     this.#history = new History(strictlyIncreasing(() => this.#scheduler.nowMs));
     this.#states = new TenantStates(report);
     this.#namespaces = new NamespaceRules(report);

@@ -41,7 +41,6 @@ export interface StoreWorld {
   readonly scheduler: Scheduler;
   readonly random: SeededRandom;
   readonly store: MemoryStore;
-  readonly rules: StoreRules;
   faults: StoreFaults;
   /** Nobody reaches it. */
   down: boolean;
@@ -91,7 +90,7 @@ function kindOf(operation: StoreOperation): CallKind {
 }
 
 /** The store as `process` reaches it. */
-export function createStoreView(world: StoreWorld, process: SimulatedProcess): Store {
+export function createStoreView(world: StoreWorld, rules: StoreRules, process: SimulatedProcess): Store {
   const { scheduler, random } = world;
 
   const drawFate = (operation: StoreOperation): Fate => {
@@ -207,11 +206,11 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
     return shown.answer as Result;
   };
 
-  const store = createGatedStore(world.rules.store, gate);
+  const store = createGatedStore(rules.store, gate);
   return {
     ...store,
     append: (record, deadline) => {
-      world.rules.sent(record);
+      rules.sent(record);
       return gate(
         'append',
         deadline,
