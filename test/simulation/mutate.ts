@@ -1,9 +1,9 @@
-// Applies a mutation to this process: files are patched as they are loaded, so it has to be called before the code under
-// test is imported.
+// Patches the code under test in this process: files are patched as they are loaded, so it has to be called before they are
+// imported. Besides mutations, the simulation has every failed assertion told, also where something catches it.
 
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import type { Edit, Mutation } from './mutations.ts';
+import type { Edit } from './mutations.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
@@ -14,7 +14,16 @@ export function applyEdit(text: string, { file, find, replace }: Edit): string {
   return parts.join(replace);
 }
 
-export function mutate({ edits }: Mutation): void {
+/** On which the message of every failed assertion is published once `watchAssertions` was called. */
+export const ASSERTIONS_CHANNEL = 'grantd:failed-assertions';
+
+export function watchAssertions(): void {
+  const publish = `process.getBuiltinModule('node:diagnostics_channel').channel('${ASSERTIONS_CHANNEL}').publish(message);`;
+  const find = 'if (!condition) throw';
+  mutate({ edits: [{ file: 'src/core/assert.ts', find, replace: `if (!condition) ${publish} ${find}` }] });
+}
+
+export function mutate({ edits }: { readonly edits: readonly Edit[] }): void {
   const byUrl = Map.groupBy(edits, ({ file }) => pathToFileURL(new URL(file, ROOT).pathname).href);
   registerHooks({
     load(url, context, nextLoad) {

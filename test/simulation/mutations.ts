@@ -20,6 +20,75 @@ export interface Mutation {
 
 export const MUTATIONS: readonly Mutation[] = [
   {
+    name: 'late-read-lease',
+    what: 'A read that waited for the store is answered although its lease or its tenure has ended meanwhile.',
+    caughtBy: 'late-responses',
+    edits: [
+      {
+        file: 'src/shard/tenant-calls.ts',
+        find: 'this.handles.assertGood(handle);\n      return answersOf(tuples)[0] === true;',
+        replace: 'return answersOf(tuples)[0] === true;',
+      },
+      {
+        file: 'src/shard/tenant-calls.ts',
+        find: 'this.handles.assertGood(handle);\n      // From here to the answer',
+        replace: '// From here to the answer',
+      },
+      {
+        file: 'src/shard/tenant-calls.ts',
+        find: 'this.handles.assertGood(handle);\n    return answer;',
+        replace: 'return answer;',
+      },
+    ],
+  },
+  {
+    name: 'trimming-the-tail',
+    what: 'The log is trimmed however young it is, and whatever may still be repeated.',
+    caughtBy: 'trimming',
+    edits: [
+      { file: 'src/shard/maintenance.ts', find: ' || next > tenure.windowFrom', replace: '' },
+      { file: 'src/shard/maintenance.ts', find: ' || !(await isOld(ports, tenure, next - 1))', replace: '' },
+    ],
+  },
+  {
+    name: 'trimming-by-wall-clocks',
+    what: 'The log is trimmed by wall clocks alone.',
+    caughtBy: 'far-clocks',
+    edits: [
+      { file: 'src/shard/maintenance.ts', find: ' || next > tenure.windowFrom', replace: '' },
+      {
+        file: 'src/shard/maintenance.ts',
+        find: ' && age.atLeastMs >= Math.min(logRetentionMs, TRIM_AGE_MS_MIN)',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'confirming-death',
+    what: 'A member whose row a scan lacks is taken for dead, and is not asked after.',
+    caughtBy: 'stale-scans',
+    edits: [
+      {
+        file: 'src/shard/membership.ts',
+        find: "if (this.#rows.get(incarnation)?.state === 'dead') return true;",
+        replace: "if (!this.#rows.has(incarnation) || this.#rows.get(incarnation)?.state === 'dead') return true;",
+      },
+    ],
+  },
+  {
+    name: 'checkpoint-stamp',
+    what: 'A checkpoint is stamped by the wall clock of its owner, and not by the entry.',
+    caughtBy: 'clocks',
+    edits: [
+      {
+        file: 'src/shard/applier.ts',
+        find: 'const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };',
+        replace:
+          'const checkpoint = { seq: entry.seq, stamp: this.#ports.clock.wallMs() * 1000 + checkpointStamp(entry) * 0, countedFrom: this.#countedFrom };',
+      },
+    ],
+  },
+  {
     name: 'fence',
     what: 'An append that finds its seq taken by a higher epoch goes on to the next seq.',
     caughtBy: 'broken-clocks',

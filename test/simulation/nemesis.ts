@@ -7,6 +7,14 @@ import type { RunningFront, RunningShard, SimulatedCluster } from './simulated-c
 import type { Trace } from './trace.ts';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WALL_JUMPS_MS = [HOUR_MS, -HOUR_MS, 5000, -5000];
+const FAR_WALL_JUMPS_MS = [3 * HOUR_MS, 26 * HOUR_MS, 40 * DAY_MS, 400 * DAY_MS].flatMap((byMs) => [byMs, -byMs]);
+/**
+ * A wall clock that has run a second ahead of the monotonic one gives a suspension away: a shorter one is beyond what is
+ * assumed of machines. The longest lasts until the log is trimmed that was written at its beginning.
+ */
+const SUSPENSIONS_MS = [1300, 3500, 6000, 9000, 16_000];
 /** After SIGTERM, until the process is killed. */
 const GRACE_MS = 30_000;
 
@@ -87,7 +95,19 @@ export class NemesisRun {
         this.#storeDown();
         return;
       case 'jump-wall':
-        if (shard !== undefined) this.#jumpWall(this.#random.pick([shard, front ?? shard]));
+        if (shard !== undefined) this.#jumpWall(this.#random.pick([shard, front ?? shard]), WALL_JUMPS_MS);
+        return;
+      case 'jump-wall-far':
+        if (shard !== undefined) this.#jumpWall(shard, FAR_WALL_JUMPS_MS);
+        return;
+      case 'mute-shard':
+        if (shard !== undefined) this.#muteShard(shard);
+        return;
+      case 'suspend-shard':
+        if (shard !== undefined) this.#suspend(shard);
+        return;
+      case 'suspend-front':
+        if (front !== undefined) this.#suspend(front);
         return;
       case 'lose-record':
         this.#loseRecord();
@@ -161,6 +181,26 @@ export class NemesisRun {
     this.#healLater(lengthMs * this.#random.between(0.7, 1.3), () => {
       if (process.alive) this.#trace.add(process.name, 'resumes');
       process.resume();
+    });
+  }
+
+  #suspend({ process }: { readonly process: RunningShard['process'] }): void {
+    this.#trace.add(process.name, 'is suspended with its machine');
+    process.suspend();
+    this.#healLater(this.#random.pick(SUSPENSIONS_MS) * this.#random.between(1, 1.3), () => {
+      if (process.alive) this.#trace.add(process.name, 'wakes');
+      process.resume();
+    });
+  }
+
+  /** What it answers does not arrive any more, and a little later it dies: what it has done is asked for again elsewhere. */
+  #muteShard(shard: RunningShard): void {
+    const { network, fronts } = this.#cluster;
+    this.#trace.add(shard.process.name, 'is not heard any more');
+    const heals = [...fronts.values()].map(({ process }) => network.cut(shard.process, process));
+    this.#healLater(this.#random.pick([300, 900, 1600]) * this.#random.between(0.5, 1.2), () => {
+      if (shard.process.alive) this.#killShard(shard);
+      for (const heal of heals) heal();
     });
   }
 
@@ -249,8 +289,8 @@ export class NemesisRun {
     });
   }
 
-  #jumpWall({ process }: { readonly process: RunningShard['process'] }): void {
-    const byMs = this.#random.pick([HOUR_MS, -HOUR_MS, 5000, -5000]);
+  #jumpWall({ process }: { readonly process: RunningShard['process'] }, jumpsMs: readonly number[]): void {
+    const byMs = this.#random.pick(jumpsMs);
     this.#trace.add(process.name, `its wall clock jumps by ${byMs} ms`);
     process.jumpWall(byMs);
   }

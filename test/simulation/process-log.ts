@@ -1,7 +1,55 @@
-// The log of a simulated process: into the trace of the run, where there is one.
+// The log of a simulated process: into the trace of the run, where there is one. It keeps: an error that no fault of the run
+// explains, and at any level a defect that something caught, fails the run.
 
+import { isUnexpected } from '../../src/rpc/status-mapping.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import type { Trace } from './trace.ts';
+
+interface ExpectedError {
+  readonly message: string;
+  /** Whether the faults of every run explain it: other reasons are defects, or a loss that no fault brings about. */
+  readonly explains: (fields: Readonly<Record<string, unknown>>) => boolean;
+}
+
+/** A process that was cut off, paused or slow loses what it had, and says so. */
+const EXPECTED_ERRORS: readonly ExpectedError[] = [
+  {
+    message: 'the session is over',
+    explains: ({ reason }) => reasonIs(reason, /declared (this one )?dead/),
+  },
+  {
+    message: 'the slot was lost',
+    explains: ({ reason }) => reasonIs(reason, /^epoch \d+ stands in the log|has another owner by now/),
+  },
+  {
+    // Its calls of the store failed, while those of others did not.
+    message: 'this shard is unhealthy, and another one is not: it sends no heartbeats',
+    explains: ({ part }) => part === 'append' || part === 'apply',
+  },
+  {
+    // The store could not be reached, or another owner was first.
+    message: 'the slot could not be opened or released; trying again',
+    explains: ({ err }) => !isUnexpected(err),
+  },
+];
+
+/** After the loss of records: the slot is refused. */
+const EXPECTED_AFTER_LOSS: readonly ExpectedError[] = [
+  { message: 'the slot was lost', explains: ({ reason }) => reasonIs(reason, /^The log of slot \d+/) },
+  {
+    message: 'the slot could not be opened or released; trying again',
+    explains: ({ err }) => err instanceof Error && err.name === 'LogUnreadableError',
+  },
+];
+
+const reasonIs = (reason: unknown, pattern: RegExp): boolean => typeof reason === 'string' && pattern.test(reason);
+
+/** The program itself is wrong: an assertion has failed, or it has used what is not there. */
+const isDefect = (error: unknown): boolean =>
+  error instanceof TypeError ||
+  error instanceof RangeError ||
+  error instanceof ReferenceError ||
+  (error instanceof Error && (error.message.startsWith('Assertion failed') || isDefect(error.cause)));
 
 function textOf(parts: readonly unknown[]): string {
   return parts
@@ -14,11 +62,25 @@ function textOf(parts: readonly unknown[]): string {
     .join(' ');
 }
 
-export function createProcessLog(name: string, trace: Trace): Log {
+function fieldsOf([first]: readonly unknown[]): Readonly<Record<string, unknown>> {
+  return typeof first === 'object' && first !== null ? { ...first } : {};
+}
+
+/** `losesRecords`: records of the log may be lost in this run. */
+export function createProcessLog(name: string, trace: Trace, losesRecords: boolean): Log {
+  const expected = losesRecords ? [...EXPECTED_ERRORS, ...EXPECTED_AFTER_LOSS] : EXPECTED_ERRORS;
+  const judge = (level: string, parts: readonly unknown[]): void => {
+    const fields = fieldsOf(parts);
+    if (isDefect(fields.err)) trace.fail(`${name} logs a defect: ${textOf(parts)}`);
+    if (level !== 'error') return;
+    const isExpected = expected.some(({ message, explains }) => parts.at(-1) === message && explains(fields));
+    if (!isExpected) trace.fail(`${name} logs an error: ${textOf(parts)}`);
+  };
   const at =
     (level: string) =>
     (...parts: readonly unknown[]): void => {
       if (trace.on) trace.note(name, `[${level}] ${textOf(parts)}`);
+      judge(level, parts);
     };
   const log: Log = {
     debug: at('debug'),

@@ -25,6 +25,10 @@ export const NEMESES = [
   'isolate-shard',
   'isolate-front',
   'cut-beats',
+  'mute-shard',
+  'suspend-shard',
+  'suspend-front',
+  'jump-wall-far',
 ] as const;
 
 export type Nemesis = (typeof NEMESES)[number];
@@ -62,6 +66,16 @@ export const FOCUSES = [
   'broken-clocks',
   /** Bytes that a front sent long ago and gave up arrive after all. */
   'late-bytes',
+  /** Sessions lapse while reads wait for responses that the store gave long ago. */
+  'late-responses',
+  /** Scans of members and slots show what was there seconds ago, and members come and go. */
+  'stale-scans',
+  /** The log is trimmed as soon as it may be, and owners die whose responses have not arrived. */
+  'trimming',
+  /** Machines are suspended: their monotonic clocks stand still, their wall clocks run on. The log is trimmed. */
+  'suspended',
+  /** Wall clocks jump by hours and days, both ways and beyond the retention of the log, which is trimmed. */
+  'far-clocks',
 ] as const;
 
 export type Focus = (typeof FOCUSES)[number];
@@ -79,12 +93,16 @@ export interface Profile extends OperationProfile {
   readonly thinkMsMax: number;
   /** After which a front gives up. */
   readonly deadlineMs: number;
+  /** The cluster's, which fixes how long operation ids are kept: twice as long. */
+  readonly clusterDeadlineMs: number;
   readonly subjects: number;
   readonly objects: number;
   readonly segmentSize: number;
   readonly pageLimits: Partial<PageLimits>;
   readonly memoryBytesMax: number;
   readonly logRetentionMs: number;
+  /** Between two rounds of maintenance; the log is trimmed in every 30th. */
+  readonly maintenanceMs: number;
   readonly store: StoreFaults;
   /** Between two faults, on average. */
   readonly nemesisMs: number;
@@ -104,8 +122,10 @@ export interface Profile extends OperationProfile {
 
 const SLICED: Partial<PageLimits> = { rowsPerRead: 1, readsBeforeWhole: 2 };
 const HOUR_MS = 3_600_000;
+/** Where the log is trimmed: less than the default, so that much of a run is older than operation ids are kept. */
+const SHORT_DEADLINE_MS = 6000;
 /** Longer than operation ids are kept, so that what a recovery has to read back is there. */
-const SHORT_RETENTION_MS = 26_000;
+const SHORT_RETENTION_MS = 2 * SHORT_DEADLINE_MS + 2000;
 
 const BROAD: Readonly<Partial<Record<Nemesis, number>>> = {
   'kill-shard': 4,
@@ -124,6 +144,9 @@ const BROAD: Readonly<Partial<Record<Nemesis, number>>> = {
   'isolate-front': 1,
   'delay-requests': 2,
   'cut-beats': 1,
+  'mute-shard': 1,
+  'suspend-shard': 1,
+  'suspend-front': 0.5,
 };
 
 const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<Nemesis, number>>>>> = {
@@ -133,7 +156,14 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   memory: { 'kill-shard': 1, 'reset-network': 1 },
   // What is committed and not yet in the state tables is what listings have to put together.
   listings: { 'cut-beats': 6, 'kill-shard': 1, 'stop-shard': 1, 'reset-network': 2 },
-  keys: { 'kill-shard': 1, 'stop-shard': 1, 'cut-store': 10, 'pause-shard': 1, 'reset-network': 4, 'delay-requests': 3 },
+  keys: {
+    'kill-shard': 1,
+    'stop-shard': 1,
+    'cut-store': 10,
+    'pause-shard': 1,
+    'reset-network': 4,
+    'delay-requests': 3,
+  },
   operators: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 3 },
   moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 4, 'isolate-front': 6 },
   delays: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 16 },
@@ -142,6 +172,11 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   displaced: { 'kill-shard': 3, 'cut-store': 2 },
   'broken-clocks': { 'cut-beats': 1 },
   'late-bytes': { 'stall-connection': 1 },
+  'late-responses': { 'cut-beats': 4, 'isolate-front': 1 },
+  'stale-scans': { 'kill-shard': 3, 'add-shard': 4, 'remove-shard': 2 },
+  trimming: { 'mute-shard': 4, 'kill-shard': 2, 'stop-shard': 1, 'reset-network': 2 },
+  suspended: { 'suspend-shard': 6, 'suspend-front': 1, 'kill-shard': 1, 'reset-network': 1 },
+  'far-clocks': { 'jump-wall-far': 5, 'kill-shard': 2, 'mute-shard': 2, 'suspend-shard': 1 },
 };
 
 function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
@@ -157,9 +192,14 @@ function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
       lateMsMax: random.pick([6000, 15_000]),
     };
   }
-  if (random.chance(0.4) && !rough.includes(focus)) return { ...NO_STORE_FAULTS, slow: 0.01, staleMsMax: 200 };
+  const slowResponses = drawSlowResponses(random.fork('slow responses'), focus);
+  const calm: readonly Focus[] = ['late-responses', 'stale-scans', 'trimming'];
+  if (calm.includes(focus) || (random.chance(0.4) && !rough.includes(focus))) {
+    return { ...NO_STORE_FAULTS, ...slowResponses, slow: 0.01, staleMsMax: focus === 'stale-scans' ? 5000 : 200 };
+  }
   const scale = focus === 'store' ? 2 : 1;
   return {
+    ...slowResponses,
     slow: random.between(0.005, 0.04) * scale,
     lost: random.between(0, 0.02) * scale,
     unanswered: random.between(0.002, 0.03) * scale,
@@ -172,6 +212,28 @@ function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
   };
 }
 
+function drawSlowResponses(
+  random: SeededRandom,
+  focus: Focus,
+): Pick<StoreFaults, 'slowResponse' | 'slowResponseMsMax'> {
+  // Just within the deadline of a call.
+  const slowResponseMsMax = 4900;
+  const { slowResponse: none } = NO_STORE_FAULTS;
+  switch (focus) {
+    case 'late-responses':
+      return { slowResponseMsMax, slowResponse: { ...none, state: 0.1 } };
+    case 'stale-scans':
+      return { slowResponseMsMax, slowResponse: { ...none, scan: 0.05 } };
+    case 'trimming':
+      return { slowResponseMsMax, slowResponse: { ...none, log: 0.2 } };
+    default: {
+      const chance = random.pick([0, 0, 0.01, 0.05]);
+      const slowResponse = { state: chance, log: chance, scan: chance, write: chance / 2 };
+      return { slowResponseMsMax: random.pick([1000, 4900]), slowResponse };
+    }
+  }
+}
+
 function drawNemesisMs(random: SeededRandom, focus: Focus): number {
   switch (focus) {
     case 'late-bytes':
@@ -179,17 +241,52 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
     case 'zombies':
     case 'broken-clocks':
     case 'displaced':
+    case 'late-responses':
       // A member is declared dead only by those who see the store without a gap for as long as a lease.
       return random.between(4000, 7000);
     case 'moves':
     case 'delays':
       return random.between(200, 500);
+    case 'stale-scans':
+      return random.between(1000, 2500);
     default:
       return random.between(800, 4500);
   }
 }
 
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
+  return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus) };
+}
+
+/** Much of the same, where what one client does has to be seen by the next at once. */
+const CROWDED = { tenants: 2, thinkMsMax: 100, subjects: 1, objects: 2 };
+
+const TRIMMED = {
+  deadlineMs: SHORT_DEADLINE_MS,
+  clusterDeadlineMs: SHORT_DEADLINE_MS,
+  logRetentionMs: SHORT_RETENTION_MS,
+  maintenanceMs: 30,
+};
+
+/** What the focuses on time and the store have besides their faults. */
+function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
+  switch (focus) {
+    case 'late-responses':
+      // Nothing stays in memory: nearly every answer waits for the store.
+      return { ...CROWDED, slots: random.whole(2, 3), pageLimits: { rowsMax: 1 }, memoryBytesMax: 1 };
+    case 'stale-scans':
+      return { ...CROWDED, slots: 8 };
+    case 'trimming':
+      return { ...TRIMMED, segmentSize: 4 };
+    case 'suspended':
+    case 'far-clocks':
+      return TRIMMED;
+    default:
+      return {};
+  }
+}
+
+function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const pressed = focus === 'memory' || random.chance(0.5);
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
   // Most subjects need several reads then, and are read to their end when they are asked about again.
@@ -209,7 +306,8 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     clientsPerFront: random.whole(3, 5),
     activeMs: focus === 'late-bytes' ? 45_000 : random.between(20_000, 32_000),
     // So that clients of a front that reaches few shards do not all wait for the others.
-    deadlineMs: focus === 'moves' || focus === 'zombies' ? 1500 : 10_000,
+    deadlineMs: focus === 'moves' || focus === 'zombies' ? 1500 : trims ? SHORT_DEADLINE_MS : 10_000,
+    clusterDeadlineMs: trims ? SHORT_DEADLINE_MS : 10_000,
     thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 1000 : random.pick([200, 400, 700]),
     subjects: focus === 'listings' ? 2 : crowded ? 1 : random.whole(2, 3),
     objects: focus === 'listings' ? 9 : crowded ? 2 : random.whole(2, 5),
@@ -222,6 +320,7 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
     memoryBytesMax: pressed ? random.whole(600, 3000) : 1_000_000,
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,
+    maintenanceMs: 100,
     store: drawStoreFaults(random, focus),
     nemesisMs: drawNemesisMs(random, focus),
     nemeses: trims ? others : { ...others, ...(jumps === 0 ? {} : { 'jump-wall': jumps }) },

@@ -2,6 +2,40 @@
 
 import type { RunResult } from './simulation-run.ts';
 
+/** Of many runs. */
+export interface Totals {
+  readonly runs: number;
+  readonly failedSeeds: readonly number[];
+  readonly operations: number;
+  readonly answered: number;
+  readonly events: number;
+  readonly virtualMs: number;
+}
+
+const NO_TOTALS: Totals = { runs: 0, failedSeeds: [], operations: 0, answered: 0, events: 0, virtualMs: 0 };
+
+export function totalsOf(results: readonly RunResult[]): Totals {
+  return sumOf(
+    results.map(({ seed, failures, operations, answered, events, virtualMs }) => {
+      return { runs: 1, failedSeeds: failures.length > 0 ? [seed] : [], operations, answered, events, virtualMs };
+    }),
+  );
+}
+
+export function sumOf(totals: readonly Totals[]): Totals {
+  return totals.reduce(
+    (sum, each) => ({
+      runs: sum.runs + each.runs,
+      failedSeeds: each.failedSeeds.length === 0 ? sum.failedSeeds : [...sum.failedSeeds, ...each.failedSeeds],
+      operations: sum.operations + each.operations,
+      answered: sum.answered + each.answered,
+      events: sum.events + each.events,
+      virtualMs: sum.virtualMs + each.virtualMs,
+    }),
+    NO_TOTALS,
+  );
+}
+
 /** What is wrong with a run, and how to see it happen. */
 export function renderFailure({ seed, focus, failures }: RunResult, mutation?: string): string {
   const options = [`--seed ${seed}`];
@@ -10,14 +44,23 @@ export function renderFailure({ seed, focus, failures }: RunResult, mutation?: s
   return [`Seed ${seed} fails. Replay: npm run simulate -- ${options.join(' ')}`, ...failures].join('\n');
 }
 
-export function renderSummary(results: readonly RunResult[], elapsedMs: number): string {
-  const sum = (of: (result: RunResult) => number): number => results.reduce((total, result) => total + of(result), 0);
-  const failed = results.filter(({ failures }) => failures.length > 0).length;
+export function renderSummary(totals: Totals, elapsedMs: number): string {
+  const { runs, failedSeeds, operations, answered, events, virtualMs } = totals;
   const seconds = elapsedMs === 0 ? '' : ` in ${(elapsedMs / 1000).toFixed(1)} s`;
-  return (
-    `${results.length} runs${seconds}, ${failed} failed: ${sum(({ operations }) => operations)} operations, ` +
-    `${sum(({ answered }) => answered)} of them answered, ${sum(({ events }) => events)} events, ` +
-    `${Math.round(sum(({ virtualMs }) => virtualMs) / 1000)} s of virtual time, ` +
-    `${sum(({ undecided }) => undecided)} groups of bulk checks undecided`
-  );
+  const counts =
+    `${runs} runs${seconds}, ${failedSeeds.length} failed: ${operations} operations, ${answered} of them answered, ` +
+    `${events} events, ${Math.round(virtualMs / 1000)} s of virtual time`;
+  if (failedSeeds.length === 0) return counts;
+  return `${counts}\nSeeds that failed: ${failedSeeds.toSorted((left, right) => left - right).join(', ')}`;
+}
+
+/** How far a long run has come. */
+export function renderProgress(
+  totals: Totals,
+  count: number,
+  { runs, elapsedMs }: { runs: number; elapsedMs: number },
+) {
+  const perMs = runs / Math.max(elapsedMs, 1);
+  const left = perMs === 0 ? '' : `, ${Math.ceil((count - totals.runs) / perMs / 60_000)} min left`;
+  return `${totals.runs} of ${count} seeds, ${totals.failedSeeds.length} failed, ${(perMs * 1000).toFixed(1)} a second${left}`;
 }

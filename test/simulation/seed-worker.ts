@@ -1,20 +1,29 @@
-// A worker process: runs the seeds that it is given by its arguments and writes one JSON line per run.
+// A worker process: runs the chunks of seeds that its parent sends, and tells it each result. It ends with its parent.
 
-import { mutate } from './mutate.ts';
+import { mutate, watchAssertions } from './mutate.ts';
 import { MUTATIONS } from './mutations.ts';
-import type { Focus } from './profile.ts';
-
-export interface WorkerTask {
-  readonly seeds: readonly number[];
-  readonly focus: Focus;
-  readonly mutation?: string | undefined;
-}
+import type { Chunk, WorkerMessage, WorkerTask } from './run-seeds.ts';
 
 const task = JSON.parse(process.argv[2] ?? '') as WorkerTask;
 const mutation = MUTATIONS.find(({ name }) => name === task.mutation);
 if (task.mutation !== undefined && mutation === undefined) throw new Error(`No mutation is called ${task.mutation}.`);
+watchAssertions();
 if (mutation !== undefined) mutate(mutation);
-const { runSeed } = await import('./simulation-run.ts');
-for (const seed of task.seeds) {
-  process.stdout.write(`${JSON.stringify(await runSeed({ seed, focus: task.focus }))}\n`);
+const loaded = import('./simulation-run.ts');
+
+/** Resolves when the message is on its way, so that none is lost at the end. */
+const tell = (message: WorkerMessage): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.send?.(message, undefined, undefined, (error) => (error === null ? resolve() : reject(error)));
+  });
+
+async function run({ from, count }: Chunk): Promise<void> {
+  const { runSeed } = await loaded;
+  for (let seed = from; seed < from + count; seed += 1) {
+    await tell({ result: await runSeed({ seed, focus: task.focus }) });
+  }
+  await tell({ result: undefined });
 }
+
+process.on('message', (chunk: Chunk) => void run(chunk));
+process.on('disconnect', () => process.exit());

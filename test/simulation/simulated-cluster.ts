@@ -10,6 +10,7 @@ import { PeerStream } from '../../src/rpc/peer-stream.ts';
 import { MemoryBudget } from '../../src/shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/node.ts';
 import type { Meta, Store } from '../../src/store/store.ts';
+import type { Log } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { withoutCounts } from '../support/countless-store.ts';
 import { MemoryStore } from '../support/memory-store.ts';
@@ -19,6 +20,7 @@ import type { Profile } from './profile.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { SimulatedProcess } from './simulated-process.ts';
+import { StoreRules } from './store-rules.ts';
 import { createStoreView, NO_STORE_FAULTS, type StoreWorld } from './store-view.ts';
 import type { Trace } from './trace.ts';
 
@@ -57,6 +59,7 @@ export class SimulatedCluster {
   readonly #profile: Profile;
   readonly #random: SeededRandom;
   readonly #trace: Trace;
+  readonly #rules: StoreRules;
   readonly #runs = new Map<string, number>();
   readonly #watchers = new Set<(addresses: readonly string[]) => void>();
   /** Of every shard that is to be there, up or not: what DNS knows. */
@@ -81,7 +84,7 @@ export class SimulatedCluster {
       serialLevel: 'SERIAL',
       datacentre: '',
       leaseMs: 3000,
-      deadlineMs: 10_000,
+      deadlineMs: profile.clusterDeadlineMs,
       logFormat: 1,
       cursorSecrets: [Buffer.from(random.fork('secret').bytes(32)).toString('base64url')],
     };
@@ -100,9 +103,12 @@ export class SimulatedCluster {
       cutOff: new Set(),
       beatless: new Set(),
       pending: 0,
-      hints: new Map(),
+      scans: new Map(),
       displaced: 0,
     };
+    const { segmentSize, deadlineMs } = this.meta;
+    const kept = { segmentSize, operationsKeptMs: 2 * deadlineMs };
+    this.#rules = new StoreRules(this.world.store, scheduler, kept, (failure) => trace.fail(failure));
   }
 
   /** The chance that a run of a shard is one of a version that keeps no counts of grants. */
@@ -119,6 +125,10 @@ export class SimulatedCluster {
     return new SimulatedProcess(name, this.scheduler, this.#random.fork(name), clocks);
   }
 
+  #createLog({ name }: SimulatedProcess): Log {
+    return createProcessLog(name, this.#trace, this.#profile.focus === 'lost-records');
+  }
+
   // ---- shards ----
 
   startShard(shardName: string): RunningShard {
@@ -127,7 +137,7 @@ export class SimulatedCluster {
       wallSkewMs: this.#profile.wallSkewMs,
     });
     const address = `${shardName}:${PORT}`;
-    const log = createProcessLog(process.name, this.#trace);
+    const log = this.#createLog(process);
     const { clock, random } = process;
     const node = createShardNode(
       {
@@ -145,7 +155,7 @@ export class SimulatedCluster {
         plans: BUILT_IN_PLANS,
         pageLimits: this.#profile.pageLimits,
         logRetentionMs: this.#profile.logRetentionMs,
-        maintenanceMs: 100,
+        maintenanceMs: this.#profile.maintenanceMs,
       },
     );
     const streams = new Set<PeerStream>();
@@ -169,7 +179,7 @@ export class SimulatedCluster {
   }
 
   #createStore(process: SimulatedProcess): Store {
-    const store = createStoreView(this.world, process);
+    const store = createStoreView(this.world, this.#rules, process);
     if (!this.#random.fork(`${process.name} version`).chance(this.countless)) return store;
     this.#trace.add(process.name, 'keeps no counts of grants');
     return withoutCounts(store);
@@ -215,7 +225,7 @@ export class SimulatedCluster {
 
   startFront(kind: string, peer: 'front' | 'console' = 'front'): RunningFront {
     const process = this.#createProcess(kind);
-    const log = createProcessLog(process.name, this.#trace);
+    const log = this.#createLog(process);
     const { clock, random } = process;
     const discovery: Discovery = {
       watch: (onChange) => {

@@ -1,9 +1,10 @@
 // One simulated process: its clocks, its randomness, and whether it runs. Everything that reaches it (timers, messages,
 // answers of the store) passes `deliver`. It keeps: a killed process never runs again; a paused one runs nothing until it
-// is resumed, and then all that came meanwhile, each in its turn and before anything newer.
+// is resumed, and then all that came meanwhile, each in its turn and before anything newer; where its machine is suspended,
+// its monotonic clock and its timers stand still as well, and its wall clock runs on.
 
 import type { Clock, Timer } from '../../src/core/clock.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { ScheduledEvent, Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 /** The wall clock of the world at the beginning: 2026-11-21. */
@@ -11,9 +12,20 @@ export const WALL_START_MS = 1_795_219_200_000;
 /** What wakes up a process takes this long for each of the things that wait for it. */
 const BACKLOG_STEP_MS = 0.002;
 
+/** A timer that is due within this of its clock is due: what is left is the rounding of a division. */
+const DUE_MS = 0.001;
+
 interface Waiting {
   readonly timer: boolean;
   readonly run: () => void;
+}
+
+interface RunningTimer {
+  /** On the monotonic clock. */
+  readonly dueMs: number;
+  readonly run: () => void;
+  event: ScheduledEvent | undefined;
+  cancelled: boolean;
 }
 
 export class SimulatedProcess {
@@ -27,7 +39,12 @@ export class SimulatedProcess {
   #wallJumpMs: number;
   #lastImmediateAtMs = 0;
   #state: 'running' | 'paused' | 'dead' = 'running';
-  #pausedAtMs = 0;
+  /** Since when the machine has been suspended, in the time of the world. */
+  #suspendedAtMs: number | undefined;
+  /** How long it was, all in all. */
+  #suspendedMs = 0;
+  /** Came due in the time of the world while the machine was suspended: for its clock they are not. */
+  #standing: RunningTimer[] = [];
   #backlog: Waiting[] = [];
   #onKilled: (() => void)[] = [];
 
@@ -61,11 +78,6 @@ export class SimulatedProcess {
     return this.#state === 'paused';
   }
 
-  /** Since when it has been paused, in the time of the world; undefined: it runs. */
-  get pausedSinceMs(): number | undefined {
-    return this.#state === 'paused' ? this.#pausedAtMs : undefined;
-  }
-
   /** Something reaches the process now. */
   deliver(run: () => void, timer = false): void {
     if (this.#state === 'dead') return;
@@ -89,13 +101,24 @@ export class SimulatedProcess {
   pause(): void {
     if (this.#state !== 'running') return;
     this.#state = 'paused';
-    this.#pausedAtMs = this.#scheduler.nowMs;
+  }
+
+  /** As a machine that is suspended, with all that runs on it. `resume` wakes it. */
+  suspend(): void {
+    if (this.#state !== 'running') return;
+    this.pause();
+    this.#suspendedAtMs = this.#scheduler.nowMs;
   }
 
   /** As SIGCONT. Timers that are due come before what arrived, as in Node's event loop, or in the order of their times. */
   resume(): void {
     if (this.#state !== 'paused') return;
     this.#state = 'running';
+    if (this.#suspendedAtMs !== undefined) {
+      this.#suspendedMs += this.#scheduler.nowMs - this.#suspendedAtMs;
+      this.#suspendedAtMs = undefined;
+      for (const timer of this.#standing.splice(0)) this.#arm(timer);
+    }
     if (this.random.chance(0.7)) {
       this.#backlog = [...this.#backlog.filter(({ timer }) => timer), ...this.#backlog.filter(({ timer }) => !timer)];
     }
@@ -123,7 +146,8 @@ export class SimulatedProcess {
   }
 
   #monotonicMs(): number {
-    return this.#monotonicStartMs + this.#elapsedMs(true);
+    const standsSinceMs = this.#suspendedAtMs ?? this.#scheduler.nowMs;
+    return this.#monotonicStartMs + (standsSinceMs - this.#suspendedMs - this.#startedAtMs) * this.#rate;
   }
 
   #elapsedMs(atItsRate: boolean): number {
@@ -131,19 +155,25 @@ export class SimulatedProcess {
   }
 
   #setTimer(run: () => void, delayMs: number): Timer {
-    let cancelled = false;
     // A timer of Node fires up to a millisecond late and never early.
-    const event = this.#scheduler.after(Math.max(1, delayMs) / this.#rate + this.random.fraction(), () =>
-      this.deliver(() => {
-        if (!cancelled) run();
-      }, true),
-    );
+    const dueMs = this.#monotonicMs() + Math.max(1, delayMs) + this.random.fraction() * this.#rate;
+    const timer: RunningTimer = { dueMs, run, event: undefined, cancelled: false };
+    this.#arm(timer);
     return {
       cancel() {
-        cancelled = true;
-        event.run = undefined;
+        timer.cancelled = true;
+        if (timer.event !== undefined) timer.event.run = undefined;
       },
     };
+  }
+
+  #arm(timer: RunningTimer): void {
+    if (timer.cancelled) return;
+    timer.event = this.#scheduler.after((timer.dueMs - this.#monotonicMs()) / this.#rate, () => {
+      if (this.#suspendedAtMs !== undefined) this.#standing.push(timer);
+      else if (this.#monotonicMs() < timer.dueMs - DUE_MS) this.#arm(timer);
+      else this.deliver(() => !timer.cancelled && timer.run(), true);
+    });
   }
 
   #setImmediate(run: () => void): void {

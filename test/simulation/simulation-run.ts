@@ -2,6 +2,7 @@
 // It reports: an answer that no order of events explains, an acknowledged write that is gone, a rule that is broken, a
 // rejection that nobody handles, a request that does not succeed in time after everything is whole again.
 
+import { subscribe } from 'node:diagnostics_channel';
 import { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
@@ -10,6 +11,7 @@ import type { RequestContext } from '../../src/front/front.ts';
 import { checkHistory } from '../support/history/check-history.ts';
 import { History, strictlyIncreasing } from '../support/history/history.ts';
 import type { WorkloadPorts, WorkloadTenant } from './caller.ts';
+import { ASSERTIONS_CHANNEL } from './mutate.ts';
 import { NamespaceRules } from './namespace-rules.ts';
 import { NemesisRun } from './nemesis.ts';
 import { Operator } from './operators.ts';
@@ -50,9 +52,12 @@ const START_MS_MAX = 120_000;
 const RECOVERY_MS_MAX = 30_000;
 const FINAL_MS_MAX = 200_000;
 const FAILURES_MAX = 5;
+/** Configurations looked at per group of tuples: most runs need some thousands. A history that needs more fails its run. */
+const CHECKER_BUDGET = 5_000_000;
 
-/** The run that is going on in this thread: unhandled rejections are its. */
+/** The run that is going on in this thread: unhandled rejections and failed assertions are its. */
 let current: Simulation | undefined;
+subscribe(ASSERTIONS_CHANNEL, (message) => current?.report(`an assertion fails: ${String(message)}`));
 process.on('unhandledRejection', (reason) => {
   if (current === undefined) throw reason;
   current.report(`a rejection that nobody handles: ${reason instanceof Error ? reason.stack : String(reason)}`);
@@ -80,7 +85,7 @@ class Simulation {
     this.#scheduler = new Scheduler(this.#random.fork('ties'));
     this.#scheduler.onThrown = (error) =>
       report(`a step throws: ${error instanceof Error ? error.stack : String(error)}`);
-    this.#trace = new Trace(this.#scheduler, options.write);
+    this.#trace = new Trace(this.#scheduler, options.write, report);
     this.#cluster = new SimulatedCluster(this.#scheduler, this.#random.fork('cluster'), this.#profile, this.#trace);
     this.#now = strictlyIncreasing(() => this.#scheduler.nowMs);
     this.#history = new History(this.#now);
@@ -99,8 +104,9 @@ class Simulation {
       await this.#live();
     }
     for (const process of this.#cluster.processes()) process.kill();
-    const verdict = checkHistory(this.#history.operations(), { budget: 200_000 });
+    const verdict = checkHistory(this.#history.operations(), { budget: CHECKER_BUDGET });
     for (const { text } of verdict.violations) this.report(text);
+    if (verdict.undecided > 0) this.report(`${verdict.undecided} groups of bulk checks are too long to be judged`);
     this.#scheduler.mixText(JSON.stringify(this.#history.operations()));
     return {
       seed: this.#options.seed,

@@ -10,10 +10,16 @@ import { createGatedStore, type StoreOperation } from '../support/store-gate.ts'
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
+import type { StoreRules } from './store-rules.ts';
+
+export type CallKind = 'state' | 'log' | 'scan' | 'write';
 
 export interface StoreFaults {
-  /** Of each call: takes up to two seconds one way. */
+  /** Of each call: takes up to two seconds on the way there. */
   readonly slow: number;
+  /** Of each call of a kind: is applied at once, and its response takes up to `slowResponseMsMax` on the way back. */
+  readonly slowResponse: Readonly<Record<CallKind, number>>;
+  readonly slowResponseMsMax: number;
   /** Times out and never happens. */
   readonly lost: number;
   /** Happens, and the answer is lost. */
@@ -44,13 +50,16 @@ export interface StoreWorld {
   readonly beatless: Set<string>;
   /** Writes that may still happen. */
   pending: number;
-  readonly hints: Map<StoreOperation, { readonly atMs: number; readonly answer: unknown }>;
+  /** What scans of the last seconds have found, in the order of time. */
+  readonly scans: Map<StoreOperation, readonly { readonly atMs: number; readonly answer: unknown }[]>;
   /** Entries of former epochs that landed behind a newer one. */
   displaced: number;
 }
 
 export const NO_STORE_FAULTS: StoreFaults = {
   slow: 0,
+  slowResponse: { state: 0, log: 0, scan: 0, write: 0 },
+  slowResponseMsMax: 0,
   lost: 0,
   unanswered: 0,
   late: 0,
@@ -63,20 +72,31 @@ export const NO_STORE_FAULTS: StoreFaults = {
 
 const HINTS: ReadonlySet<StoreOperation> = new Set(['listMembers', 'listSlots']);
 const READS = /^(read|list)/;
+const LOG_READS: ReadonlySet<StoreOperation> = new Set(['readRecord', 'readRecords']);
+/** Scans are remembered for so long. */
+const STALE_MS_MAX = 5000;
 /** A server gives up a write after this long, and the client is told. */
 const SERVER_TIMEOUT_MS = 2000;
 
 const unavailable = (message: string) => new GrantdError('unavailable', message);
 
-type Fate = 'prompt' | 'slow' | 'lost' | 'unanswered' | 'late';
+type Fate = 'prompt' | 'slow' | 'slow-response' | 'lost' | 'unanswered' | 'late';
+const ANSWERED: ReadonlySet<Fate> = new Set(['prompt', 'slow', 'slow-response']);
+
+function kindOf(operation: StoreOperation): CallKind {
+  if (!READS.test(operation)) return 'write';
+  if (HINTS.has(operation)) return 'scan';
+  return LOG_READS.has(operation) ? 'log' : 'state';
+}
 
 /** The store as `process` reaches it. */
-export function createStoreView(world: StoreWorld, process: SimulatedProcess): Store {
+export function createStoreView(world: StoreWorld, rules: StoreRules, process: SimulatedProcess): Store {
   const { scheduler, random } = world;
 
   const drawFate = (operation: StoreOperation): Fate => {
-    const { slow, lost, unanswered, late } = world.faults;
+    const { slow, slowResponse, lost, unanswered, late } = world.faults;
     const read = READS.test(operation);
+    if (random.chance(slowResponse[kindOf(operation)])) return 'slow-response';
     const draw = random.fraction();
     if (draw < slow) return 'slow';
     if (draw < slow + lost) return 'lost';
@@ -141,7 +161,8 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
           if (unreachable()) return;
           void apply().then(
             (result) => {
-              if (fate !== 'unanswered') answer(wayMs(), () => resolve(result));
+              const backMs = fate === 'slow-response' ? random.between(20, world.faults.slowResponseMsMax) : wayMs();
+              if (fate !== 'unanswered') answer(backMs, () => resolve(result));
             },
             (error: unknown) => answer(wayMs(), () => reject(error)),
           );
@@ -154,7 +175,7 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
         );
       }
       // A coordinator says so when replicas are silent; where it is silent itself, only the deadline ends the call.
-      if (fate !== 'prompt' && fate !== 'slow' && !unreachable() && random.chance(0.7)) {
+      if (!ANSWERED.has(fate) && !unreachable() && random.chance(0.7)) {
         answer(timeoutMs, () => reject(unavailable('The store timed out.')));
       }
     });
@@ -171,28 +192,32 @@ export function createStoreView(world: StoreWorld, process: SimulatedProcess): S
     world.displaced += 1;
   };
 
-  const hinted = <Result>(operation: StoreOperation, run: () => Promise<Result>): Promise<Result> => {
+  /** What was there a while ago, by the scans of all processes: also before what this one was shown last. */
+  const hinted = async <Result>(operation: StoreOperation, run: () => Promise<Result>): Promise<Result> => {
     if (!HINTS.has(operation)) return run();
-    const known = world.hints.get(operation);
-    if (known !== undefined && scheduler.nowMs - known.atMs < random.between(0, world.faults.staleMsMax)) {
-      return Promise.resolve(known.answer as Result);
-    }
-    return run().then((answer) => {
-      world.hints.set(operation, { atMs: scheduler.nowMs, answer });
-      return answer;
-    });
+    const asOfMs = scheduler.nowMs - random.between(0, world.faults.staleMsMax);
+    const now = { atMs: scheduler.nowMs, answer: await run() };
+    const seen = [...(world.scans.get(operation) ?? []), now];
+    const shown = seen.findLast(({ atMs }) => atMs <= asOfMs) ?? now;
+    world.scans.set(
+      operation,
+      seen.filter(({ atMs }) => atMs >= scheduler.nowMs - STALE_MS_MAX),
+    );
+    return shown.answer as Result;
   };
 
-  const store = createGatedStore(world.store, gate);
+  const store = createGatedStore(rules.store, gate);
   return {
     ...store,
-    append: (record, deadline) =>
-      gate(
+    append: (record, deadline) => {
+      rules.sent(record);
+      return gate(
         'append',
         deadline,
         () => world.store.append(record, Number.POSITIVE_INFINITY),
         () => appendLate(record),
-      ),
+      );
+    },
     // The rows of one call are single statements: each has a fate of its own where the call does not succeed.
     writeState: (writes, deadline) => writeStateInParts(store, world, writes, deadline),
   };

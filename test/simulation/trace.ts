@@ -1,12 +1,20 @@
-// The readable trace of a run: who did what, when, in virtual time. Kept only where somebody wants to read it.
+// The readable trace of a run: who did what, when, in virtual time. Kept only where somebody wants to read it. Whoever sees that
+// something is wrong says so here.
 
 import type { Scheduler } from './scheduler.ts';
 
 export class Trace {
   readonly #scheduler: Scheduler;
   readonly #write: ((line: string) => void) | undefined;
+  /** The run has failed. */
+  readonly fail: (failure: string) => void;
 
-  constructor(scheduler: Scheduler, write: ((line: string) => void) | undefined) {
+  constructor(
+    scheduler: Scheduler,
+    write: ((line: string) => void) | undefined,
+    onFailure: (failure: string) => void = () => {},
+  ) {
+    this.fail = onFailure;
     this.#scheduler = scheduler;
     this.#write = write;
   }

@@ -346,8 +346,16 @@ export class MemoryStore implements Store {
     return this.#keyUses.get(tenantId)?.size ?? 0;
   }
 
+  recordOf(slot: number, seq: number): LogRecord | undefined {
+    return this.#log.get(`${slot}/${seq}`);
+  }
+
   checkpointOf(slot: number): Checkpoint | undefined {
     return this.#checkpoints.get(slot);
+  }
+
+  memberOf(incarnation: string): MemberRow | undefined {
+    return this.#members.get(incarnation);
   }
 
   slotRows(): readonly SlotRow[] {
