@@ -20,7 +20,6 @@ export interface Operation {
 }
 
 export interface Waiting extends Operation {
-  readonly id: string;
   /** Of the call that it belongs to, where that is traced. */
   readonly span: TraceSpan | undefined;
   readonly resolve: (result: OperationResult) => void;

@@ -40,7 +40,6 @@ export async function maintain(
   options: { readonly trim: boolean },
 ): Promise<void> {
   if (!tenure.serving) return;
-  tenure.forgetOperations();
   try {
     await purgeTenants(ports, tenure);
     await writeKeyUses(ports, tenure);

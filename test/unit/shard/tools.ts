@@ -128,6 +128,7 @@ export class OpenSlot {
         if (outcome === 'committed') this.batches.push(operations);
       },
       observeState: () => {},
+      observeWait: () => {},
       onLost: (_, reason) => this.lost.push(reason),
     });
     const dependencies = {
@@ -186,6 +187,12 @@ export class OpenSlot {
   /** As `attempt`, on this owner's clock. */
   attempt(): Attempt {
     return { ...attempt(), expiresAtMs: this.clock.monotonicMs() + 10_000 };
+  }
+
+  /** What is held to answer calls: pages, reads of the store, tuples of calls. */
+  get readBytes(): number {
+    const { pageBytes, loads, calls } = this.budget;
+    return pageBytes + loads.bytes + calls.bytes;
   }
 
   async createTenant(plan = 'unlimited'): Promise<TenantId> {
