@@ -8,7 +8,7 @@ import { DataSet } from '../data-set.ts';
 import type { Figure } from '../figure.ts';
 import type { BenchContext } from '../scenario.ts';
 import { delay, GrantdProcess } from '../server/grantd-process.ts';
-import { createTenant, importGrants, type TenantAccess, writeAfterRest } from '../server/operator.ts';
+import { createTenant, importGrants, type TenantAccess, writeToEach } from '../server/operator.ts';
 
 const MEBIBYTE = 1024 ** 2;
 const TENANTS = 10;
@@ -17,6 +17,8 @@ const GRANTS_QUICK = 100_000;
 /** The page cache as it is by default, and what a process may take besides. */
 const CACHE_MIB = 256;
 const BESIDES_MIB = 150;
+/** Writes wait until operation ids are read back, and are told so at the deadline; they are repeated for so long. */
+const WRITE_MS_MAX = 120_000;
 /** Of a pod of 1 GiB. */
 const HEAP_MIB = 536;
 const REPORTER = join(import.meta.dirname, '..', 'server', 'heap-reporter.ts');
@@ -32,6 +34,19 @@ async function liveBytes(service: GrantdProcess, file: string): Promise<number> 
     await delay(POLL_MS);
   }
   return Number(readFileSync(file, 'utf8'));
+}
+
+/** One write to each tenant, which waits until the operation ids of its slot are known. */
+async function writeToAll(service: GrantdProcess, tenants: readonly TenantAccess[]): Promise<void> {
+  const endMs = performance.now() + WRITE_MS_MAX;
+  for (;;) {
+    try {
+      await writeToEach(service.addresses, tenants);
+      return;
+    } catch (error) {
+      if (service.hasEnded || performance.now() > endMs) throw error;
+    }
+  }
 }
 
 export async function measureRestartMemory(context: BenchContext): Promise<readonly Figure[]> {
@@ -61,8 +76,7 @@ export async function measureRestartMemory(context: BenchContext): Promise<reado
     const ready = await liveBytes(service, file);
     context.progress('reading operation ids back');
     const startMs = performance.now();
-    // A write waits until the operation ids of its slot are known.
-    await writeAfterRest(service.addresses, tenants);
+    await writeToAll(service, tenants);
     const seconds = (performance.now() - startMs) / 1000;
     const recalled = await liveBytes(service, file);
     const metrics = await service.readMetrics();
