@@ -219,7 +219,7 @@ export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profi
       focus,
       sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
     ),
-    memoryBytesMax: pressed ? random.whole(600, 3000) : 1_000_000,
+    memoryBytesMax: pressed ? random.whole(2400, 12_000) : 1_000_000,
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,
     store: drawStoreFaults(random, focus),

@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { parseKeyId, parseTenantId, timeOfId } from '../../../src/core/ids.ts';
 import { type DecidedOperation, type OperationOutcome, OperationTable } from '../../../src/shard/operation-table.ts';
+import { liveBytes } from '../support/live-bytes.ts';
 import { ids } from './tools.ts';
 
 const created = (kind: 'created' | 'exists' = 'created'): OperationOutcome => {
@@ -112,15 +111,6 @@ test('whatever is decided is found again as it was, in batches of any requests, 
     { numRuns: 60 },
   );
 });
-
-/** Live bytes of this process, with typed arrays. */
-function liveBytes(): number {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage: () => void = runInNewContext('gc');
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
 
 for (const { name, requests, lines, bytesMax } of [
   { name: 'the lines of an import', requests: 200, lines: 512, bytesMax: 20 },
