@@ -15,7 +15,7 @@ import { GrantdError } from '../core/errors.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { AppendOutcome, LogRecord, LogStore, Stamp } from '../store/store.ts';
 import { currentSpan, type TraceSpan } from '../telemetry/spans.ts';
-import type { Answer, Batch, Operation, Waiting } from './append-batch.ts';
+import { type Answer, type Batch, decidedOf, type Operation, type Waiting } from './append-batch.ts';
 import { commitTraced } from './append-spans.ts';
 import type { Change } from './changes.ts';
 import { Cohort } from './cohort.ts';
@@ -30,7 +30,6 @@ import {
 import { InFlightOperations } from './in-flight-operations.ts';
 import { type LogEnd, LogTime } from './log-time.ts';
 import type { OperationMemory } from './operation-memory.ts';
-import type { DecidedOperation } from './operation-table.ts';
 import { Draft, type OperationResult } from './operations.ts';
 import { ShardFailure } from './shard.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
@@ -231,7 +230,7 @@ export class Appender {
     // A batch without a change is decided by what is committed: there is nothing to make durable.
     if (batch.operations.length === 0) {
       if (!this.#ports.leaseValid()) return nothingDone();
-      this.#remember(batch);
+      this.#ports.operations.remember(decidedOf(batch));
       return undefined;
     }
     let stands: boolean | undefined;
@@ -388,18 +387,7 @@ export class Appender {
     const entry = { seq, base, elapsedMs, operations };
     this.#nextBase = followingBase(entry);
     this.#ports.commit(entry);
-    this.#remember(batch);
-  }
-
-  #remember({ answers }: Batch): void {
-    const decided: DecidedOperation[] = [];
-    for (const { waiting, result, error } of answers) {
-      const { requestId, index } = waiting;
-      if (result !== undefined) decided.push({ requestId, index, outcome: { result } });
-      // Any other failure lets the front try again.
-      else if (error instanceof GrantdError) decided.push({ requestId, index, outcome: { error } });
-    }
-    this.#ports.operations.remember(decided);
+    this.#ports.operations.remember(decidedOf(batch));
   }
 
   #observe(outcome: 'committed' | 'lost' | 'unknown', startedMs: number, batch: Batch): void {
