@@ -1,10 +1,12 @@
 // How long a restart takes, from the start of the process until it is ready, with a million grants against none. In
-// turns; after a clean stop, and after a kill, when the log has to be read back.
+// turns; after a clean stop, and after a kill, when the log has to be read back. And what it has in memory then, however
+// much was written before (restart-memory.ts).
 
 import type { Figure } from '../figure.ts';
 import type { BenchContext, LargeDirectory, Scenario } from '../scenario.ts';
 import { GrantdProcess } from '../server/grantd-process.ts';
 import { median } from '../statistics.ts';
+import { measureRestartMemory } from './restart-memory.ts';
 
 const RATIO_MAX = 1.5;
 
@@ -73,6 +75,7 @@ export const restartScenario: Scenario = {
       { name: 'grants', value: large.data.grants, unit: 'grants' },
       ...(await compare(context, large, empty, 'SIGTERM')),
       ...(await compare(context, large, empty, 'SIGKILL')),
+      ...(await measureRestartMemory(context)),
     ];
   },
 };

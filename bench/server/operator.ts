@@ -70,6 +70,14 @@ export async function writeAfterRest(addresses: Addresses, tenants: readonly Ten
   await forEachAtATime(tenants, TENANTS_UNDER_WAY, ({ tenantId }) => importBatch(addresses, tenantId, [line]));
 }
 
+/** One grant for each tenant, whether it stands already or not. */
+export async function writeToEach(addresses: Addresses, tenants: readonly TenantAccess[]): Promise<void> {
+  const line = JSON.stringify({ subject: 'bench:again', relation: 'viewer', object: 'bench:again' });
+  await forEachAtATime(tenants, TENANTS_UNDER_WAY, async ({ tenantId }) => {
+    await call(addresses, `/tenants/${tenantId}/import`, line, 'application/x-ndjson');
+  });
+}
+
 /** As many tenants as asked for, each with these grants, several at a time. `onFilled`: after each, how many there are. */
 export async function fillTenants(
   addresses: Addresses,

@@ -168,7 +168,8 @@ export const STORE_SETTINGS = Object.freeze({
     form: 'bytes, or like 256MiB',
     parse: bytesParser(PAGE_CACHE_BYTES_MIN, PAGE_CACHE_BYTES_MAX),
     default: '256MiB',
-    description: 'The bound of the grants held in memory, for the process; its shards share it equally.',
+    description:
+      'The bound of what a process holds in memory of grants, of reads and writes in flight, and of operation ids; its shards share it.',
   }),
   logRetentionHours: row({
     ...plain,

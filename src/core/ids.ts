@@ -79,6 +79,48 @@ export function decodeUuid(text: string): Uint8Array | undefined {
   return bytes;
 }
 
+/** Of each character code its five bits; 255: it is none of the alphabet. */
+const BITS = new Uint8Array(128).fill(255);
+for (const [character, bits] of decodeTable) BITS[character.charCodeAt(0)] = bits;
+
+/** Words of 32 bits that a UUID takes. */
+export const UUID_WORDS = 4;
+
+/**
+ * Puts the UUID whose text begins at `start` and ends `text` into four words at `at`. False, with the words in any state,
+ * where that text is not the output of `encodeUuid`.
+ */
+export function readUuidWords(text: string, start: number, words: Uint32Array, at: number): boolean {
+  if (text.length - start !== TEXT_LENGTH) return false;
+  let word = at;
+  // The first two bits are padding.
+  let bits = -2;
+  let buffer = 0;
+  for (let index = 0; index < TEXT_LENGTH; index += 1) {
+    const value = BITS[text.charCodeAt(start + index)] ?? 255;
+    if (value > 31 || (index === 0 && value > 7)) return false;
+    const over = bits + 5 - 32;
+    if (over < 0) {
+      buffer = (buffer << 5) | value;
+      bits += 5;
+      continue;
+    }
+    words[word] = (buffer << (5 - over)) | (value >>> over);
+    word += 1;
+    buffer = value & ((1 << over) - 1);
+    bits = over;
+  }
+  return true;
+}
+
+/** The text of the UUID in four words at `at`: what `readUuidWords` has read. */
+export function uuidTextOf(words: Uint32Array, at: number): string {
+  const bytes = new Uint8Array(UUID_LENGTH);
+  const view = new DataView(bytes.buffer);
+  for (let word = 0; word < UUID_WORDS; word += 1) view.setUint32(4 * word, words[at + word] ?? 0);
+  return encodeUuid(bytes);
+}
+
 function parseId(prefix: IdPrefix, text: string): string | undefined {
   return text.startsWith(`${prefix}_`) && decodeUuid(text.slice(prefix.length + 1)) !== undefined ? text : undefined;
 }

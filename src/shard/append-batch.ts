@@ -1,10 +1,12 @@
 // What the appender gathers: operations that wait, and the batch that one append carries, with what each of them is to be
 // answered.
 
+import { GrantdError } from '../core/errors.ts';
 import type { TenantId } from '../core/ids.ts';
 import type { Stamp } from '../store/store.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
 import type { EntryOperation } from './entries.ts';
+import type { DecidedOperation } from './operation-table.ts';
 import type { Decide, OperationResult } from './operations.ts';
 
 export interface Operation {
@@ -20,7 +22,6 @@ export interface Operation {
 }
 
 export interface Waiting extends Operation {
-  readonly id: string;
   /** Of the call that it belongs to, where that is traced. */
   readonly span: TraceSpan | undefined;
   readonly resolve: (result: OperationResult) => void;
@@ -41,4 +42,16 @@ export interface Batch {
   readonly answers: readonly Answer[];
   /** Appends of calls that are traced. */
   readonly spans: ReadonlySet<TraceSpan>;
+}
+
+/** What a repeat of its operations is to be answered. */
+export function decidedOf({ answers }: Batch): DecidedOperation[] {
+  const decided: DecidedOperation[] = [];
+  for (const { waiting, result, error } of answers) {
+    const { requestId, index } = waiting;
+    if (result !== undefined) decided.push({ requestId, index, outcome: { result } });
+    // Any other failure lets the front try again.
+    else if (error instanceof GrantdError) decided.push({ requestId, index, outcome: { error } });
+  }
+  return decided;
 }

@@ -15,7 +15,7 @@ import { GrantdError } from '../core/errors.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { AppendOutcome, LogRecord, LogStore, Stamp } from '../store/store.ts';
 import { currentSpan, type TraceSpan } from '../telemetry/spans.ts';
-import type { Answer, Batch, Operation, Waiting } from './append-batch.ts';
+import { type Answer, type Batch, decidedOf, type Operation, type Waiting } from './append-batch.ts';
 import { commitTraced } from './append-spans.ts';
 import type { Change } from './changes.ts';
 import { Cohort } from './cohort.ts';
@@ -27,11 +27,13 @@ import {
   encodeOperation,
   followingBase,
 } from './entries.ts';
+import { InFlightOperations } from './in-flight-operations.ts';
 import { type LogEnd, LogTime } from './log-time.ts';
 import type { OperationMemory } from './operation-memory.ts';
 import { Draft, type OperationResult } from './operations.ts';
 import { ShardFailure } from './shard.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
+import type { HeldBytes } from './write-memory.ts';
 
 /**
  * What one batch takes: some 150 KiB of log, or half of the largest entry. Taking it into memory is one step of the event
@@ -44,6 +46,8 @@ const REFUSALS_PER_STEP = 500;
 /** Operations that wait, of one tenant and of the slot. Beyond: `overloaded`. */
 const QUEUE_OPERATIONS_MAX = 50_000;
 const TENANT_OPERATIONS_MAX = 10_000;
+/** What one takes that waits or is being appended, besides the texts of its call, which the call has reserved. */
+const OPERATION_BYTES = 1000;
 /** Left free in an entry for its head. */
 const ENTRY_HEAD_BYTES = 1024;
 const RETRY_MS_FIRST = 20;
@@ -62,9 +66,11 @@ export interface AppenderPorts {
   readonly clock: Clock;
   readonly ids: IdFactory;
   readonly operations: OperationMemory;
+  /** Of the queue of all slots. */
+  readonly queue: HeldBytes;
   /** Takes a committed entry into memory, synchronously. */
   readonly commit: (entry: CommittedEntry) => void;
-  /** Resolves when writes may be decided: operation ids are recalled, and write-behind is within its bound. */
+  /** Resolves when writes may be decided: operation ids are recalled, and what writes hold is within its bounds. */
   readonly room: () => Promise<void>;
   /** Whether the owner's lease lets it answer now. */
   readonly leaseValid: () => boolean;
@@ -77,7 +83,6 @@ export interface AppenderPorts {
   }) => void;
 }
 
-export const operationId = (requestId: string, index: number): string => `${requestId}/${index}`;
 
 export class Appender {
   readonly time: LogTime;
@@ -88,7 +93,7 @@ export class Appender {
   #nextBase: Stamp;
   readonly #queues = new Map<TenantId, Waiting[]>();
   #queueLength = 0;
-  readonly #inFlight = new Map<string, Promise<OperationResult>>();
+  readonly #inFlight = new InFlightOperations();
   #running = false;
   #settlingSinceMs: number | undefined;
   readonly #cohort: Cohort;
@@ -125,27 +130,28 @@ export class Appender {
 
   /** Resolves with the result once it is durable. The same operation again gets the first one's result. */
   submit(operation: Operation): Promise<OperationResult> {
-    const id = operationId(operation.requestId, operation.index);
-    const underWay = this.#inFlight.get(id);
-    if (underWay !== undefined) return underWay;
-    const known = this.#ports.operations.recall(id);
+    const { requestId, index } = operation;
+    const inFlight = this.#inFlight.get(requestId, index);
+    if (inFlight !== undefined) return inFlight;
+    const { operations, queue: held } = this.#ports;
+    const known = operations.recall(requestId, index);
     if (known !== undefined) return 'result' in known ? Promise.resolve(known.result) : Promise.reject(known.error);
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     assert(operation.bytesMax <= BATCH_BYTES_MAX - ENTRY_HEAD_BYTES, 'an operation fits into an entry');
     const queue = this.#queues.get(operation.tenantId) ?? [];
-    if (this.#queueLength >= QUEUE_OPERATIONS_MAX || queue.length >= TENANT_OPERATIONS_MAX) {
+    const isFull = this.#queueLength >= QUEUE_OPERATIONS_MAX || !held.hasRoom;
+    if (isFull || queue.length >= TENANT_OPERATIONS_MAX) {
       return Promise.reject(
         new GrantdError('overloaded', 'More writes wait than this tenant may queue. Nothing was changed.'),
       );
     }
     this.#queues.set(operation.tenantId, queue);
     const result = new Promise<OperationResult>((resolve, reject) => {
-      queue.push({ ...operation, id, span: currentSpan(), resolve, reject });
+      queue.push({ ...operation, span: currentSpan(), resolve, reject });
     });
     this.#queueLength += 1;
-    this.#inFlight.set(id, result);
-    const forget = () => this.#inFlight.delete(id);
-    result.then(forget, forget);
+    held.add(OPERATION_BYTES);
+    this.#inFlight.set(requestId, index, result);
     this.#cohort.arrived(this.#queueLength);
     if (!this.#running) {
       this.#running = true;
@@ -177,9 +183,16 @@ export class Appender {
 
   async #refuse(refused: readonly Waiting[], failure: ShardFailure): Promise<void> {
     for (const [index, waiting] of refused.entries()) {
+      this.#ended(waiting);
       waiting.reject(failure);
       if ((index + 1) % REFUSALS_PER_STEP === 0) await yieldTurn(this.#ports.clock);
     }
+  }
+
+  /** About to be answered. */
+  #ended({ requestId, index }: Waiting): void {
+    this.#inFlight.delete(requestId, index);
+    this.#ports.queue.add(-OPERATION_BYTES);
   }
 
   async #run(): Promise<void> {
@@ -195,6 +208,7 @@ export class Appender {
       const failure = await this.#settle(batch);
       this.#settlingSinceMs = undefined;
       for (const { waiting, result, error } of batch.answers) {
+        this.#ended(waiting);
         if (failure !== undefined) waiting.reject(failure);
         else if (result === undefined) waiting.reject(error);
         else waiting.resolve(result);
@@ -216,7 +230,7 @@ export class Appender {
     // A batch without a change is decided by what is committed: there is nothing to make durable.
     if (batch.operations.length === 0) {
       if (!this.#ports.leaseValid()) return nothingDone();
-      this.#remember(batch);
+      this.#ports.operations.remember(decidedOf(batch));
       return undefined;
     }
     let stands: boolean | undefined;
@@ -287,7 +301,7 @@ export class Appender {
     nowMs: number,
   ): { readonly answer: Answer; readonly changes: readonly Change[] } {
     // It may have been recalled from the log while it waited.
-    const recalled = this.#ports.operations.recall(waiting.id);
+    const recalled = this.#ports.operations.recall(waiting.requestId, waiting.index);
     if (recalled !== undefined) return { answer: { waiting, ...recalled }, changes: [] };
     if (waiting.expiresAtMs <= nowMs) {
       const error = new ShardFailure('expired', 'The write reached its turn after its expiry.');
@@ -373,15 +387,7 @@ export class Appender {
     const entry = { seq, base, elapsedMs, operations };
     this.#nextBase = followingBase(entry);
     this.#ports.commit(entry);
-    this.#remember(batch);
-  }
-
-  #remember({ answers }: Batch): void {
-    for (const { waiting, result, error } of answers) {
-      if (result !== undefined) this.#ports.operations.remember(waiting.id, { result });
-      // Any other failure lets the front try again.
-      else if (error instanceof GrantdError) this.#ports.operations.remember(waiting.id, { error });
-    }
+    this.#ports.operations.remember(decidedOf(batch));
   }
 
   #observe(outcome: 'committed' | 'lost' | 'unknown', startedMs: number, batch: Batch): void {

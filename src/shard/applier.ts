@@ -17,11 +17,16 @@ import { deriveState } from './changes.ts';
 import { checkpointStamp } from './entries.ts';
 import type { IdempotencyWindow } from './idempotency-window.ts';
 import { storeDeadline } from './store-calls.ts';
+import type { HeldBytes } from './write-memory.ts';
 
 /** Rows in one call to the store. */
 const WRITES_PER_CALL = 4000;
-/** Rows that wait before writes to the slot wait too: some 20 MiB of memory. */
+/** Rows that wait before writes to the slot wait too. All slots together have a bound in bytes as well. */
 const LAG_WRITES_MAX = 40_000;
+/** A row with its part of the overlay, besides the texts of its grant. */
+const ROW_BYTES = 500;
+/** Each stands in the change and in the row of the trail. */
+const BYTES_PER_CHARACTER = 4;
 /**
  * How long entries gather before they are written, unless somebody waits for them: rows of one partition share a mutation,
  * and appends, which somebody does wait for, have the store to themselves meanwhile. A restart replays a second anyway.
@@ -38,6 +43,8 @@ export interface ApplierPorts {
   readonly clock: Clock;
   /** Entries are added to it before they are added here. */
   readonly window: Pick<IdempotencyWindow, 'from' | 'emptyInMs'>;
+  /** Of the backlog of all slots. */
+  readonly backlog: HeldBytes;
   /** State now holds these rows, committed at `seq`. */
   readonly confirm: (writes: readonly StateWrite[], seq: number) => void;
   readonly failed: (error: unknown) => void;
@@ -50,6 +57,7 @@ interface Pending {
   readonly checkpoint: CheckpointAtEntry;
   readonly writes: readonly StateWrite[];
   readonly counts: readonly GrantCountWrite[];
+  readonly bytes: number;
 }
 
 export class Applier {
@@ -100,12 +108,17 @@ export class Applier {
   }
 
   get hasRoom(): boolean {
-    return this.#pendingWrites < LAG_WRITES_MAX;
+    return this.#pendingWrites < LAG_WRITES_MAX && this.#ports.backlog.hasRoom;
   }
 
-  /** Resolves when the lag is within its bound, or the tenure over. */
+  /** Resolves when the lag is within its bounds, or the tenure over. */
   async room(): Promise<void> {
     while (!this.hasRoom && !this.#closed) {
+      this.#endGathering?.();
+      if (!this.#ports.backlog.hasRoom) {
+        await this.#ports.backlog.room();
+        continue;
+      }
       await new Promise<void>((resolve) => {
         this.#roomWaiters.push(resolve);
       });
@@ -117,8 +130,10 @@ export class Applier {
     if (this.#closed) return;
     let index = 0;
     const writes: StateWrite[] = [];
+    let characters = 0;
     for (const operation of entry.operations) {
       for (const change of operation.changes) {
+        if ('grant' in change) characters += change.grant.subject.length + change.grant.object.length;
         const position = { slot: this.#slot, seq: entry.seq, index, stamp: entry.base + index };
         writes.push(...deriveState(change, operation, position));
         index += 1;
@@ -126,8 +141,10 @@ export class Applier {
     }
     const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };
     if (this.#pending.length === 0) this.#progressAtMs = this.#ports.clock.monotonicMs();
-    this.#pending.push({ seq: entry.seq, checkpoint, writes, counts });
+    const bytes = ROW_BYTES * writes.length + BYTES_PER_CHARACTER * characters;
+    this.#pending.push({ seq: entry.seq, checkpoint, writes, counts, bytes });
     this.#pendingWrites += writes.length;
+    this.#ports.backlog.add(bytes);
     if (this.#isUrgent) this.#endGathering?.();
     if (this.#running) return;
     this.#running = true;
@@ -135,7 +152,8 @@ export class Applier {
   }
 
   get #isUrgent(): boolean {
-    return this.#closed || this.#waiters.length > 0 || this.#pendingWrites >= WRITES_PER_CALL;
+    if (this.#closed || this.#waiters.length > 0 || this.#pendingWrites >= WRITES_PER_CALL) return true;
+    return !this.#ports.backlog.hasRoom;
   }
 
   /** Resolves when state holds every entry up to `seq`, or the tenure is over. */
@@ -161,6 +179,7 @@ export class Applier {
   /** The tenure is over: nothing is written any more. What was not applied stands in the log. */
   close(): void {
     this.#closed = true;
+    this.#ports.backlog.close();
     this.#endGathering?.();
     this.#windowTimer?.cancel();
     const waiters = [...this.#roomWaiters, ...this.#waiters.map(({ resolve }) => resolve)];
@@ -177,7 +196,12 @@ export class Applier {
       if (!(await this.#write([...writes, ...counts]))) break;
       const last = this.#pending[taken - 1];
       assert(last !== undefined, 'at least one entry was taken');
-      for (const { seq, writes: confirmed } of this.#pending.splice(0, taken)) this.#ports.confirm(confirmed, seq);
+      let bytes = 0;
+      for (const confirmed of this.#pending.splice(0, taken)) {
+        this.#ports.confirm(confirmed.writes, confirmed.seq);
+        bytes += confirmed.bytes;
+      }
+      this.#ports.backlog.add(-bytes);
       this.#ports.confirm(counts, last.seq);
       this.#pendingWrites -= writes.length;
       this.#progressAtMs = this.#ports.clock.monotonicMs();
@@ -234,7 +258,7 @@ export class Applier {
     const ready = this.#waiters.filter((waiter) => waiter.seq <= seq);
     this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq);
     for (const { resolve } of ready) resolve();
-    if (!this.hasRoom) return;
+    if (this.#pendingWrites >= LAG_WRITES_MAX) return;
     const waiting = this.#roomWaiters;
     this.#roomWaiters = [];
     for (const resolve of waiting) resolve();

@@ -40,7 +40,6 @@ export async function maintain(
   options: { readonly trim: boolean },
 ): Promise<void> {
   if (!tenure.serving) return;
-  tenure.forgetOperations();
   try {
     await purgeTenants(ports, tenure);
     await writeKeyUses(ports, tenure);
@@ -142,7 +141,7 @@ export async function writeKeyUses(ports: MaintenancePorts, tenure: Tenure): Pro
   const { store, clock } = ports;
   for (const memory of tenure.tenants.values()) {
     // What was written after the removal of its key uses would stay.
-    if (isLeaving(memory.tenant)) continue;
+    if (!memory.isUsed || isLeaving(memory.tenant)) continue;
     for (const [keyId, use] of memory.keyUses) {
       if (use.usedAtMs <= use.writtenAtMs || clock.wallMs() - use.writtenAtMs < KEY_USE_WRITE_MS) continue;
       const nowMs = clock.wallMs();

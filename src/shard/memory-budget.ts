@@ -1,12 +1,14 @@
 // The memory budget of the shards of a process: everything that can be read again from the store is held under one bound in bytes,
-// and so is what reads and calls take for a while: they enter by a gate, and pages make room for them. When the bound
-// is exceeded the least recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
+// and so is what reads and calls take for a while (they enter by a gate), what writes take until nobody can repeat them
+// (write-memory.ts), and what is held of each tenant: pages make room for them. When the bound is exceeded the least
+// recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
 
 import type { Clock } from '../core/clock.ts';
 import type { Turns } from '../core/turns.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { LoadGate } from './load-gate.ts';
 import { yieldTurn } from './store-calls.ts';
+import { WRITE_KINDS, WriteMemory } from './write-memory.ts';
 
 export abstract class Evictable {
   /** Estimated bytes held. Changed through the budget only. */
@@ -33,6 +35,8 @@ const REMOVALS_PER_TURN = 1000;
  */
 const GATE_SHARE = 8;
 const TENANTS_PER_GATE = 4;
+/** Of the budget, for pages, whatever else is held: without any, every check would be a read of the store. */
+const PAGES_SHARE_MIN = 4;
 /** Reads of one tenant on their way at once: many more than keep a store busy would only keep it from the others. */
 const TENANT_READS_MAX = 32;
 
@@ -55,13 +59,22 @@ export function createMemoryBudget(metrics: Metrics, turns: Turns, bytesMax: num
       metrics.loadGateRefused.inc({ work }, gate.refused - refused[work]);
       refused[work] = gate.refused;
     }
+    for (const kind of WRITE_KINDS) {
+      const { bytes, bytesMax: limit, waiting } = budget.writes.state(kind);
+      metrics.writeMemoryBytes.inc({ kind }, bytes);
+      metrics.writeMemoryLimitBytes.inc({ kind }, limit);
+      metrics.writeMemoryWaiting.inc({ kind }, waiting);
+    }
   });
   return budget;
 }
 
 export class MemoryBudget {
   readonly bytesMax: number;
-  #bytes = 0;
+  /** What may be evicted. */
+  #pageBytes = 0;
+  /** What may not. */
+  #heldBytes = 0;
   #evictions = 0;
   #hand = 0;
   readonly #items: Evictable[] = [];
@@ -69,6 +82,8 @@ export class MemoryBudget {
   readonly loads: LoadGate;
   /** Before calls that hold many tuples, and that go through the other one meanwhile; never the other way round. */
   readonly calls: LoadGate;
+  /** What cannot be read again. */
+  readonly writes: WriteMemory;
   /** Of the process: reads are begun, and what they bring is taken in, when the turn of their tenant comes. */
   readonly turns: Turns;
   readonly #leaving: Iterator<Evictable>[] = [];
@@ -76,20 +91,30 @@ export class MemoryBudget {
   constructor(bytesMax: number, turns: Turns) {
     this.bytesMax = bytesMax;
     this.turns = turns;
+    const onChange = (bytes: number): void => this.hold(bytes);
     const gate = {
       bytesMax: bytesMax / GATE_SHARE,
       tenantBytesMax: bytesMax / GATE_SHARE / TENANTS_PER_GATE,
-      onChange: (bytes: number) => {
-        this.#bytes += bytes;
-        this.#shrink();
-      },
+      onChange,
     };
     this.loads = new LoadGate({ ...gate, tenantCountMax: TENANT_READS_MAX });
     this.calls = new LoadGate({ ...gate, tenantCountMax: Number.POSITIVE_INFINITY });
+    this.writes = new WriteMemory(bytesMax, onChange);
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#pageBytes + this.#heldBytes;
+  }
+
+  /** Of what may be evicted. */
+  get pageBytes(): number {
+    return this.#pageBytes;
+  }
+
+  /** Counts what is not evicted: pages make room for it. Less than zero gives back. */
+  hold(bytes: number): void {
+    this.#heldBytes += bytes;
+    if (bytes > 0) this.#shrink();
   }
 
   get evictions(): number {
@@ -101,14 +126,14 @@ export class MemoryBudget {
     item.bytes = bytes;
     item.referenced = true;
     this.#items.push(item);
-    this.#bytes += bytes;
+    this.#pageBytes += bytes;
     this.#shrink();
   }
 
   /** Takes an item out without evicting it. */
   remove(item: Evictable): void {
     if (item.place < 0) return;
-    this.#bytes -= item.bytes;
+    this.#pageBytes -= item.bytes;
     const last = this.#items.pop();
     if (last !== undefined && last !== item) {
       last.place = item.place;
@@ -136,14 +161,15 @@ export class MemoryBudget {
 
   /** An item has grown or shrunk. */
   resize(item: Evictable, bytes: number): void {
-    if (item.place >= 0) this.#bytes += bytes - item.bytes;
+    if (item.place >= 0) this.#pageBytes += bytes - item.bytes;
     item.bytes = bytes;
     this.#shrink();
   }
 
   #shrink(): void {
+    const pageBytesMax = Math.max(this.bytesMax - this.#heldBytes, this.bytesMax / PAGES_SHARE_MIN);
     let steps = Math.min(HAND_STEPS_MAX, this.#items.length * 2);
-    while (this.#bytes > this.bytesMax && steps > 0) {
+    while (this.#pageBytes > pageBytesMax && steps > 0) {
       steps -= 1;
       if (this.#hand >= this.#items.length) this.#hand = 0;
       const item = this.#items[this.#hand];

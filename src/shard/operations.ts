@@ -10,7 +10,7 @@ import { type Plans, resolvePlan } from '../core/plans.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { type Namespace, namespaceOf } from '../core/tuples.ts';
 import type { Change } from './changes.ts';
-import type { EntryOperation } from './entries.ts';
+import type { TailOperation } from './entries.ts';
 import { type GrantRefusal, type GrantRequest, type GrantResult, ShardFailure } from './shard.ts';
 import type { GrantFacts } from './subject-page.ts';
 import type { TenantMemory } from './tenant-memory.ts';
@@ -282,7 +282,7 @@ export function decideTenantUpdate(
 }
 
 /** What was answered to an operation that stands in the log: a repeat gets it again. */
-export function recallResult(operation: EntryOperation): OperationResult | undefined {
+export function recallResult(operation: TailOperation): OperationResult | undefined {
   const change = operation.changes.at(-1);
   switch (change?.kind) {
     case undefined:

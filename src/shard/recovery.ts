@@ -21,12 +21,23 @@ import type {
   Store,
 } from '../store/store.ts';
 import type { CommittedEntry } from './appender.ts';
-import { decodeEntry, type Entry, encodeEntry, followingBase, LogUnreadableError, wallStamp } from './entries.ts';
+import {
+  decodeEntry,
+  decodeTailEntry,
+  encodeEntry,
+  followingBase,
+  LogUnreadableError,
+  type TailEntry,
+  wallStamp,
+} from './entries.ts';
 import type { LogEnd } from './log-time.ts';
+import { RECALL_READ_BYTES } from './recall-order.ts';
 import { ShardFailure } from './shard.ts';
 import { storeDeadline, yieldTurn } from './store-calls.ts';
 
-const RECORDS_PER_READ = 64;
+/** Records in one read of the log: the first brings few, and the next so many that they take about a mebibyte. */
+const RECORDS_PER_FIRST_READ = 8;
+const RECORDS_PER_READ_MAX = 64;
 const TENANTS_PER_READ = 1000;
 /** Replay gives way after this long. */
 const SLICE_MS = 10;
@@ -79,9 +90,11 @@ export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promis
 /** The log from a seq on, record by record, to where it ends. Throws LogUnreadableError at a gap. */
 async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): AsyncGenerator<LogRecord> {
   let seq = fromSeq;
+  let count = RECORDS_PER_FIRST_READ;
   while (true) {
     const segment = segmentOf(seq, ports.segmentSize);
-    const records = await ports.store.readRecords(slot, seq, RECORDS_PER_READ, storeDeadline(ports.clock));
+    const limit = count;
+    const records = await ports.store.readRecords(slot, seq, limit, storeDeadline(ports.clock));
     for (const record of records) {
       if (record.seq !== seq) {
         throw new LogUnreadableError(`The log of slot ${slot} has a gap: seq ${seq} is missing, ${record.seq} stands.`);
@@ -89,8 +102,16 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
       yield record;
       seq += 1;
     }
-    if (records.length < RECORDS_PER_READ && segmentOf(seq, ports.segmentSize) === segment) return;
+    if (records.length < limit && segmentOf(seq, ports.segmentSize) === segment) return;
+    count = nextCount(records, count);
   }
+}
+
+/** How many records to read next: twice as many at most, and no more than fit by the largest of these. */
+function nextCount(records: readonly LogRecord[], count: number): number {
+  const largest = records.reduce((length, { body }) => Math.max(length, body.length), 1);
+  const fitting = Math.max(Math.floor(RECALL_READ_BYTES / largest), 1);
+  return Math.min(2 * count, fitting, RECORDS_PER_READ_MAX);
 }
 
 /**
@@ -208,10 +229,13 @@ export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segm
   /** Operation ids of entries younger than this have to be known. */
   readonly operationsKeptMs: number;
   /**
-   * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first; takes
-   * what has to be kept of the entry and returns what remembers it, to be called oldest first and for valid ones only.
+   * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first, with the
+   * last change of each operation alone; takes what has to be kept of the entry and returns what remembers it, to be
+   * called oldest first and for valid ones only.
    */
-  readonly recall: (entry: Entry) => () => void;
+  readonly recall: (entry: TailEntry, epoch: number) => () => void;
+  /** Resolves when more may be read into memory. */
+  readonly room?: () => Promise<void>;
   /** Whether nobody waits for it any more. */
   readonly over: () => boolean;
 }
@@ -250,21 +274,22 @@ export async function recallTail(
   while (end >= range.windowFrom && !ports.over()) {
     const segmentStart = segmentOf(end, segmentSize) * segmentSize;
     const start = Math.max(range.windowFrom, segmentStart, end - count + 1);
+    await ports.room?.();
     const records = await store.readRecords(slot, start, end - start + 1, storeDeadline(clock));
     if (records.length !== end - start + 1) {
       throw new LogUnreadableError(`The log of slot ${slot} lacks entries between seq ${start} and ${end}.`);
     }
     for (const record of records.toReversed()) {
-      const entry = decodeEntry(record);
+      const entry = decodeTailEntry(record);
       const moment = { epoch: record.epoch, elapsedMs: entry.elapsedMs };
       ageMs += leastAgeMs(newer, moment);
       newer = moment;
-      entries.push({ recall: ports.recall(entry), epoch: record.epoch });
+      entries.push({ recall: ports.recall(entry, record.epoch), epoch: record.epoch });
       await slice.giveWay();
     }
     end = start - 1;
     if (ageMs > ports.operationsKeptMs) break;
-    count = Math.min(2 * count, RECORDS_PER_READ);
+    count = nextCount(records, count);
   }
   let highestEpoch = 0;
   for (const { recall, epoch } of entries.toReversed()) {

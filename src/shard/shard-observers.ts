@@ -11,7 +11,7 @@ export interface Lookups {
   misses: number;
 }
 
-/** One line in so long says that the state tables cannot be written: every slot tries, over and over. */
+/** One line in so long says that the state tables cannot be written, or that writes wait: every slot tries, over and over. */
 const FAILURE_LOG_MS = 10_000;
 
 /** Of all tenures of one shard. `wrote` is told of what stands. */
@@ -20,8 +20,9 @@ export function tenureObservers(
   log: Log,
   clock: Clock,
   wrote: (part: 'append' | 'apply') => void,
-): Pick<TenureDependencies, 'observeAppend' | 'observeState'> {
+): Pick<TenureDependencies, 'observeAppend' | 'observeState' | 'observeWait'> {
   let loggedAtMs = Number.NEGATIVE_INFINITY;
+  let waitLoggedAtMs = Number.NEGATIVE_INFINITY;
   return {
     observeAppend: ({ outcome, seconds, operations }) => {
       metrics.appends.inc({ outcome });
@@ -41,6 +42,11 @@ export function tenureObservers(
       if (clock.monotonicMs() - loggedAtMs < FAILURE_LOG_MS) return;
       loggedAtMs = clock.monotonicMs();
       log.warn({ err: outcome.error }, 'the state tables could not be written; trying again');
+    },
+    observeWait: (slot, kind) => {
+      if (clock.monotonicMs() - waitLoggedAtMs < FAILURE_LOG_MS) return;
+      waitLoggedAtMs = clock.monotonicMs();
+      log.warn({ slot, kind }, 'writes wait, since what writes hold in memory is at its bound');
     },
   };
 }

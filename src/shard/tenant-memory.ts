@@ -1,6 +1,7 @@
 // Tenant memory: what a tenure holds in memory of one tenant: its record, the pages of its subjects, its namespaces and
 // keys, the handles given out. Every commit passes through `commit` here, in log order, in one synchronous step, and
-// from that step on every answer shows it.
+// from that step on every answer shows it. Of a tenant that nobody asks about there is only the record and the count of its
+// grants; the rest is made at the first use. Both count in the memory budget.
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assertNever } from '../core/assert.ts';
@@ -47,14 +48,24 @@ const REVOKED_KEYS_PER_SWEEP = 1000;
 /** Subjects without a grant that are remembered. The others are found again. */
 const EMPTY_SUBJECTS_MAX = 1000;
 
-export class TenantMemory {
-  readonly tenantId: TenantId;
-  tenant: Tenant;
+/** What each tenant takes besides the texts of its record, and what one that has been asked about takes more (measured). */
+const TENANT_BYTES = 420;
+const USED_BYTES = 2600;
+
+/** Made at the first use. */
+interface UsedMemory {
   readonly pages: SubjectPages;
   readonly namespaces: LazyTable<{ readonly createdAtMs: number }>;
   readonly keys: LazyTable<ApiKeyRecord>;
-  readonly keyUses = new Map<KeyId, KeyUse>();
+  readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
+  /** By key. */
+  readonly handles: Map<string, Set<HandleState>>;
+}
+
+export class TenantMemory {
+  readonly tenantId: TenantId;
+  tenant: Tenant;
   readonly grantCount = new GrantCount();
   /** Of a tenant that is being deleted, once the removal of what is no newer than the stamp has begun. */
   removal: (TenantDeletion & { readonly stamp: Stamp }) | undefined;
@@ -63,21 +74,64 @@ export class TenantMemory {
   /** Subjects that are listed and were found without a grant; undefined: none. */
   emptySubjects: Set<string> | undefined;
   #revokedKeys = 0;
+  readonly #dependencies: SubjectPagesDependencies;
+  #used: UsedMemory | undefined;
+  #heldBytes = 0;
   #dropped = false;
-  /** By key. */
-  readonly #handles = new Map<string, Set<HandleState>>();
 
   constructor(tenant: Tenant, dependencies: SubjectPagesDependencies) {
-    const { store, clock, budget } = dependencies;
     this.tenantId = tenant.tenantId;
     this.tenant = tenant;
-    this.pages = new SubjectPages(tenant.tenantId, dependencies);
-    this.usage = new TenantUsage(budget);
-    this.namespaces = new LazyTable(budget, async () => {
-      const rows = await readFromStore(store.listNamespaces(tenant.tenantId, storeDeadline(clock)));
-      return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
-    });
-    this.keys = new LazyTable(budget, () => this.#readKeys(store, clock));
+    this.#dependencies = dependencies;
+    this.#hold(TENANT_BYTES + 2 * (tenant.name.length + tenant.plan.length));
+  }
+
+  // ---- what is made at the first use ----
+
+  /** Whether the tenant has been asked about, or changed, in this tenure. */
+  get isUsed(): boolean {
+    return this.#used !== undefined;
+  }
+
+  get pages(): SubjectPages {
+    return (this.#used ?? this.#use()).pages;
+  }
+
+  get namespaces(): UsedMemory['namespaces'] {
+    return (this.#used ?? this.#use()).namespaces;
+  }
+
+  get keys(): UsedMemory['keys'] {
+    return (this.#used ?? this.#use()).keys;
+  }
+
+  get keyUses(): UsedMemory['keyUses'] {
+    return (this.#used ?? this.#use()).keyUses;
+  }
+
+  get usage(): TenantUsage {
+    return (this.#used ?? this.#use()).usage;
+  }
+
+  #use(): UsedMemory {
+    const { tenantId } = this;
+    const { store, clock, budget } = this.#dependencies;
+    const used: UsedMemory = {
+      pages: new SubjectPages(tenantId, this.#dependencies),
+      namespaces: new LazyTable(budget, async () => {
+        const rows = await readFromStore(store.listNamespaces(tenantId, storeDeadline(clock)));
+        return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
+      }),
+      keys: new LazyTable(budget, () => this.#readKeys(store, clock)),
+      keyUses: new Map(),
+      usage: new TenantUsage(budget),
+      handles: new Map(),
+    };
+    this.#used = used;
+    // A call that was waiting when the tenure ended finds it ended.
+    if (this.#dropped) dropUsed(used);
+    else this.#hold(USED_BYTES);
+    return used;
   }
 
   /** Live ones are few; revoked ones, which are read past, may be any number until they are removed. */
@@ -101,6 +155,12 @@ export class TenantMemory {
     if (this.emptySubjects.size < EMPTY_SUBJECTS_MAX) this.emptySubjects.add(subject);
   }
 
+  /** Bytes in the budget that are never evicted. */
+  #hold(bytes: number): void {
+    this.#heldBytes += bytes;
+    this.#dependencies.budget.hold(bytes);
+  }
+
   // ---- commits ----
 
   /** Takes in a committed change. Synchronous: no answer is given between its parts. */
@@ -121,7 +181,7 @@ export class TenantMemory {
         return;
       case 'key-revoked':
         this.keys.commit(change.key.keyId, null, seq);
-        this.keyUses.delete(change.key.keyId);
+        this.#used?.keyUses.delete(change.key.keyId);
         this.#killHandles(change.key.keyId);
         this.#revokedKeys += 1;
         if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.keySweep ??= { stamp: undefined, after: undefined };
@@ -138,45 +198,54 @@ export class TenantMemory {
 
   /** The state tables now hold every commit up to `seq`. */
   confirm(seq: number): void {
-    this.pages.confirm(seq);
-    this.namespaces.confirm(seq);
-    this.keys.confirm(seq);
+    this.#used?.pages.confirm(seq);
+    this.#used?.namespaces.confirm(seq);
+    this.#used?.keys.confirm(seq);
   }
 
   // ---- handles ----
 
   addHandle(handle: HandleState): void {
-    const handles = this.#handles.get(handle.keyId);
-    if (handles === undefined) this.#handles.set(handle.keyId, new Set([handle]));
+    const { handles: byKey } = this.#used ?? this.#use();
+    const handles = byKey.get(handle.keyId);
+    if (handles === undefined) byKey.set(handle.keyId, new Set([handle]));
     else handles.add(handle);
   }
 
   removeHandle(handle: HandleState): void {
     handle.dead = true;
-    const handles = this.#handles.get(handle.keyId);
-    if (handles?.delete(handle) && handles.size === 0) this.#handles.delete(handle.keyId);
+    const byKey = this.#used?.handles;
+    const handles = byKey?.get(handle.keyId);
+    if (handles?.delete(handle) && handles.size === 0) byKey?.delete(handle.keyId);
   }
 
   /** Those of one key; of all without one. */
   #killHandles(keyId?: string): void {
-    const killed = keyId === undefined ? this.#handles.values() : [this.#handles.get(keyId) ?? []];
+    const byKey = this.#used?.handles;
+    if (byKey === undefined) return;
+    const killed = keyId === undefined ? byKey.values() : [byKey.get(keyId) ?? []];
     for (const handles of killed) {
       for (const handle of handles) {
         handle.dead = true;
         handle.onDead(handle.number);
       }
     }
-    if (keyId === undefined) this.#handles.clear();
-    else this.#handles.delete(keyId);
+    if (keyId === undefined) byKey.clear();
+    else byKey.delete(keyId);
   }
 
   /** The tenure has ended: nothing of it is used again, and nothing that is still being read lands. */
   drop(): void {
     this.#dropped = true;
     this.#killHandles();
-    this.pages.drop();
-    this.namespaces.drop();
-    this.keys.drop();
-    this.usage.drop();
+    if (this.#used !== undefined) dropUsed(this.#used);
+    this.#hold(-this.#heldBytes);
   }
+}
+
+function dropUsed({ pages, namespaces, keys, usage }: UsedMemory): void {
+  pages.drop();
+  namespaces.drop();
+  keys.drop();
+  usage.drop();
 }

@@ -11,14 +11,15 @@ import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { GrantCountWrite, SlotRow, Stamp, StateWrite, Store } from '../store/store.ts';
 import type { Operation } from './append-batch.ts';
-import { Appender, type AppenderPorts, type CommittedEntry, operationId } from './appender.ts';
+import { Appender, type AppenderPorts, type CommittedEntry } from './appender.ts';
 import { Applier } from './applier.ts';
-import { checkpointStamp, type Entry, LogUnreadableError } from './entries.ts';
+import { checkpointStamp, LogUnreadableError } from './entries.ts';
 import { IdempotencyWindow } from './idempotency-window.ts';
-import type { LogTime } from './log-time.ts';
+import type { LogEnd, LogTime } from './log-time.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { OperationMemory } from './operation-memory.ts';
-import { type OperationResult, recallResult } from './operations.ts';
+import type { OperationResult } from './operations.ts';
+import { decidedIn, recallWithin } from './recall-within.ts';
 import {
   type RecoveryPorts,
   readCheckpoint,
@@ -31,6 +32,7 @@ import { ShardFailure, type SlotStatus } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 import type { PageLimits } from './subject-pages.ts';
 import { TenantMemory } from './tenant-memory.ts';
+import type { HeldBytes, WriteKind } from './write-memory.ts';
 
 const RETRY_MS = 200;
 /** How soon an opening goes on once a lapsed lease is valid again. */
@@ -51,6 +53,8 @@ export interface TenureDependencies {
   readonly leaseValid: () => boolean;
   readonly observeAppend: AppenderPorts['observe'];
   readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
+  /** Writes of a slot wait for room in memory. */
+  readonly observeWait: (slot: number, kind: WriteKind) => void;
   /** The tenure has ended without being asked to. */
   readonly onLost: (tenure: Tenure, reason: string) => void;
 }
@@ -72,6 +76,9 @@ export class Tenure {
   readonly #dependencies: TenureDependencies;
   readonly #row: SlotRow;
   readonly #operations: OperationMemory;
+  readonly #held: { readonly [Kind in WriteKind]: HeldBytes };
+  /** Whether the operation ids of all that was replayed are known: while memory is short they are read back later. */
+  #replayedKnown = true;
   #state: SlotStatus['state'] | 'ended' = 'opening';
   #appender: Appender | undefined;
   #applier: Applier | undefined;
@@ -87,7 +94,14 @@ export class Tenure {
     this.#row = row;
     this.#first = row.first;
     this.#dependencies = dependencies;
-    this.#operations = new OperationMemory(dependencies.clock, dependencies.operationsKeptMs);
+    const { clock, operationsKeptMs, budget } = dependencies;
+    const { writes } = budget;
+    this.#held = {
+      queue: writes.hold('queue'),
+      backlog: writes.hold('backlog'),
+      operations: writes.hold('operations'),
+    };
+    this.#operations = new OperationMemory(clock, operationsKeptMs, this.#held.operations);
   }
 
   get state(): SlotStatus['state'] | 'ended' {
@@ -166,6 +180,7 @@ export class Tenure {
           clock,
           ids,
           operations: this.#operations,
+          queue: this.#held.queue,
           commit: (entry) => this.#commit(entry),
           room: () => this.#room(),
           leaseValid: this.#dependencies.leaseValid,
@@ -177,7 +192,8 @@ export class Tenure {
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
       void this.#recordOpened(end.lastSeq);
-      this.#recalling = this.#recallTail(window, { windowFrom, checkpointSeq: checkpoint.seq });
+      const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
+      this.#recalling = this.#recallTail(window, { windowFrom, checkpointSeq }, end);
     } catch (error) {
       this.end('It could not be opened.');
       throw error;
@@ -187,11 +203,6 @@ export class Tenure {
   /** Whether the operation ids of earlier owners are known, and nothing of the log is being read back any more. */
   get recalled(): boolean {
     return this.#recalling === undefined;
-  }
-
-  /** Lets go of operation ids that nobody repeats any more. */
-  forgetOperations(): void {
-    this.#operations.forget();
   }
 
   /** Resolves with the result once it is durable. */
@@ -258,6 +269,8 @@ export class Tenure {
     this.#applier?.close();
     for (const memory of this.tenants.values()) memory.drop();
     this.tenants.clear();
+    this.#operations.drop();
+    this.#held.queue.close();
   }
 
   #notServing(): ShardFailure {
@@ -277,6 +290,7 @@ export class Tenure {
         store,
         clock,
         window,
+        backlog: this.#held.backlog,
         confirm: (writes, seq) => {
           observeState({ rows: writes.length });
           this.#confirm(writes, seq);
@@ -299,7 +313,14 @@ export class Tenure {
 
   async #room(): Promise<void> {
     await this.#recalling;
-    await this.#applier?.room();
+    const { backlog, operations } = this.#held;
+    while (true) {
+      if (!backlog.hasRoom) this.#dependencies.observeWait(this.slot, 'backlog');
+      await this.#applier?.room();
+      if (operations.hasRoom) return;
+      this.#dependencies.observeWait(this.slot, 'operations');
+      await operations.room();
+    }
   }
 
   /** So that a later owner finds out if the log has lost this tenure's first entry, which fences already. */
@@ -319,43 +340,43 @@ export class Tenure {
     }
   }
 
-  /** Tried until it succeeds, since writes wait for it; a log that cannot be trusted ends the tenure. */
-  async #recallTail(window: IdempotencyWindow, range: Parameters<typeof recallTail>[2]): Promise<void> {
-    const { store, clock, segmentSize, operationsKeptMs } = this.#dependencies;
-    const ports = {
-      store,
-      clock,
-      segmentSize,
-      operationsKeptMs,
-      recall: (entry: Entry) => this.#recall(entry),
-      over: () => this.#state === 'ended',
-    };
-    while (this.#state !== 'ended') {
-      try {
-        window.startAt(await recallTail(ports, this.slot, range));
-        break;
-      } catch (error) {
-        if (error instanceof LogUnreadableError) this.#lose(error.message);
-        else await delay(clock, RETRY_MS);
-      }
+  /** Writes wait for it; a log that cannot be trusted ends the tenure. */
+  async #recallTail(
+    window: IdempotencyWindow,
+    range: Parameters<typeof recallTail>[2],
+    { openedAtMs }: LogEnd,
+  ): Promise<void> {
+    const { store, clock, segmentSize, operationsKeptMs, budget, observeWait } = this.#dependencies;
+    try {
+      await recallWithin(
+        {
+          clock,
+          operations: this.#operations,
+          held: this.#held.operations,
+          order: budget.writes.recalls,
+          openedAtMs,
+          keepMs: operationsKeptMs,
+          ended: () => this.#state === 'ended',
+          onWait: () => observeWait(this.slot, 'operations'),
+        },
+        async (ports) => {
+          const known = await recallTail({ store, clock, segmentSize, operationsKeptMs, ...ports }, this.slot, range);
+          // Where it was over before, the window has passed: what was decided before the opening has left it.
+          if (this.#state !== 'ended') window.startAt(known);
+        },
+      );
+    } catch (error) {
+      if (!(error instanceof LogUnreadableError)) throw error;
+      this.#lose(error.message);
     }
     this.#recalling = undefined;
-  }
-
-  /** Holds on to the operation ids and results alone, not to the entry. */
-  #recall(entry: Entry): () => void {
-    const results = entry.operations.map(
-      (operation) => [operationId(operation.requestId, operation.index), recallResult(operation)] as const,
-    );
-    return () => {
-      for (const [id, result] of results) if (result !== undefined) this.#operations.remember(id, { result });
-    };
   }
 
   async #replay(entry: CommittedEntry): Promise<void> {
     // The session may have ended meanwhile.
     if (this.#state === 'ended') throw this.#notServing();
-    this.#recall(entry)();
+    this.#replayedKnown &&= this.#held.operations.processHasRoom;
+    if (this.#replayedKnown) this.#operations.remember(decidedIn(entry));
     this.#commit(entry);
     await this.#applier?.room();
   }

@@ -46,6 +46,9 @@ export interface Metrics {
   readonly pageCacheBytes: Gauge;
   readonly pageCacheLimitBytes: Gauge;
   readonly pageCacheEvictions: Counter;
+  readonly writeMemoryBytes: Gauge;
+  readonly writeMemoryLimitBytes: Gauge;
+  readonly writeMemoryWaiting: Gauge;
   readonly loadGateBytes: Gauge<'work'>;
   readonly loadGateWaiting: Gauge<'work'>;
   readonly loadGateRefused: Counter<'work'>;
@@ -308,7 +311,25 @@ function createSummedGauges(registers: Registry[]) {
     }),
     pageCacheBytes: new Gauge({
       name: 'grantd_page_cache_bytes',
-      help: 'Estimated bytes of the subject pages held in memory, and of what is being read or held by calls.',
+      help: 'Estimated bytes of everything that has a place in the memory budget: subject pages, what is being read or held by calls, what writes hold, and what is kept of each tenant.',
+      registers,
+    }),
+    writeMemoryBytes: new Gauge({
+      name: 'grantd_write_memory_bytes',
+      help: 'Bytes that writes hold, by kind: queue (waiting for an append), backlog (not yet in the state tables) or operations (operation ids within the idempotency window).',
+      labelNames: ['kind'],
+      registers,
+    }),
+    writeMemoryLimitBytes: new Gauge({
+      name: 'grantd_write_memory_limit_bytes',
+      help: 'The bounds of grantd_write_memory_bytes, by kind.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    writeMemoryWaiting: new Gauge({
+      name: 'grantd_write_memory_waiting',
+      help: 'Slots whose next writes wait for room in memory, by kind: backlog or operations.',
+      labelNames: ['kind'],
       registers,
     }),
     pageCacheLimitBytes: new Gauge({

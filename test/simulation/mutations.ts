@@ -167,8 +167,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/operation-memory.ts',
-        find: 'newest.results.set(operationId, outcome);',
-        replace: '',
+        find: 'const outcome = table.find(requestId, index);',
+        replace: 'const outcome = table.bytes < 0 ? table.find(requestId, index) : undefined;',
       },
     ],
   },

@@ -317,7 +317,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
       focus,
       sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
     ),
-    memoryBytesMax: pressed ? random.whole(600, 3000) : 1_000_000,
+    memoryBytesMax: pressed ? random.whole(2400, 12_000) : 1_000_000,
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,
     maintenanceMs: 100,

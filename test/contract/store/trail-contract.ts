@@ -44,6 +44,7 @@ async function openOwner(store: Store, slot: number) {
     leaseValid: () => true,
     observeAppend: () => {},
     observeState: () => {},
+    observeWait: () => {},
     onLost: () => {},
   });
   await tenure.open();

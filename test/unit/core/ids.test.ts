@@ -10,8 +10,11 @@ import {
   IdFactory,
   parseKeyId,
   parseTenantId,
+  readUuidWords,
   timeOfId,
+  UUID_WORDS,
   uuidOf,
+  uuidTextOf,
 } from '../../../src/core/ids.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -45,6 +48,32 @@ const counting = (): Random => {
       }),
   };
 };
+
+describe('the words of a UUID', () => {
+  it('are its bytes, and give its text again', () => {
+    fc.assert(
+      fc.property(uuid, fc.nat(3), (bytes, at) => {
+        const words = new Uint32Array(at + UUID_WORDS);
+        assert.equal(readUuidWords(`req_${encodeUuid(bytes)}`, 4, words, at), true);
+        const view = new DataView(bytes.buffer, bytes.byteOffset);
+        for (let word = 0; word < UUID_WORDS; word += 1) assert.equal(words[at + word], view.getUint32(4 * word));
+        assert.equal(uuidTextOf(words, at), encodeUuid(bytes));
+      }),
+    );
+  });
+
+  it('are read of what has a UUID, and of nothing else', () => {
+    const text = fc.string({ unit: fc.constantFrom(...ALPHABET, 'i', 'A', 'é', '\u{1F600}', '_'), maxLength: 30 });
+    fc.assert(
+      fc.property(
+        fc.oneof(text, fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 26, maxLength: 26 })),
+        (each) => {
+          assert.equal(readUuidWords(each, 0, new Uint32Array(UUID_WORDS), 0), decodeUuid(each) !== undefined);
+        },
+      ),
+    );
+  });
+});
 
 describe('the text of a UUID', () => {
   it('is the number in base 32', () => {

@@ -6,6 +6,7 @@ import { parseTenantId } from '../../../src/core/ids.ts';
 import type { CommittedEntry } from '../../../src/shard/appender.ts';
 import { Applier } from '../../../src/shard/applier.ts';
 import { IdempotencyWindow } from '../../../src/shard/idempotency-window.ts';
+import { WriteMemory } from '../../../src/shard/write-memory.ts';
 import type { StateStore } from '../../../src/store/store.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -15,6 +16,7 @@ const KEPT_MS = 20_000;
 
 class Bench {
   readonly clock = new VirtualClock();
+  readonly writes = new WriteMemory(100_000_000, () => {});
   readonly calls: { atMs: number; rows: number }[] = [];
   readonly checkpoints: { atMs: number; seq: number; stamp: number; windowFrom: number | undefined }[] = [];
   readonly applier: Applier;
@@ -43,6 +45,7 @@ class Bench {
       store: store as StateStore,
       clock: this.clock,
       window: this.#window,
+      backlog: this.writes.hold('backlog'),
       confirm: () => {},
       failed: (error: unknown) => assert.ok(this.failing || this.stateCallsLeft === 0, String(error)),
     };

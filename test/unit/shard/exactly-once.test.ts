@@ -322,6 +322,54 @@ test('what lies between two epochs only wall clocks tell, and they say nothing a
   assert.equal((await countRecalled(wallOnly)).entries, 50);
 });
 
+test('the log is read back and replayed about a mebibyte at a time, and nothing is read back before there is room', async () => {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory);
+  const { epoch, lastSeq } = slot.tenure;
+  slot.kill();
+  const base = Date.now() * 1000 + 1_000_000;
+  for (let entry = 1; entry <= 40; entry += 1) {
+    // What a reader does not know it leaves out.
+    const time = encodeEntry({ base: base + entry * 1000, elapsedMs: entry }, []);
+    const body = `${time.slice(0, -1)},"more":"${'x'.repeat(400_000)}"}`;
+    await memory.append({ slot: SLOT, seq: lastSeq + entry, epoch, entryId: ids.create('ent'), body }, soon());
+  }
+  const reads: number[] = [];
+  const readRecords = memory.readRecords.bind(memory);
+  memory.readRecords = async (...query) => {
+    const records = await readRecords(...query);
+    reads.push(records.reduce((sum, { body }) => sum + body.length, 0));
+    return records;
+  };
+  let rooms = 0;
+  const ports = {
+    store: memory,
+    clock: real,
+    segmentSize: SEGMENT_SIZE,
+    operationsKeptMs: 20_000,
+    recall: () => () => {},
+    room: async () => {
+      rooms += 1;
+      assert.equal(reads.length, rooms - 1);
+    },
+    over: () => false,
+  };
+  const checkpointSeq = lastSeq + 40;
+  await recallTail(ports, SLOT, {
+    first: 1,
+    checkpointSeq,
+    end: { base: base + 50_000, elapsedMs: 0, epoch: epoch + 1 },
+  });
+  assert.equal(rooms, reads.length);
+  assert.ok(rooms >= 20 && Math.max(...reads) <= 1024 * 1024, `${reads}`);
+  // A replay begins with a few, since most logs have none.
+  reads.length = 0;
+  const heir = await OpenSlot.open(memory);
+  await waitFor(() => heir.tenure.recalled);
+  assert.ok(reads.slice(1).every((bytes) => bytes <= 1024 * 1024) && (reads[0] ?? 0) <= 8 * 400_200, `${reads}`);
+  heir.kill();
+});
+
 test('a write that changed nothing changes nothing later either, when an earlier try of it arrives', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const handle = await slot.handle(await slot.createTenant());

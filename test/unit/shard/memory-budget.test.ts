@@ -108,3 +108,16 @@ test('what is reserved by the gates makes pages go, and many items are let go of
   assert.ok(steps >= 9, `${steps} steps`);
   assert.ok(held.every(({ place, evicted }) => place < 0 && !evicted));
 });
+
+test('pages make room for what is held, all but a quarter of the budget', () => {
+  const budget = new MemoryBudget(100, new FairTurns(systemClock));
+  const items = Array.from({ length: 10 }, () => new Item());
+  for (const item of items) budget.add(item, 10);
+  budget.hold(50);
+  assert.deepEqual([budget.pageBytes, budget.bytes], [50, 100]);
+  budget.hold(1000);
+  assert.equal(budget.pageBytes, 20);
+  budget.hold(-1050);
+  for (const item of items.filter(({ evicted }) => evicted)) budget.add(item, 10);
+  assert.deepEqual([budget.pageBytes, budget.bytes], [100, 100]);
+});

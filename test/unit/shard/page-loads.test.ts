@@ -31,7 +31,7 @@ function assertNoPins(slot: OpenSlot): void {
     slot.budget.add(ballast, slot.budget.bytesMax);
     slot.budget.remove(ballast);
   }
-  assert.equal(slot.budget.bytes, 0);
+  assert.equal(slot.readBytes, 0);
 }
 
 const many = (subject: string, count: number) =>
@@ -194,11 +194,11 @@ test('the budget keeps its bound over many subjects, and what was evicted is rea
   const grants = Array.from({ length: 200 }, (_, index) => [`user:${index}`, 'doc:1'] as const);
   const { slot, handle } = await openCold({ cacheBytesMax: 10_000 }, grants);
   for (const [subject, object] of grants) assert.equal(await slot.check(handle, tuple(subject, object)), true);
-  assert.ok(slot.budget.bytes <= 10_000);
+  assert.ok(slot.readBytes <= 10_000);
   assert.ok(slot.budget.evictions > 100);
   for (const [subject] of grants) await slot.revoke(handle, tuple(subject, 'doc:1'));
   for (const [subject, object] of grants) assert.equal(await slot.check(handle, tuple(subject, object)), false);
-  assert.ok(slot.budget.bytes <= 10_000);
+  assert.ok(slot.readBytes <= 10_000);
   assertNoPins(slot);
   slot.kill();
 });
@@ -422,7 +422,7 @@ test('a whole page that grows beyond its bytes goes at once', async () => {
   for (let index = 0; index < 8; index += 1)
     await slot.grant(handle, tuple('user:a', `doc:${'x'.repeat(250)}${index}`));
   assert.equal(tenant.pages.get('user:a'), undefined);
-  assert.ok(slot.budget.bytes < 3000, 'what is left are the namespaces');
+  assert.ok(slot.readBytes < 3000, 'what is left are the namespaces');
   slot.kill();
 });
 
@@ -501,10 +501,10 @@ test('the end of a tenure lets go of many pages in several steps', async () => {
       columnsOf(subjects.slice(start, start + 100).map((subject) => tuple(subject, 'doc:1'))),
     );
   }
-  const before = slot.budget.bytes;
+  const before = slot.readBytes;
   slot.tenure.end('the test ends it');
-  assert.ok(slot.budget.bytes > before / 2, 'a third of them goes at once');
-  await waitFor(() => slot.budget.bytes === 0);
+  assert.ok(slot.readBytes > before / 2, 'a third of them goes at once');
+  await waitFor(() => slot.readBytes === 0);
   slot.kill();
 });
 
@@ -574,6 +574,6 @@ test('what is read for an ended tenure lands nowhere', async () => {
   slot.faults.restore(['listGrants']);
   await assert.rejects(check, { kind: 'handle-gone' });
   assert.equal(tenant.pages.size, 0);
-  assert.equal(slot.budget.bytes, 0);
+  assert.equal(slot.readBytes, 0);
   slot.kill();
 });

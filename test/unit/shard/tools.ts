@@ -16,6 +16,7 @@ import { claimSlot } from '../../../src/shard/recovery.ts';
 import type { Attempt, GrantResult } from '../../../src/shard/shard.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/subject-pages.ts';
 import { Tenure } from '../../../src/shard/tenure.ts';
+import type { WriteKind } from '../../../src/shard/write-memory.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
 import { withoutCounts } from '../../support/countless-store.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from '../../support/faulty-store.ts';
@@ -80,6 +81,9 @@ export interface SlotOptions {
   readonly aheadMs?: () => number;
   readonly pageLimits?: Partial<PageLimits>;
   readonly cacheBytesMax?: number;
+  /** Of the process, where it has other slots. */
+  readonly budget?: MemoryBudget;
+  readonly operationsKeptMs?: number;
   readonly plans?: Plans;
   /** Of a request. */
   readonly deadlineMs?: number;
@@ -100,6 +104,8 @@ export class OpenSlot {
   readonly front: Connection;
   readonly budget: MemoryBudget;
   readonly lost: string[] = [];
+  /** What writes had to wait for. */
+  readonly waits: WriteKind[] = [];
   /** The lease of the owner, as it reads it. */
   leaseValid = true;
   /** Operations of each committed append. */
@@ -112,7 +118,7 @@ export class OpenSlot {
     this.store = store;
     this.faults = parts.faults;
     this.clock = clock;
-    this.budget = new MemoryBudget(options.cacheBytesMax ?? 100_000_000, new FairTurns(clock));
+    this.budget = options.budget ?? new MemoryBudget(options.cacheBytesMax ?? 100_000_000, new FairTurns(clock));
     const row = OpenSlot.#claimed;
     if (row === undefined) throw new Error('The slot was claimed.');
     this.tenure = new Tenure(row, row.owner ?? '', {
@@ -122,12 +128,13 @@ export class OpenSlot {
       budget: this.budget,
       pageLimits: { ...PAGE_LIMITS, ...options.pageLimits },
       segmentSize: SEGMENT_SIZE,
-      operationsKeptMs: 20_000,
+      operationsKeptMs: options.operationsKeptMs ?? 20_000,
       leaseValid: () => this.leaseValid,
       observeAppend: ({ outcome, operations }) => {
         if (outcome === 'committed') this.batches.push(operations);
       },
       observeState: () => {},
+      observeWait: (_, kind) => this.waits.push(kind),
       onLost: (_, reason) => this.lost.push(reason),
     });
     const dependencies = {
@@ -186,6 +193,12 @@ export class OpenSlot {
   /** As `attempt`, on this owner's clock. */
   attempt(): Attempt {
     return { ...attempt(), expiresAtMs: this.clock.monotonicMs() + 10_000 };
+  }
+
+  /** What is held to answer calls: pages, reads of the store, tuples of calls. */
+  get readBytes(): number {
+    const { pageBytes, loads, calls } = this.budget;
+    return pageBytes + loads.bytes + calls.bytes;
   }
 
   async createTenant(plan = 'unlimited'): Promise<TenantId> {

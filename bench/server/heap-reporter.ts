@@ -1,0 +1,19 @@
+// Loaded into a process that is measured (`--import`): at SIGUSR2 it collects all garbage and writes down what is left.
+
+import { writeFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { isMainThread } from 'node:worker_threads';
+
+const file = process.env.BENCH_HEAP_FILE;
+
+if (isMainThread && file !== undefined) {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  process.on('SIGUSR2', () => {
+    collectGarbage();
+    const { heapUsed, external } = process.memoryUsage();
+    // Typed arrays lie outside of the heap, and are memory all the same.
+    writeFileSync(file, String(heapUsed + external));
+  });
+}
