@@ -1,7 +1,8 @@
 // Maintenance of a tenure, between requests: trimming the log, removing the data of deleted tenants and rows that nobody
-// needs any more (row-removal.ts), keeping when keys were last used. Each does a bounded part at a time and can be interrupted anywhere: what it did not finish it finds again.
+// needs any more (row-removal.ts), keeping when keys were last used. Each does a bounded part at a time and can be
+// interrupted anywhere: what it did not finish it finds again.
 
-import type { Clock } from '../core/clock.ts';
+import { type Clock, delay } from '../core/clock.ts';
 import { segmentOf } from '../core/slots.ts';
 import { isLeaving } from '../core/tenants.ts';
 import type { Store } from '../store/store.ts';
@@ -21,6 +22,8 @@ const REQUEST_MS = 10_000;
  * over or to copy it, has an hour.
  */
 const TRIM_AGE_MS_MIN = 3_600_000;
+/** The trimmer looks at the log once in so many rounds. */
+const TRIM_ROUNDS = 30;
 /** For so long one slot's deleted tenants may hold up the maintenance of the others; the next round goes on. */
 const PURGE_MS_PER_ROUND = 1000;
 
@@ -31,6 +34,22 @@ export interface MaintenancePorts {
   /** Entries younger than this are kept, as far as clocks can tell; at least an hour outside tests. */
   readonly logRetentionMs: number;
   readonly createRequestId: () => string;
+}
+
+/** Rounds with a pause between them, until `tenures` gives none any more. */
+export async function keepMaintaining(
+  ports: MaintenancePorts & { readonly log: Log },
+  roundMs: number,
+  tenures: () => Iterable<Tenure> | undefined,
+): Promise<void> {
+  for (let round = 0; ; round += 1) {
+    for (const tenure of [...(tenures() ?? [])]) {
+      if (tenures() === undefined) return;
+      await maintain(ports, tenure, { trim: round % TRIM_ROUNDS === 0 });
+    }
+    if (tenures() === undefined) return;
+    await delay(ports.clock, roundMs);
+  }
 }
 
 /** One round. What fails is logged, and found again by the next. */

@@ -15,16 +15,16 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { keepCounting } from './grant-walk.ts';
 import { HealthWatch } from './health-watch.ts';
-import { maintain } from './maintenance.ts';
+import { keepMaintaining } from './maintenance.ts';
 import { Membership } from './membership.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { Ownership } from './ownership.ts';
+import { PAGE_LIMITS, type PageLimits } from './page-limits.ts';
 import { Peers } from './peers.ts';
 import { BEAT_INTERVAL_MS, Session } from './session.ts';
 import type { MemberAddress, Routes, Shard, ShardConnection, ShardWelcome } from './shard.ts';
 import { type Lookups, reportShard, tenureObservers } from './shard-observers.ts';
 import { storeDeadline } from './store-calls.ts';
-import { PAGE_LIMITS, type PageLimits } from './subject-pages.ts';
 import { Tenure } from './tenure.ts';
 
 export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
@@ -37,8 +37,6 @@ const DRAIN_NOTICE_MS = 2 * BEAT_INTERVAL_MS;
 /** A shard that waits for others' slots for longer is ready all the same: what it serves, it serves. */
 const READY_WAIT_MS_MAX = 30_000;
 const MAINTENANCE_MS = 2000;
-/** The trimmer looks at the log once in so many rounds of maintenance. */
-const TRIM_ROUNDS = 30;
 
 export interface ShardNodeDependencies {
   readonly store: Store;
@@ -181,7 +179,7 @@ export class ShardNode implements Shard {
     if (this.#exclusive) await this.#startAlone();
     else void this.#health.run();
     void this.#watch();
-    void this.#maintain();
+    this.#maintain();
     if (this.#ready || this.#state !== 'running') return;
     await new Promise<void>((resolve) => {
       this.#whenReady.push(resolve);
@@ -270,8 +268,7 @@ export class ShardNode implements Shard {
     for (const resolve of this.#whenReady.splice(0)) resolve();
   }
 
-  async #maintain(): Promise<void> {
-    const { clock } = this.#dependencies;
+  #maintain(): void {
     const ports = {
       ...this.#dependencies,
       segmentSize: this.#options.meta.segmentSize,
@@ -279,14 +276,9 @@ export class ShardNode implements Shard {
       createRequestId: () => this.#ids.create('req'),
     };
     const roundMs = this.#options.maintenanceMs ?? MAINTENANCE_MS;
-    void keepCounting(ports, roundMs, () => (this.#state === 'running' ? this.#ownership.tenures.values() : undefined));
-    for (let round = 0; this.#state === 'running'; round += 1) {
-      for (const tenure of [...this.#ownership.tenures.values()]) {
-        if (this.#state !== 'running') return;
-        await maintain(ports, tenure, { trim: round % TRIM_ROUNDS === 0 });
-      }
-      await delay(clock, roundMs);
-    }
+    const tenures = () => (this.#state === 'running' ? this.#ownership.tenures.values() : undefined);
+    void keepCounting(ports, roundMs, tenures);
+    void keepMaintaining(ports, roundMs, tenures);
   }
 
   #createHealthWatch(): HealthWatch {

@@ -19,6 +19,7 @@ import type { LogEnd, LogTime } from './log-time.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { OperationMemory } from './operation-memory.ts';
 import type { OperationResult } from './operations.ts';
+import type { PageLimits } from './page-limits.ts';
 import { decidedIn, recallWithin } from './recall-within.ts';
 import {
   type RecoveryPorts,
@@ -30,7 +31,6 @@ import {
 } from './recovery.ts';
 import { ShardFailure, type SlotStatus } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
-import type { PageLimits } from './subject-pages.ts';
 import { TenantMemory } from './tenant-memory.ts';
 import type { HeldBytes, WriteKind } from './write-memory.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Tenant } from '../../../src/core/tenants.ts';
 import { FairTurns } from '../../../src/core/turns.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
-import { PAGE_LIMITS } from '../../../src/shard/subject-pages.ts';
+import { PAGE_LIMITS } from '../../../src/shard/page-limits.ts';
 import { TenantMemory } from '../../../src/shard/tenant-memory.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { liveBytes } from '../support/live-bytes.ts';
