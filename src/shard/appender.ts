@@ -83,7 +83,6 @@ export interface AppenderPorts {
   }) => void;
 }
 
-
 export class Appender {
   readonly time: LogTime;
   readonly #ports: AppenderPorts;

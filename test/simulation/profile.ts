@@ -133,7 +133,14 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   memory: { 'kill-shard': 1, 'reset-network': 1 },
   // What is committed and not yet in the state tables is what listings have to put together.
   listings: { 'cut-beats': 6, 'kill-shard': 1, 'stop-shard': 1, 'reset-network': 2 },
-  keys: { 'kill-shard': 1, 'stop-shard': 1, 'cut-store': 10, 'pause-shard': 1, 'reset-network': 4, 'delay-requests': 3 },
+  keys: {
+    'kill-shard': 1,
+    'stop-shard': 1,
+    'cut-store': 10,
+    'pause-shard': 1,
+    'reset-network': 4,
+    'delay-requests': 3,
+  },
   operators: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 3 },
   moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 4, 'isolate-front': 6 },
   delays: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 16 },
