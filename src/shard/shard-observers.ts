@@ -3,7 +3,8 @@
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Tenure, TenureDependencies } from './tenure.ts';
+import type { Tenure } from './tenure.ts';
+import type { TenureDependencies } from './tenure-dependencies.ts';
 
 /** Look-ups of subjects since the metrics were last read. */
 export interface Lookups {

@@ -6,17 +6,16 @@
 //      └───── another owner, unreadable log ──────────┴──────────────▶ ended
 
 import { assert } from '../core/assert.ts';
-import { type Clock, delay } from '../core/clock.ts';
-import type { IdFactory, TenantId } from '../core/ids.ts';
+import { delay } from '../core/clock.ts';
+import type { TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { GrantCountWrite, SlotRow, Stamp, StateWrite, Store } from '../store/store.ts';
+import type { GrantCountWrite, SlotRow, Stamp, StateWrite } from '../store/store.ts';
 import type { Operation } from './append-batch.ts';
-import { Appender, type AppenderPorts, type CommittedEntry } from './appender.ts';
+import { Appender, type CommittedEntry } from './appender.ts';
 import { Applier } from './applier.ts';
 import { checkpointStamp, LogUnreadableError } from './entries.ts';
 import { IdempotencyWindow } from './idempotency-window.ts';
 import type { LogEnd, LogTime } from './log-time.ts';
-import type { MemoryBudget } from './memory-budget.ts';
 import { OperationMemory } from './operation-memory.ts';
 import type { OperationResult } from './operations.ts';
 import type { PageLimits } from './page-limits.ts';
@@ -32,6 +31,7 @@ import {
 import { ShardFailure, type SlotStatus } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 import { TenantMemory } from './tenant-memory.ts';
+import type { TenureDependencies } from './tenure-dependencies.ts';
 import type { HeldBytes, WriteKind } from './write-memory.ts';
 
 const RETRY_MS = 200;
@@ -39,25 +39,6 @@ const RETRY_MS = 200;
 const LEASE_POLL_MS = 20;
 /** Where many slots are opened at once, this conditional write can wait for the others. */
 const RECORD_OPENED_MS = 1000;
-
-export interface TenureDependencies {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: IdFactory;
-  readonly budget: MemoryBudget;
-  readonly pageLimits: PageLimits;
-  readonly segmentSize: number;
-  /** How long operation ids are kept: twice the deadline. */
-  readonly operationsKeptMs: number;
-  /** Whether the owner's lease lets it answer now. */
-  readonly leaseValid: () => boolean;
-  readonly observeAppend: AppenderPorts['observe'];
-  readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
-  /** Writes of a slot wait for room in memory. */
-  readonly observeWait: (slot: number, kind: WriteKind) => void;
-  /** The tenure has ended without being asked to. */
-  readonly onLost: (tenure: Tenure, reason: string) => void;
-}
 
 /** Rows that nobody needs any more, as far as the tenure has come across them. */
 interface Leftovers {
@@ -95,12 +76,8 @@ export class Tenure {
     this.#first = row.first;
     this.#dependencies = dependencies;
     const { clock, operationsKeptMs, budget } = dependencies;
-    const { writes } = budget;
-    this.#held = {
-      queue: writes.hold('queue'),
-      backlog: writes.hold('backlog'),
-      operations: writes.hold('operations'),
-    };
+    const hold = (kind: WriteKind): HeldBytes => budget.writes.hold(kind);
+    this.#held = { queue: hold('queue'), backlog: hold('backlog'), operations: hold('operations') };
     this.#operations = new OperationMemory(clock, operationsKeptMs, this.#held.operations);
   }
 
