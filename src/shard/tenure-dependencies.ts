@@ -5,7 +5,7 @@ import type { IdFactory } from '../core/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { AppenderPorts } from './appender.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import type { PageLimits } from './subject-pages.ts';
+import type { PageLimits } from './page-limits.ts';
 import type { Tenure } from './tenure.ts';
 import type { WriteKind } from './write-memory.ts';
 

@@ -18,7 +18,6 @@ import { IdempotencyWindow } from './idempotency-window.ts';
 import type { LogEnd, LogTime } from './log-time.ts';
 import { OperationMemory } from './operation-memory.ts';
 import type { OperationResult } from './operations.ts';
-import type { PageLimits } from './page-limits.ts';
 import { decidedIn, recallWithin } from './recall-within.ts';
 import {
   type RecoveryPorts,
