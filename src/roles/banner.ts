@@ -53,8 +53,8 @@ export function renderBanner(facts: BannerFacts): string {
       '',
       'No demo tenant was made. Make a tenant and a key of it:',
       '',
-      'npm run grantd -- tenants create --help',
-      'npm run grantd -- keys create --help',
+      'bin/grantd tenants create --help',
+      'bin/grantd keys create --help',
     );
   } else {
     lines.push(

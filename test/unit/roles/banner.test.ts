@@ -39,7 +39,7 @@ describe('the banner', () => {
   it('says how to make a tenant where there is no demo', () => {
     const banner = renderBanner({ ...FACTS, demo: undefined });
     assert.equal(curlLines(banner).length, 0);
-    assert.match(banner, /npm run grantd -- tenants create/);
+    assert.match(banner, /bin\/grantd tenants create/);
   });
 });
 
