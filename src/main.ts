@@ -4,11 +4,14 @@
 import { Command, InvalidArgumentError } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { registerCliCommands } from './cli/commands.ts';
-import { readConfig } from './config/read-config.ts';
+import { CliFailure, EXIT, renderFailure } from './cli/failures.ts';
+import { ConfigError, readConfig } from './config/read-config.ts';
 import { renderSettingsHelp } from './config/render-settings.ts';
 import type { Role } from './config/setting.ts';
+import type { CliConfig } from './config/settings.ts';
 import { describeFailure, endOnSignals, runRole, runTask } from './roles/life-cycle.ts';
 import { resolveOperatorTarget } from './roles/operator-target.ts';
+import { StartError } from './roles/start-error.ts';
 import { systemClock, systemRandom } from './roles/system.ts';
 import type { Log } from './telemetry/log.ts';
 import type { LogLevel } from './telemetry/log-levels.ts';
@@ -113,8 +116,24 @@ program
     );
   });
 
+/** Of the operator's commands: a wrong setting is wrong usage, a service that is not found is a failure. */
+function fromCliConfig<Value>(look: (config: CliConfig) => Value): Value {
+  try {
+    return look(readConfig('cli', env));
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CliFailure(error.message, EXIT.usage, { cause: error });
+    if (error instanceof StartError) throw new CliFailure(error.message, EXIT.failed, { cause: error });
+    throw error;
+  }
+}
+
+/** Everything after `--` is data. */
+const options = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
+const json = options.includes('--json');
 registerCliCommands(program, {
-  resolveTarget: () => resolveOperatorTarget(readConfig('cli', env)),
+  resolveTarget: () => fromCliConfig(resolveOperatorTarget),
+  defaultTenant: () => fromCliConfig(({ tenant }) => tenant),
+  json,
   stdin,
   stdout,
   stderr,
@@ -131,6 +150,6 @@ program.commands.forEach(addSettingsHelp);
 try {
   await program.parseAsync(argv);
 } catch (error) {
-  stderr.write(`${describeFailure(error)}\n`);
+  stderr.write(`${json ? renderFailure(new CliFailure(describeFailure(error)), true) : describeFailure(error)}\n`);
   process.exit(1);
 }

@@ -7,6 +7,7 @@ import {
   integerParser,
   parseBoolean,
   parseOperatorToken,
+  parseTenant,
   parseTokenSource,
   parseTrustedProxies,
   parseUrl,
@@ -59,6 +60,15 @@ export const SERVICE_SETTINGS = Object.freeze({
     parse: parseUrl,
     unset: '`console_url` of `dev.json`',
     description: "Where the operator's commands find the operator's API. Needs `GRANTD_OPERATOR_TOKEN` with it.",
+  }),
+  tenant: optional({
+    ...plain,
+    name: 'GRANTD_TENANT',
+    roles: ['cli'],
+    form: 'id of a tenant',
+    parse: parseTenant,
+    unset: 'none: `--tenant` has to be given',
+    description: "The tenant of the operator's commands that take `--tenant`, where they are called without it.",
   }),
   plans: optional({
     name: 'GRANTD_PLANS',
