@@ -50,17 +50,25 @@ async function openLog(level: LogLevel): Promise<Log> {
   return createLog({ level, pretty: stderr.isTTY });
 }
 
+/** npm tells on which Node it runs: where that is another one, it is the machine's. */
+function otherNodeOf({ npm_config_user_agent: agent = '' }: NodeJS.ProcessEnv): string | undefined {
+  const version = /\bnode\/v(\d+\.\d+\.\d+)\b/.exec(agent)?.[1];
+  return version === process.versions.node ? undefined : version;
+}
+
 program
   .command('dev')
   .description('serve everything from one process, on an embedded store')
   .option('--shards <number>', `shards in this process, 1 to ${SHARDS_MAX}`, parseShards, SHARDS_DEFAULT)
   .action(async ({ shards }: { shards: number }) => {
     const config = readConfig('dev', env);
-    const [{ startDev }, log] = await Promise.all([import('./roles/dev.ts'), openLog(config.logLevel)]);
+    // A person who starts it reads the banner; what is said beyond that is what goes wrong.
+    const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
+    const [{ startDev }, log] = await Promise.all([import('./roles/dev.ts'), openLog(logLevel)]);
     await runRole(log, (signal) =>
       startDev(
         { ...ports, log, print: (text) => stdout.write(text) },
-        { config, shards, version: packageFile.version, terminal: stdout.isTTY },
+        { config, shards, version: packageFile.version, terminal: stdout.isTTY, machineNode: otherNodeOf(env) },
         signal,
       ),
     );

@@ -117,7 +117,8 @@ export const SERVICE_SETTINGS = Object.freeze({
     form: LOG_LEVELS.join(', '),
     parse: choiceParser(LOG_LEVELS),
     default: 'info',
-    description: 'What is logged on standard error. One line per request only at `debug`.',
+    description:
+      'What is logged on standard error. One line per request only at `debug`. Where it is not set, `grantd dev` on a terminal logs from `warn` on.',
   }),
   drainSeconds: row({
     ...plain,
