@@ -218,6 +218,14 @@ describe('a start', () => {
     await start();
   });
 
+  it('says in one line that npm runs on another Node', async () => {
+    const grantd = await start({ environment: { npm_config_user_agent: 'npm/11.0.0 node/v20.20.2 linux x64' } });
+    const lines = grantd.stdout.split('\n').filter((line) => line.includes('20.20.2'));
+    assert.deepEqual(lines, [
+      `  Node       ${process.versions.node}, of node_modules (this machine's own, 20.20.2, only runs npm)`,
+    ]);
+  });
+
   it('with GRANTD_DEMO=false makes no tenant and keeps no key, but tells the addresses and the token', async () => {
     const grantd = await start({ environment: { GRANTD_DEMO: 'false' } });
     const facts = readDevFacts(directory);
