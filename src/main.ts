@@ -4,11 +4,14 @@
 import { Command, InvalidArgumentError } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { registerCliCommands } from './cli/commands.ts';
-import { readConfig } from './config/read-config.ts';
+import { CliFailure, EXIT, renderFailure } from './cli/failures.ts';
+import { ConfigError, readConfig } from './config/read-config.ts';
 import { renderSettingsHelp } from './config/render-settings.ts';
 import type { Role } from './config/setting.ts';
+import type { CliConfig } from './config/settings.ts';
 import { describeFailure, endOnSignals, runRole, runTask } from './roles/life-cycle.ts';
 import { resolveOperatorTarget } from './roles/operator-target.ts';
+import { StartError } from './roles/start-error.ts';
 import { systemClock, systemRandom } from './roles/system.ts';
 import type { Log } from './telemetry/log.ts';
 import type { LogLevel } from './telemetry/log-levels.ts';
@@ -47,17 +50,25 @@ async function openLog(level: LogLevel): Promise<Log> {
   return createLog({ level, pretty: stderr.isTTY });
 }
 
+/** npm tells on which Node it runs: where that is another one, it is the machine's. */
+function otherNodeOf({ npm_config_user_agent: agent = '' }: NodeJS.ProcessEnv): string | undefined {
+  const version = /\bnode\/v(\d+\.\d+\.\d+)\b/.exec(agent)?.[1];
+  return version === process.versions.node ? undefined : version;
+}
+
 program
   .command('dev')
   .description('serve everything from one process, on an embedded store')
   .option('--shards <number>', `shards in this process, 1 to ${SHARDS_MAX}`, parseShards, SHARDS_DEFAULT)
   .action(async ({ shards }: { shards: number }) => {
     const config = readConfig('dev', env);
-    const [{ startDev }, log] = await Promise.all([import('./roles/dev.ts'), openLog(config.logLevel)]);
+    // A person who starts it reads the banner; what is said beyond that is what goes wrong.
+    const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
+    const [{ startDev }, log] = await Promise.all([import('./roles/dev.ts'), openLog(logLevel)]);
     await runRole(log, (signal) =>
       startDev(
         { ...ports, log, print: (text) => stdout.write(text) },
-        { config, shards, version: packageFile.version, terminal: stdout.isTTY },
+        { config, shards, version: packageFile.version, terminal: stdout.isTTY, machineNode: otherNodeOf(env) },
         signal,
       ),
     );
@@ -113,8 +124,24 @@ program
     );
   });
 
+/** Of the operator's commands: a wrong setting is wrong usage, a service that is not found is a failure. */
+function fromCliConfig<Value>(look: (config: CliConfig) => Value): Value {
+  try {
+    return look(readConfig('cli', env));
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CliFailure(error.message, EXIT.usage, { cause: error });
+    if (error instanceof StartError) throw new CliFailure(error.message, EXIT.failed, { cause: error });
+    throw error;
+  }
+}
+
+/** Everything after `--` is data. */
+const options = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
+const json = options.includes('--json');
 registerCliCommands(program, {
-  resolveTarget: () => resolveOperatorTarget(readConfig('cli', env)),
+  resolveTarget: () => fromCliConfig(resolveOperatorTarget),
+  defaultTenant: () => fromCliConfig(({ tenant }) => tenant),
+  json,
   stdin,
   stdout,
   stderr,
@@ -131,6 +158,6 @@ program.commands.forEach(addSettingsHelp);
 try {
   await program.parseAsync(argv);
 } catch (error) {
-  stderr.write(`${describeFailure(error)}\n`);
+  stderr.write(`${json ? renderFailure(new CliFailure(describeFailure(error)), true) : describeFailure(error)}\n`);
   process.exit(1);
 }

@@ -1,6 +1,6 @@
 // `grantd changes`: the trail of a tenant, listed or followed.
 
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CliContext } from './cli-context.ts';
 import { addExamples, type ListOptions, printListing, TENANT_EXAMPLE, TENANT_OPTION } from './command-parts.ts';
 import { CliFailure, EXIT } from './failures.ts';
@@ -9,6 +9,7 @@ import { asRecord } from './json-view.ts';
 import { parseRows } from './listing.ts';
 import { path } from './operator-client.ts';
 import type { Column } from './render.ts';
+import { TIME_FORMS, timeParser } from './times.ts';
 
 const ROWS_DEFAULT = 100;
 /** What is shown of the past before the changes that follow. */
@@ -18,6 +19,7 @@ export interface ChangesOptions extends Omit<ListOptions, 'limit'> {
   readonly tenant: string;
   readonly limit?: number;
   readonly newestFirst?: boolean;
+  readonly oldestFirst?: boolean;
   readonly since?: string;
   readonly until?: string;
   readonly follow?: boolean;
@@ -31,17 +33,10 @@ const COLUMNS: readonly Column[] = [
   ['request', 'request_id'],
 ];
 
-/** What a person writes of a time (`2026-11-30`, `2026-11-30T12:00Z`), as the service takes it. */
-function parseTime(text: string): string {
-  const timeMs = Date.parse(text);
-  if (!Number.isFinite(timeMs))
-    throw new InvalidArgumentError('It must be a time: 2026-11-30 or 2026-11-30T12:00:00Z.');
-  return new Date(timeMs).toISOString();
-}
-
 function refuseTogether(options: ChangesOptions): void {
-  const ends = options.newestFirst ? '--newest-first' : '--until';
-  if (options.follow && (options.newestFirst || options.until !== undefined)) {
+  const { newestFirst, oldestFirst, until } = options;
+  if (options.follow && (newestFirst || oldestFirst || until !== undefined)) {
+    const ends = newestFirst ? '--newest-first' : oldestFirst ? '--oldest-first' : '--until';
     throw new CliFailure(
       `${ends} ends with what has happened, --follow waits for what will: pass one of them.`,
       EXIT.usage,
@@ -50,12 +45,16 @@ function refuseTogether(options: ChangesOptions): void {
 }
 
 export function registerChangesCommand(program: Command, context: CliContext): void {
+  const parseTime = timeParser(context.nowMs, 'the past');
   const command = program
     .command('changes')
-    .description('list what happened to a tenant, oldest first: what, when and by whom')
-    .requiredOption(...TENANT_OPTION)
-    .option('--newest-first', 'begin with what happened last')
-    .option('--since <time>', 'only what happened then or later', parseTime)
+    .description('list what happened to a tenant, newest first: what, when and by whom')
+    .option(...TENANT_OPTION)
+    .option('--oldest-first', 'begin with what happened first')
+    .addOption(
+      new Option('--newest-first', 'begin with what happened last; so it does anyway').conflicts('oldestFirst'),
+    )
+    .option('--since <time>', `only what happened then or later: ${TIME_FORMS}, back from now`, parseTime)
     .option('--until <time>', 'only what happened before', parseTime)
     .option('-f, --follow', 'the last changes, then every new one as it comes, until interrupted')
     .option(
@@ -67,16 +66,16 @@ export function registerChangesCommand(program: Command, context: CliContext): v
     .option('--json', 'print JSON; with --follow a line per change (NDJSON)');
   addExamples(
     command,
-    `changes --tenant ${TENANT_EXAMPLE} --newest-first`,
-    `changes --tenant ${TENANT_EXAMPLE} --since 2026-11-01 --until 2026-12-01 --limit 5000 --json`,
+    `changes --tenant ${TENANT_EXAMPLE} --since 1h`,
+    `changes --tenant ${TENANT_EXAMPLE} --oldest-first --since 2026-11-01 --until 2026-12-01 --limit 5000 --json`,
     `changes --tenant ${TENANT_EXAMPLE} --follow`,
     `changes --tenant ${TENANT_EXAMPLE} --follow --since 2026-11-01 --json >> acme.ndjson`,
   ).action(
     context.action(async (options: ChangesOptions) => {
       refuseTogether(options);
-      const { tenant, newestFirst, since, until } = options;
+      const { tenant, oldestFirst, since, until } = options;
       if (options.follow) return followChanges(context, { ...options, before: options.limit ?? ROWS_BEFORE_DEFAULT });
-      const query = { order: newestFirst ? 'desc' : undefined, since, until };
+      const query = { order: oldestFirst ? 'asc' : 'desc', since, until };
       const listing = { path: path`/tenants/${tenant}/changes`, name: 'changes', query, columns: COLUMNS };
       return printListing(context, listing, { ...options, limit: options.limit ?? ROWS_DEFAULT });
     }),

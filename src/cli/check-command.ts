@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { CliContext } from './cli-context.ts';
+import { TENANT_OPTION } from './command-parts.ts';
 import { CliFailure, EXIT } from './failures.ts';
 import { OBJECT_ARGUMENT, RELATION_ARGUMENT, SUBJECT_ARGUMENT } from './grants-commands.ts';
 import { path } from './operator-client.ts';
@@ -14,7 +15,7 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
     .argument(...SUBJECT_ARGUMENT)
     .argument(...RELATION_ARGUMENT)
     .argument(...OBJECT_ARGUMENT)
-    .requiredOption('--tenant <id>', 'the tenant, ten_…')
+    .option(...TENANT_OPTION)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

@@ -3,15 +3,23 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { CliFailure } from './failures.ts';
+import { CliFailure, renderFailure } from './failures.ts';
+import type { JsonRecord } from './json-view.ts';
 import { OperatorClient, type OperatorTarget } from './operator-client.ts';
+import { type Column, renderTable } from './render.ts';
 
 export interface CliDependencies {
   /** Where the operator's API is and with which token. Asked only once a command runs. */
   resolveTarget(): OperatorTarget | Promise<OperatorTarget>;
+  /** The tenant of commands that are called without `--tenant`. Throws a CliFailure where it is set wrong. */
+  readonly defaultTenant?: () => string | undefined;
+  /** Whether errors go to standard error as JSON. It is told beforehand: errors of usage come before options are known. */
+  readonly json?: boolean;
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** Without it: the time of this machine. */
+  readonly nowMs?: () => number;
   readonly fetch?: typeof fetch;
   /** Takes the exit code of a command that is done. Without it: that of this process. */
   readonly setExitCode?: (code: number) => void;
@@ -31,6 +39,11 @@ export interface CliContext {
   print(text: string): void;
   /** To standard error, with a line end. */
   note(text: string): void;
+  /** To standard error, for people or as JSON. */
+  reportFailure(failure: CliFailure): void;
+  /** A table: whole where a program reads it, cut to the width of a terminal where a person does. */
+  tableOf(records: readonly JsonRecord[], columns: readonly Column[]): string;
+  nowMs(): number;
   connect(): Promise<OperatorClient>;
   onInterrupt(listener: () => void): () => void;
   pause(delayMs: number, signal: AbortSignal): Promise<boolean>;
@@ -69,6 +82,7 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
   const note = (text: string): void => {
     stderr.write(`${text}\n`);
   };
+  const reportFailure = (failure: CliFailure): void => note(renderFailure(failure, dependencies.json === true));
   const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') note(`grantd: cannot write the output: ${error.message}`);
   };
@@ -80,6 +94,9 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
       stdout.write(`${text}\n`);
     },
     note,
+    reportFailure,
+    tableOf: (records, columns) => renderTable(records, columns, stdout.isTTY ? stdout.columns : undefined),
+    nowMs: dependencies.nowMs ?? Date.now,
     async connect() {
       const target = await dependencies.resolveTarget();
       return new OperatorClient(target, dependencies.fetch === undefined ? {} : { fetch: dependencies.fetch });
@@ -94,7 +111,7 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
           if (code !== undefined) setExitCode(code);
         } catch (error) {
           if (!(error instanceof CliFailure)) throw error;
-          note(`grantd: ${error.message}`);
+          reportFailure(error);
           setExitCode(error.exitCode);
         }
       };

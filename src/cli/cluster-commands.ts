@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { CliContext } from './cli-context.ts';
 import { EXIT } from './failures.ts';
 import { type JsonRecord, recordsOf } from './json-view.ts';
-import { type Column, formatCount, renderJson, renderTable } from './render.ts';
+import { type Column, formatCount, renderJson } from './render.ts';
 
 interface ClusterListing {
   readonly name: string;
@@ -127,7 +127,7 @@ export function registerClusterCommands(program: Command, context: CliContext): 
         context.action(async (options: { json?: boolean }) => {
           const client = await context.connect();
           const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), field);
-          context.print(options.json ? renderJson(records) : renderTable(records, columns));
+          context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
           if (!options.json && summary !== undefined) context.print(`\n${summary(records)}`);
           return EXIT.ok;
         }),

@@ -5,7 +5,7 @@ import type { CliContext } from './cli-context.ts';
 import { EXIT } from './failures.ts';
 import type { JsonRecord } from './json-view.ts';
 import { parseRows, ROWS_DEFAULT, readListing } from './listing.ts';
-import { type Column, renderJson, renderRecord, renderTable } from './render.ts';
+import { type Column, renderJson, renderRecord } from './render.ts';
 
 /** A tenant's id in examples. */
 export const TENANT_EXAMPLE = 'ten_01k8x0000000000000000000zz';
@@ -14,6 +14,7 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
+/** Of commands that take TENANT_OPTION; `registerCliCommands` refuses to run one that has none. */
 export interface TenantOption extends JsonOption {
   readonly tenant: string;
 }
@@ -24,7 +25,7 @@ export interface ListOptions extends JsonOption {
 }
 
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
-export const TENANT_OPTION = ['--tenant <id>', 'the tenant, ten_…'] as const;
+export const TENANT_OPTION = ['--tenant <id>', 'the tenant, ten_… (default: GRANTD_TENANT)'] as const;
 export const YES_OPTION = ['--yes', 'do not ask'] as const;
 
 export function addListOptions(command: Command): Command {
@@ -62,7 +63,7 @@ export async function printListing(
     rows: options.limit,
     cursor: options.cursor,
   });
-  context.print(options.json ? renderJson(items) : renderTable(items.map(rowOf(listing.columns)), listing.columns));
+  context.print(options.json ? renderJson(items) : context.tableOf(items.map(rowOf(listing.columns)), listing.columns));
   if (nextCursor !== undefined) context.note(`There are more: --cursor ${nextCursor}`);
   return EXIT.ok;
 }

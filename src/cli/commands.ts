@@ -7,7 +7,7 @@ import { type CliDependencies, createCliContext } from './cli-context.ts';
 import { registerClusterCommands } from './cluster-commands.ts';
 import { registerCompletionCommand } from './completion-command.ts';
 import { registerExportCommand } from './export-command.ts';
-import { EXIT } from './failures.ts';
+import { CliFailure, EXIT, renderFailure } from './failures.ts';
 import { registerGrantsCommands } from './grants-commands.ts';
 import { registerImportCommand } from './import-command.ts';
 import { registerKeysCommands } from './keys-commands.ts';
@@ -15,16 +15,42 @@ import { registerSecretsCommand } from './secrets-command.ts';
 import { registerTenantsCommands } from './tenants-commands.ts';
 import { registerUsageCommand } from './usage-command.ts';
 
-/** Help asked for ends with 0, wrong usage with 2: 1 is for commands that ran and failed. */
-function exitOnUsage(command: Command, exit: (code: number) => never): void {
-  command.exitOverride((error: CommanderError) => exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
-  for (const child of command.commands) exitOnUsage(child, exit);
+/** Of the whole program. Help asked for ends with 0, wrong usage with 2: 1 is for commands that ran and failed. */
+function exitOnUsage(command: Command, dependencies: CliDependencies): void {
+  const { stderr, json = false } = dependencies;
+  const exit = dependencies.exit ?? ((code: number): never => process.exit(code));
+  // Programs get one line in place of the message and the help.
+  if (json) command.configureOutput({ writeErr: () => {} });
+  command.exitOverride(({ exitCode, code, message }: CommanderError) => {
+    if (exitCode === 0) exit(EXIT.ok);
+    if (json) {
+      const what = code === 'commander.help' ? 'A command is missing; --help lists them.' : message;
+      stderr.write(`${renderFailure(new CliFailure(what.replace(/^error: /, ''), EXIT.usage), true)}\n`);
+    }
+    exit(EXIT.usage);
+  });
+  for (const child of command.commands) exitOnUsage(child, dependencies);
+}
+
+/** A command that takes a tenant and was given none gets that of the settings, or is refused before it runs. */
+function fillTenant(program: Command, defaultTenant: () => string | undefined): void {
+  program.hook('preAction', (_program, command) => {
+    const takesTenant = command.options.some((option) => option.attributeName() === 'tenant');
+    if (!takesTenant || command.getOptionValue('tenant') !== undefined) return;
+    try {
+      const tenant = defaultTenant();
+      if (tenant === undefined)
+        command.error("error: the tenant is missing: pass '--tenant <id>' or set GRANTD_TENANT");
+      command.setOptionValueWithSource('tenant', tenant, 'env');
+    } catch (error) {
+      if (!(error instanceof CliFailure)) throw error;
+      command.error(`error: ${error.message}`);
+    }
+  });
 }
 
 export function registerCliCommands(program: Command, dependencies: CliDependencies): void {
   const context = createCliContext(dependencies);
-  const exit = dependencies.exit ?? ((code: number): never => process.exit(code));
-  const present = new Set(program.commands);
   registerTenantsCommands(program, context);
   registerKeysCommands(program, context);
   registerGrantsCommands(program, context);
@@ -36,5 +62,6 @@ export function registerCliCommands(program: Command, dependencies: CliDependenc
   registerClusterCommands(program, context);
   registerSecretsCommand(program, context);
   registerCompletionCommand(program, context);
-  for (const command of program.commands) if (!present.has(command)) exitOnUsage(command, exit);
+  fillTenant(program, dependencies.defaultTenant ?? (() => undefined));
+  exitOnUsage(program, dependencies);
 }

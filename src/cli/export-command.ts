@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
 import type { CliContext } from './cli-context.ts';
+import { TENANT_OPTION } from './command-parts.ts';
 import { ConnectionFailure, EXIT, reasonOf } from './failures.ts';
 import { type OperatorClient, path } from './operator-client.ts';
 import { formatCount } from './render.ts';
@@ -83,7 +84,7 @@ export function registerExportCommand(program: Command, context: CliContext): vo
   program
     .command('export')
     .description('write every grant of a tenant to standard output, in ascending order')
-    .requiredOption('--tenant <id>', 'the tenant, ten_…')
+    .option(...TENANT_OPTION)
     .addOption(
       new Option('--format <format>', 'tsv: subject, relation, object; ndjson: whole grants')
         .choices(['tsv', 'ndjson'])

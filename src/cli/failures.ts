@@ -33,6 +33,11 @@ export const UNREACHABLE_HINT = 'Does the service run there? GRANTD_OPERATOR_URL
 export class CliFailure extends Error {
   readonly exitCode: number;
 
+  /** What `--json` says of it beside the message and the exit code. */
+  get facts(): Readonly<Record<string, unknown>> {
+    return {};
+  }
+
   constructor(message: string, exitCode: number = EXIT.failed, options?: ErrorOptions) {
     super(message, options);
     this.name = 'CliFailure';
@@ -43,6 +48,9 @@ export class CliFailure extends Error {
 /** The operator's API answered with an error. */
 export class ProblemFailure extends CliFailure {
   readonly status: number;
+  readonly #title: string;
+  readonly #detail: string;
+  readonly #requestId: string;
   /** The last part of the problem's type: the code of the error catalogue. */
   readonly code: string;
   /** As the answer asks for; undefined where it does not. */
@@ -64,11 +72,30 @@ export class ProblemFailure extends CliFailure {
     this.status = problem.status;
     this.code = problem.code;
     this.retryAfterMs = retryAfterMs;
+    this.#title = problem.title;
+    this.#detail = problem.detail;
+    this.#requestId = problem.requestId;
+  }
+
+  override get facts(): Readonly<Record<string, unknown>> {
+    return {
+      message: `${this.#title}: ${this.#detail}`,
+      status: this.status,
+      code: this.code,
+      ...(this.#requestId === '' ? {} : { request_id: this.#requestId }),
+      ...(Object.hasOwn(HINTS, this.code) ? { hint: HINTS[this.code] } : {}),
+    };
   }
 }
 
 /** No answer came, or it broke off. Whether the call was carried out is not known. */
 export class ConnectionFailure extends CliFailure {}
+
+/** As it goes to standard error: for people, or as one line of JSON for programs. */
+export function renderFailure(failure: CliFailure, json: boolean): string {
+  if (!json) return `grantd: ${failure.message}`;
+  return JSON.stringify({ error: { message: failure.message, exit_code: failure.exitCode, ...failure.facts } });
+}
 
 /** The innermost cause names the system's reason (`connect ECONNREFUSED …`). */
 export function reasonOf(error: unknown): string {

@@ -17,7 +17,7 @@ import {
 import { EXIT } from './failures.ts';
 import { recordsOf } from './json-view.ts';
 import { path } from './operator-client.ts';
-import { renderJson, renderTable } from './render.ts';
+import { renderJson } from './render.ts';
 
 export const SUBJECT_ARGUMENT = ['<subject>', 'namespace:external_id'] as const;
 export const RELATION_ARGUMENT = [
@@ -34,7 +34,7 @@ function registerGrants(program: Command, context: CliContext): void {
     .command('list')
     .description('list the grants of one subject')
     .argument(...SUBJECT_ARGUMENT)
-    .requiredOption(...TENANT_OPTION);
+    .option(...TENANT_OPTION);
   addExamples(addListOptions(list), `grants list user:ann --tenant ${TENANT_EXAMPLE}`).action(
     context.action((subject: string, options: TenantOption & ListOptions) =>
       printListing(
@@ -61,7 +61,7 @@ function registerGrants(program: Command, context: CliContext): void {
     .argument(...SUBJECT_ARGUMENT)
     .argument(...RELATION_ARGUMENT)
     .argument(...OBJECT_ARGUMENT)
-    .requiredOption(...TENANT_OPTION)
+    .option(...TENANT_OPTION)
     .option(...JSON_OPTION);
   addExamples(add, `grants add user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`).action(
     context.action(async (subject: string, relation: string, object: string, options: TenantOption) => {
@@ -82,7 +82,7 @@ function registerGrants(program: Command, context: CliContext): void {
     .argument(...SUBJECT_ARGUMENT)
     .argument(...RELATION_ARGUMENT)
     .argument(...OBJECT_ARGUMENT)
-    .requiredOption(...TENANT_OPTION);
+    .option(...TENANT_OPTION);
   addExamples(revoke, `grants revoke user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`).action(
     context.action(async (subject: string, relation: string, object: string, options: TenantOption) => {
       const client = await context.connect();
@@ -100,7 +100,7 @@ function registerListings(program: Command, context: CliContext): void {
     .description('list the objects on which a subject holds a relation')
     .argument(...SUBJECT_ARGUMENT)
     .argument(...RELATION_ARGUMENT)
-    .requiredOption(...TENANT_OPTION)
+    .option(...TENANT_OPTION)
     .option('--namespace <name>', 'only objects of this namespace');
   addExamples(
     addListOptions(objects),
@@ -125,7 +125,7 @@ function registerListings(program: Command, context: CliContext): void {
   const subjects = program
     .command('subjects')
     .description('list every subject of a tenant that has a grant or ever had one')
-    .requiredOption(...TENANT_OPTION);
+    .option(...TENANT_OPTION);
   addExamples(addListOptions(subjects), `subjects --tenant ${TENANT_EXAMPLE} --limit 20`).action(
     context.action((options: TenantOption & ListOptions) =>
       printListing(
@@ -143,7 +143,7 @@ function registerNamespaces(program: Command, context: CliContext): void {
   const list = namespaces
     .command('list')
     .description('list the namespaces of a tenant')
-    .requiredOption(...TENANT_OPTION)
+    .option(...TENANT_OPTION)
     .option(...JSON_OPTION);
   addExamples(list, `namespaces list --tenant ${TENANT_EXAMPLE}`).action(
     context.action(async (options: TenantOption) => {
@@ -151,7 +151,7 @@ function registerNamespaces(program: Command, context: CliContext): void {
       const answer = await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}/namespaces` });
       const records = recordsOf(answer, 'namespaces');
       const columns = [['namespace', 'name'] as const, ['created', 'created_at'] as const];
-      context.print(options.json ? renderJson(records) : renderTable(records, columns));
+      context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
       return EXIT.ok;
     }),
   );
@@ -160,7 +160,7 @@ function registerNamespaces(program: Command, context: CliContext): void {
     .command('create')
     .description('make a namespace; one that is there stays as it is. Grants make theirs by themselves')
     .argument('<name>', 'a letter, then up to 63 letters, digits, "_", "." and "-"')
-    .requiredOption(...TENANT_OPTION)
+    .option(...TENANT_OPTION)
     .option(...JSON_OPTION);
   addExamples(create, `namespaces create doc --tenant ${TENANT_EXAMPLE}`).action(
     context.action(async (name: string, options: TenantOption) => {

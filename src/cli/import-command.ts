@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
 import type { CliContext } from './cli-context.ts';
+import { TENANT_OPTION } from './command-parts.ts';
 import { CliFailure, EXIT, reasonOf } from './failures.ts';
 import type { ImportFormat } from './import-lines.ts';
 import { createImportProgress } from './import-progress.ts';
@@ -97,8 +98,9 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
   );
   if (outcome.failure !== undefined) {
     const { failure } = outcome;
-    const message = failure instanceof CliFailure ? failure.message : `Cannot read ${file}: ${reasonOf(failure)}.`;
-    context.note(`grantd: ${message}`);
+    context.reportFailure(
+      failure instanceof CliFailure ? failure : new CliFailure(`Cannot read ${file}: ${reasonOf(failure)}.`),
+    );
   }
   if (!outcome.whole) {
     const what = interruption.signal.aborted ? 'Interrupted' : 'Broken off';
@@ -113,7 +115,7 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     .command('import')
     .description('create grants from a file, one per line; what is there already stays')
     .argument('<file>', 'a .tsv (subject, relation, object) or .ndjson file; - for standard input')
-    .requiredOption('--tenant <id>', 'the tenant, ten_…')
+    .option(...TENANT_OPTION)
     .addOption(
       new Option('--format <format>', 'of the file; without it, by its name, and tsv for -').choices(['tsv', 'ndjson']),
     )

@@ -18,6 +18,7 @@ import { confirm } from './confirmation.ts';
 import { EXIT } from './failures.ts';
 import { path } from './operator-client.ts';
 import type { Column } from './render.ts';
+import { TIME_FORMS, timeParser } from './times.ts';
 
 const KEY_EXAMPLE = 'key_01k8x0000000000000000000zz';
 
@@ -48,15 +49,20 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
   const create = keys
     .command('create')
     .description('make an API key; its text is shown this once and kept nowhere')
-    .requiredOption(...TENANT_OPTION)
+    .option(...TENANT_OPTION)
     .requiredOption('--scope <scope>', 'check:read, grant:write or admin; repeat it for several', addScopes)
     .option('--name <name>', 'what it is for')
-    .option('--expires-at <time>', 'when it ends, in UTC: 2030-01-31T12:00:00Z')
+    .option(
+      '--expires-at <time>',
+      `when it ends, in UTC: ${TIME_FORMS}, from now`,
+      timeParser(context.nowMs, 'the future'),
+    )
     .option(...JSON_OPTION);
   addExamples(
     create,
     `keys create --tenant ${TENANT_EXAMPLE} --scope check:read --name web`,
     `keys create --tenant ${TENANT_EXAMPLE} --scope check:read --scope grant:write --json`,
+    `keys create --tenant ${TENANT_EXAMPLE} --scope check:read --expires-at 90d`,
   ).action(
     context.action(async (options: CreateOptions) => {
       const client = await context.connect();
@@ -75,7 +81,7 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
   const list = keys
     .command('list')
     .description('list the live API keys of a tenant')
-    .requiredOption(...TENANT_OPTION);
+    .option(...TENANT_OPTION);
   addExamples(addListOptions(list), `keys list --tenant ${TENANT_EXAMPLE}`).action(
     context.action((options: TenantOption & ListOptions) =>
       printListing(context, { path: path`/tenants/${options.tenant}/keys`, name: 'keys', columns: COLUMNS }, options),
@@ -86,7 +92,7 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
     .command('revoke')
     .description('revoke an API key for good; requests that start afterwards are refused')
     .argument('<key_id>', 'key_…, of "grantd keys list"')
-    .requiredOption(...TENANT_OPTION)
+    .option(...TENANT_OPTION)
     .option(...YES_OPTION);
   addExamples(
     revoke,

@@ -36,15 +36,55 @@ const trimEnds = (text: string): string =>
     .map((line) => line.trimEnd())
     .join('\n');
 
-export function renderTable(records: readonly JsonRecord[], columns: readonly Column[]): string {
+const GAP = PLAIN.middle.length;
+/** A narrower column says nothing any more: the line is then longer than the terminal. */
+const COLUMN_WIDTH_MIN = 8;
+
+const ID = /^[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+/** What is kept whole as long as it can be: an id that is cut cannot be copied. */
+const KEPT: readonly (readonly RegExp[])[] = [[ID, TIME], [ID], []];
+
+/** The widths with which a line fits, taken from the widest columns alone; undefined where it fits as it is. */
+function fittingWidths(rows: readonly (readonly string[])[], width: number): number[] | undefined {
+  const columns = (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ''));
+  const natural = columns.map((cells) => cells.reduce((widest, cell) => Math.max(widest, [...cell].length), 0));
+  const room = width - GAP * (natural.length - 1);
+  const sum = (widths: readonly number[]): number => widths.reduce((total, each) => total + each, 0);
+  if (sum(natural) <= room) return undefined;
+  let widths = natural;
+  for (const kept of KEPT) {
+    const least = columns.map((cells, column) => {
+      const whole = cells.some((cell) => kept.some((form) => form.test(cell)));
+      return Math.min(natural[column] ?? 0, whole ? Number.POSITIVE_INFINITY : COLUMN_WIDTH_MIN);
+    });
+    widths = [...natural];
+    while (sum(widths) > room) {
+      // The widest that may still give.
+      const spare = widths.map((each, column) => (each > (least[column] ?? 0) ? each : 0));
+      const widest = Math.max(...spare);
+      if (widest === 0) break;
+      widths[spare.indexOf(widest)] = widest - 1;
+    }
+    if (sum(widths) <= room) break;
+  }
+  return widths;
+}
+
+/** `width`: of the terminal; longer cells end with `…` there. Without it nothing is cut. */
+export function renderTable(records: readonly JsonRecord[], columns: readonly Column[], width?: number): string {
+  const head = columns.map(([name]) => name.toUpperCase());
+  const rows = records.map((record) =>
+    columns.map(([, field]) => (typeof field === 'string' ? cellOf(record[field]) : field(record))),
+  );
+  const widths = width === undefined ? undefined : fittingWidths([head, ...rows], width);
   const table = new Table({
-    head: columns.map(([head]) => head.toUpperCase()),
+    head,
+    ...(widths === undefined ? {} : { colWidths: widths }),
     chars: PLAIN,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
   });
-  for (const record of records) {
-    table.push(columns.map(([, field]) => (typeof field === 'string' ? cellOf(record[field]) : field(record))));
-  }
+  table.push(...rows.map((row) => [...row]));
   return trimEnds(table.toString());
 }
 

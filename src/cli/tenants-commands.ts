@@ -79,7 +79,7 @@ function registerReads(tenants: Command, context: CliContext): void {
   const list = tenants
     .command('list')
     .description('list the tenants of the cluster')
-    .option('--name <text>', 'only those with this text in their name or id, in any case');
+    .option('--name <text>', 'only those with this text in their name or id (case-insensitive)');
   addExamples(
     addListOptions(list),
     'tenants list',

@@ -6,7 +6,7 @@ import { addExamples, JSON_OPTION, TENANT_EXAMPLE, TENANT_OPTION, type TenantOpt
 import { EXIT } from './failures.ts';
 import { asRecord, type JsonRecord, recordsOf } from './json-view.ts';
 import { path } from './operator-client.ts';
-import { type Column, formatCount, renderJson, renderTable } from './render.ts';
+import { type Column, formatCount, renderJson } from './render.ts';
 
 const BAR_LENGTH = 20;
 
@@ -29,7 +29,7 @@ function barOf(requests: number, most: number | undefined): string {
   return `${'#'.repeat(Math.round(Math.min(share, 1) * BAR_LENGTH)).padEnd(BAR_LENGTH)} ${Math.round(share * 100)} %`;
 }
 
-function render(usage: JsonRecord): string {
+function render(context: CliContext, usage: JsonRecord): string {
   const minutes = recordsOf(usage, 'minutes');
   if (minutes.length === 0) return 'No request in the last hour, as far as the service remembers.';
   const most = perMinute(usage.limit);
@@ -43,20 +43,20 @@ function render(usage: JsonRecord): string {
   const total = (field: string): string =>
     formatCount(minutes.reduce((sum, minute) => sum + countOf(minute, field), 0));
   const limit = most === undefined ? 'no limit' : `at most ${formatCount(most)} a minute by the plan`;
-  return `${renderTable(minutes, columns)}\n\n${total('requests')} requests, ${total('refused')} refused, ${total('checks')} checks; ${limit}`;
+  return `${context.tableOf(minutes, columns)}\n\n${total('requests')} requests, ${total('refused')} refused, ${total('checks')} checks; ${limit}`;
 }
 
 export function registerUsageCommand(program: Command, context: CliContext): void {
   const command = program
     .command('usage')
     .description('show the last hour of a tenant, minute by minute: requests, those refused, checks')
-    .requiredOption(...TENANT_OPTION)
+    .option(...TENANT_OPTION)
     .option(...JSON_OPTION);
   addExamples(command, `usage --tenant ${TENANT_EXAMPLE}`, `usage --tenant ${TENANT_EXAMPLE} --json`).action(
     context.action(async (options: TenantOption) => {
       const client = await context.connect();
       const usage = await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}/usage` });
-      context.print(options.json ? renderJson(usage) : render(usage));
+      context.print(options.json ? renderJson(usage) : render(context, usage));
       return EXIT.ok;
     }),
   );

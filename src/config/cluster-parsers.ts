@@ -1,8 +1,8 @@
 // The parsers of the settings that only a cluster has: where Cassandra and the shards are, and with which certificates.
 // As in parsers.ts, none repeats a text that may be a secret.
 
-import { BlockList, isIP } from 'node:net';
-import { splitAddress } from '../core/addresses.ts';
+import { isIP } from 'node:net';
+import { isLoopbackHost, splitAddress } from '../core/addresses.ts';
 import { parseAddress, quote } from './parsers.ts';
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
@@ -17,15 +17,9 @@ export function isWildcard(address: string): boolean {
   return WILDCARD_HOSTS.has(address.slice(0, address.lastIndexOf(':')));
 }
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8);
-LOOPBACK.addAddress('::1', 'ipv6');
-
 /** Whether an address is certain to be reached from this machine alone. Another spelling of one is not certain. */
 export function isLoopback(address: string): boolean {
-  const { host } = splitAddress(address);
-  const version = isIP(host);
-  return version === 0 ? host === 'localhost' : LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4');
+  return isLoopbackHost(splitAddress(address).host);
 }
 
 /** `host:port` that another machine can dial. */

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
+import { parseTenantId, type TenantId } from '../core/ids.ts';
 import {
   DEFAULT_PLAN_NAME,
   GRANTS_MAX_DEFAULT,
@@ -27,6 +28,14 @@ export function parseAddress(text: string): string {
     throw new WrongSetting(`must be host:port, like 127.0.0.1:8080 or [::1]:8080; it is ${quote(text)}`);
   }
   return text;
+}
+
+export function parseTenant(text: string): TenantId {
+  const tenantId = parseTenantId(text);
+  if (tenantId === undefined) {
+    throw new WrongSetting(`must be the id of a tenant, ten_ and 26 letters and digits; it is ${quote(text)}`);
+  }
+  return tenantId;
 }
 
 export function parseBoolean(text: string): boolean {

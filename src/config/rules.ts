@@ -104,6 +104,12 @@ export const RULES: readonly Rule[] = Object.freeze([
     holds: (values) => values.redisTlsCa === undefined || redisPart(values, 'tls') === true,
     problem: 'GRANTD_REDIS_TLS_CA needs a GRANTD_REDIS_URL with TLS, rediss://…',
   },
+  {
+    roles: ['cli'],
+    settings: ['operatorUrl', 'operatorToken'],
+    holds: (values) => values.operatorUrl === undefined || values.operatorToken !== undefined,
+    problem: 'GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN',
+  },
   oneOf(
     ['console'],
     ['operatorToken', 'operatorTokens'],

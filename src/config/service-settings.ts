@@ -7,6 +7,7 @@ import {
   integerParser,
   parseBoolean,
   parseOperatorToken,
+  parseTenant,
   parseTokenSource,
   parseTrustedProxies,
   parseUrl,
@@ -60,6 +61,15 @@ export const SERVICE_SETTINGS = Object.freeze({
     unset: '`console_url` of `dev.json`',
     description: "Where the operator's commands find the operator's API. Needs `GRANTD_OPERATOR_TOKEN` with it.",
   }),
+  tenant: optional({
+    ...plain,
+    name: 'GRANTD_TENANT',
+    roles: ['cli'],
+    form: 'id of a tenant',
+    parse: parseTenant,
+    unset: 'none: `--tenant` has to be given',
+    description: "The tenant of the operator's commands that take `--tenant`, where they are called without it.",
+  }),
   plans: optional({
     name: 'GRANTD_PLANS',
     roles: ['dev', 'front', 'shard', 'console'],
@@ -107,7 +117,8 @@ export const SERVICE_SETTINGS = Object.freeze({
     form: LOG_LEVELS.join(', '),
     parse: choiceParser(LOG_LEVELS),
     default: 'info',
-    description: 'What is logged on standard error. One line per request only at `debug`.',
+    description:
+      'What is logged on standard error. One line per request only at `debug`. Where it is not set, `grantd dev` on a terminal logs from `warn` on.',
   }),
   drainSeconds: row({
     ...plain,

@@ -25,6 +25,7 @@ import { exportOperations } from './export.ts';
 import { grantOperations } from './grants.ts';
 import { importOperations } from './import.ts';
 import { keyOperations } from './keys.ts';
+import type { LogInCode } from './log-in-code.ts';
 import { namespaceOperations } from './namespaces.ts';
 import type { Operation } from './operation.ts';
 import type { OperatorTokens } from './operator-tokens.ts';
@@ -46,6 +47,8 @@ export interface ConsoleDependencies {
   readonly metrics: Metrics;
   /** Without it, failed authentications are counted but not limited. */
   readonly failureLimiter?: FailureLimiter;
+  /** Without it the pages are entered with a token only. */
+  readonly logInCode?: LogInCode | undefined;
   /** Without it nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }

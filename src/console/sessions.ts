@@ -55,12 +55,20 @@ export class OperatorSessions {
 
   /** Undefined where nobody holds this token. */
   start(token: string): OperatorSession | undefined {
-    const operator = this.#tokens.identify(token);
+    return this.#start(this.#tokens.identify(token), hashOperatorToken(token));
+  }
+
+  /** The same for the token with this SHA-256. */
+  startBySha256(tokenSha256: string): OperatorSession | undefined {
+    return this.#start(this.#tokens.nameOf(tokenSha256), tokenSha256);
+  }
+
+  #start(operator: string | undefined, tokenSha256: string): OperatorSession | undefined {
     if (operator === undefined) return undefined;
     this.#forgetEnded();
     const session = { id: this.#secret(), operator, csrf: this.#secret(), notice: undefined };
     const nowMs = this.#clock.monotonicMs();
-    const entry = { session, tokenSha256: hashOperatorToken(token), startedMs: nowMs, usedMs: nowMs };
+    const entry = { session, tokenSha256, startedMs: nowMs, usedMs: nowMs };
     this.#entries.set(session.id, entry);
     for (const id of this.#entries.keys()) {
       if (this.#entries.size <= this.#sessionsMax) break;

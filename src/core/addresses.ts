@@ -1,6 +1,6 @@
 // Addresses: as settings give them, `host:port` with brackets around an IPv6 host; and as clients come from them.
 
-import { isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 /** Host and port of a well-formed `host:port`; the brackets of an IPv6 host go. */
 export function splitAddress(address: string): { readonly host: string; readonly port: number } {
@@ -11,6 +11,16 @@ export function splitAddress(address: string): { readonly host: string; readonly
 /** `http://host:port` without a slash at the end. */
 export function httpUrlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** Whether nobody but this machine has this host: an IP address, or `localhost`. */
+export function isLoopbackHost(host: string): boolean {
+  const version = isIP(host);
+  return version === 0 ? host === 'localhost' : LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** For everything that is no address: a header may claim anything, at any length. */

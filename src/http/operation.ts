@@ -6,6 +6,9 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { Scope } from '../core/scopes.ts';
 import type { RequestContext, TenantSession } from '../front/front.ts';
 
+/** Under which heading readers find an operation. */
+export type OperationTag = 'Checks' | 'Grants' | 'Namespaces' | 'Keys' | 'Description';
+
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** What the client sent, after the pipeline has checked that it is whole, within its bounds and well-formed. */
@@ -41,6 +44,7 @@ export interface Operation {
   readonly scope: Scope | undefined;
   /** Draws on the reserve of the calling key and not on the plan's window. */
   readonly reserve?: boolean;
+  readonly tag: OperationTag;
   readonly summary: string;
   readonly description: string;
   readonly body:

@@ -88,10 +88,12 @@ export const checkResultSchema = z.object({
   checked_at: timestamp('When it was decided.'),
 });
 
+export const bulkAnswerSchema = z.object({
+  authorized: z.boolean().meta({ description: 'Whether the relationship holds.' }),
+});
+
 export const bulkResultSchema = z.object({
-  results: z
-    .array(z.object({ authorized: z.boolean().meta({ description: 'Whether the relationship holds.' }) }))
-    .meta({ description: 'One per check, in the order of the request.' }),
+  results: z.array(bulkAnswerSchema).meta({ description: 'One per check, in the order of the request.' }),
   checked_at: timestamp('The one moment at which all were decided.'),
 });
 
@@ -158,12 +160,12 @@ const keyName = z
     maxLength: KEY_NAME_LENGTH_MAX,
   });
 
-const scope = z
+export const scopeSchema = z
   .enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` })
   .meta({ description: 'No scope implies another.' });
 
 const scopes = z
-  .array(scope, { error: 'must be a non-empty array of distinct scopes' })
+  .array(scopeSchema, { error: 'must be a non-empty array of distinct scopes' })
   .min(1, { error: 'must not be empty' })
   .refine((values) => new Set(values).size === values.length, { error: 'must not repeat a scope' })
   .meta({ uniqueItems: true });

@@ -1,5 +1,6 @@
 // What a start prints on standard output, once: where the service is, and three requests that work when pasted. The key
-// itself stands there only on a terminal; a file or a pipe keeps what it gets, so there the lines read it from dev.json.
+// itself and the link that logs in stand there only on a terminal; a file or a pipe keeps what it gets, so there the lines
+// read the key from dev.json.
 
 export interface BannerFacts {
   readonly version: string;
@@ -10,6 +11,10 @@ export interface BannerFacts {
   readonly devFilePath: string;
   readonly demo: { readonly tenantId: string; readonly key: string } | undefined;
   readonly terminal: boolean;
+  /** Logs in to the console, once; undefined where there is none. */
+  readonly logInLink: string | undefined;
+  /** The version of another Node that is this machine's own. */
+  readonly machineNode: string | undefined;
 }
 
 /** One word of a POSIX shell. */
@@ -19,51 +24,59 @@ export function quoteForShell(text: string): string {
 
 const TUPLE = JSON.stringify({ subject: 'user:ada', relation: 'viewer', object: 'document:plan' });
 
-function curlLines(facts: BannerFacts, key: string): string[] {
-  const secret = facts.terminal
+/** The key once, then requests that a terminal shows in two lines each. */
+function requestLines(facts: BannerFacts, key: string): string[] {
+  const shown = facts.terminal
     ? key
     : `$(sed -n 's/.*"key": "\\([^"]*\\)".*/\\1/p' ${quoteForShell(facts.devFilePath)})`;
-  const request = (path: string, body?: string): string =>
-    [
-      'curl -sS',
-      quoteForShell(`${facts.baseUrl}${path}`),
-      `-H "Authorization: Bearer ${secret}"`,
-      ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${body}'`]),
-    ].join(' ');
+  const request = (path: string): string =>
+    `curl -sS ${quoteForShell(`${facts.baseUrl}${path}`)} -H "Authorization: Bearer $KEY"`;
+  const withTuple = ` \\\n  -H 'Content-Type: application/json' -d '${TUPLE}'`;
   return [
-    request('/v1/grants', TUPLE),
-    request('/v1/check', TUPLE),
+    `KEY=${shown}`,
+    `${request('/v1/grants')}${withTuple}`,
+    `${request('/v1/check')}${withTuple}`,
     request('/v1/objects?subject=user:ada&relation=viewer'),
   ];
 }
 
+function consoleLine({ consoleUrl, devFilePath, logInLink }: BannerFacts): string {
+  if (logInLink === undefined) return `  Console    ${consoleUrl}/ (log in with operator_token of ${devFilePath})`;
+  return `  Console    ${logInLink}\n             (logs in once, within 10 minutes; later: ${consoleUrl}/ with operator_token of ${devFilePath})`;
+}
+
 export function renderBanner(facts: BannerFacts): string {
+  const { demo, machineNode } = facts;
   const lines = [
     '',
     `grantd ${facts.version} is ready`,
     '',
     `  API        ${facts.baseUrl}`,
-    `  Console    ${facts.consoleUrl}/ (log in with operator_token of ${facts.devFilePath})`,
+    consoleLine(facts),
     `  Operator   ${facts.consoleUrl}/operator/v1/`,
     `  Ops        ${facts.opsUrl}/readyz`,
   ];
-  const { demo } = facts;
+  if (machineNode !== undefined) {
+    lines.push(
+      `  Node       ${process.versions.node}, of node_modules (this machine's own, ${machineNode}, only runs npm)`,
+    );
+  }
   if (demo === undefined) {
     lines.push(
       '',
       'No demo tenant was made. Make a tenant and a key of it:',
       '',
-      'npm run grantd -- tenants create --help',
-      'npm run grantd -- keys create --help',
+      'bin/grantd tenants create --help',
+      'bin/grantd keys create --help',
     );
   } else {
     lines.push(
-      `  Demo key   ${facts.terminal ? `${demo.key} (kept in ${facts.devFilePath})` : `in ${facts.devFilePath}`}`,
       `  Tenant     ${demo.tenantId}`,
+      `  Key        ${facts.terminal ? 'below, kept' : 'kept'} in ${facts.devFilePath}`,
       '',
       'Create a grant, check it, list the objects:',
       '',
-      ...curlLines(facts, demo.key),
+      ...requestLines(facts, demo.key),
     );
   }
   return `${lines.join('\n')}\n\n`;

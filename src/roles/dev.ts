@@ -8,7 +8,8 @@ import { OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
 import { describeConfig } from '../config/read-config.ts';
 import { Secret } from '../config/secret.ts';
 import type { DevConfig } from '../config/settings.ts';
-import { splitAddress } from '../core/addresses.ts';
+import { createLogInCode } from '../console/log-in-code.ts';
+import { isLoopbackHost, splitAddress } from '../core/addresses.ts';
 import { type Clock, delay, type Random } from '../core/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
@@ -62,8 +63,10 @@ interface DevOptions {
   /** 1 to 16. */
   readonly shards: number;
   readonly version: string;
-  /** Whether the banner goes to a person: only then it shows the demo key. */
+  /** Whether the banner goes to a person: only then it shows the demo key, and a link that logs in to the console. */
   readonly terminal: boolean;
+  /** The version of another Node that is this machine's own. */
+  readonly machineNode: string | undefined;
 }
 
 const toBase64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
@@ -169,6 +172,7 @@ export async function startDev(
   const opened = await openStore(dependencies, config);
   parts.defer(() => opened.close());
   const store = tracing === undefined ? opened : traceStore(opened, { system: 'sqlite' });
+  signal.throwIfAborted();
   const meta = await openMeta(store, dependencies, config.slots);
 
   const nodes: (ShardNode | undefined)[] = [];
@@ -201,6 +205,7 @@ export async function startDev(
     await node.join();
     nodes[index] = node;
   }
+  signal.throwIfAborted();
   // Each claims its share of the slots among all that have joined.
   await Promise.all(nodes.map((node) => node?.start()));
 
@@ -231,8 +236,13 @@ export async function startDev(
     await http.close();
     await closeConsole();
   });
+  // A link is for the person who reads the banner, and for nobody but this machine.
+  const logInCode =
+    options.terminal && isLoopbackHost(splitAddress(config.consoleAddress).host)
+      ? createLogInCode({ clock, random }, { token: operatorToken.reveal() })
+      : undefined;
   const consoleServer = await openOperatorApi(
-    { operator: consoleFront.operator, ids, clock, random, log, metrics, tracing },
+    { operator: consoleFront.operator, ids, clock, random, log, metrics, tracing, logInCode },
     { ...config, operatorToken },
     { plans, errorsBase: config.errorsBase ?? `${baseUrl}/errors` },
   );
@@ -269,6 +279,8 @@ export async function startDev(
       devFilePath: resolve(devFilePath(config.dataDirectory)),
       demo,
       terminal: options.terminal,
+      logInLink: logInCode === undefined ? undefined : `${consoleServer.url}${logInCode.path}`,
+      machineNode: options.machineNode,
     }),
   );
   log.info({ url: baseUrl, ops: ops.url, console: consoleServer.url }, 'serving');

@@ -62,14 +62,18 @@ function superviseProcess(log: Log): Supervision {
   return { signal: stopping.signal, exitCode: () => exitCode };
 }
 
-/** Runs a role until a signal; ends the process with 0 after a clean stop, with 1 where it takes longer than `stopMsMax`. */
+/**
+ * Runs a role until a signal; ends the process with 0 after a clean stop, with 1 where it takes longer than `stopMsMax`, and
+ * with 130 where a person interrupted the start: what they asked for did not come to be.
+ */
 export async function runRole(
   log: Log,
   start: (signal: AbortSignal) => Promise<RunningRole>,
   options: { readonly stopMsMax?: number } = {},
 ): Promise<never> {
   const { stopMsMax = STOP_MS_MAX_DEFAULT } = options;
-  const { signal } = superviseProcess(log);
+  const { signal, exitCode } = superviseProcess(log);
+  let started = false;
   const stopAsked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   signal.addEventListener('abort', () => {
     setTimeout(() => {
@@ -79,6 +83,7 @@ export async function runRole(
   });
   try {
     const role = await start(signal);
+    started = !signal.aborted;
     await stopAsked;
     await role.stop();
   } catch (error) {
@@ -90,7 +95,7 @@ export async function runRole(
     }
   }
   log.info('stopped');
-  process.exit(0);
+  process.exit(!started && exitCode() === SIGNAL_EXIT_CODES.SIGINT ? exitCode() : 0);
 }
 
 /** Runs a task to its end; ends the process with the code it resolves to, or with that of the signal that ended it. */

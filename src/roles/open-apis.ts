@@ -2,6 +2,7 @@
 // know as a console.
 
 import type { ConsoleConfig, FrontConfig } from '../config/settings.ts';
+import type { LogInCode } from '../console/log-in-code.ts';
 import { type ConsoleServer, listenConsole } from '../console/server.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { IdFactory } from '../core/ids.ts';
@@ -52,7 +53,11 @@ export function openPublicApi(
 }
 
 export async function openOperatorApi(
-  dependencies: ApiDependencies & { readonly operator: OperatorApi; readonly random: Random },
+  dependencies: ApiDependencies & {
+    readonly operator: OperatorApi;
+    readonly random: Random;
+    readonly logInCode?: LogInCode | undefined;
+  },
   config: Pick<ConsoleConfig, 'consoleAddress' | 'operatorToken' | 'operatorTokens' | 'trustedProxies'>,
   options: { readonly plans: Plans; readonly errorsBase: string },
 ): Promise<ConsoleServer> {

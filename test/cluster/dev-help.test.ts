@@ -54,12 +54,30 @@ describe('the command line', () => {
     [['dev', '--shards', 'two'], /must be a number from 1 to 16/],
     [['dev', '--shard', '2'], /unknown option '--shard'/],
     [['serve'], /unknown command 'serve'/],
+    [['version'], /unknown command 'version'/],
+    [[], /^Usage: grantd/],
   ] as const) {
     it(`refuses: grantd ${args.join(' ')}`, () => {
       const run = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env: {}, timeout: 120_000 });
-      assert.notEqual(run.status, 0);
+      assert.equal(run.status, 2);
       assert.match(run.stderr, message);
       assert.equal(run.stdout, '');
+    });
+  }
+
+  for (const [environment, message] of [
+    [{ GRANTD_OPERATOR_TOKEN: 'short' }, /GRANTD_OPERATOR_TOKEN must be 32 to/],
+    [{ GRANTD_OPERATOR_URL: 'https://x' }, /GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN/],
+    [{ GRANTD_TENANT: 'acme' }, /GRANTD_TENANT must be the id of a tenant/],
+  ] as const) {
+    it(`takes ${Object.keys(environment)} that is wrong for wrong usage of an operator's command`, () => {
+      const run = spawnSync(process.execPath, [MAIN, 'subjects', '--json'], {
+        encoding: 'utf8',
+        env: environment,
+        timeout: 120_000,
+      });
+      assert.deepEqual([run.status, run.stdout], [2, '']);
+      assert.match(JSON.parse(run.stderr).error.message, message);
     });
   }
 

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { DevProcess, startDev, testEnvironment } from './support/dev-process.ts';
+import { DevProcess, readDevFacts, startDev, testEnvironment } from './support/dev-process.ts';
 
 describe('a start is refused', () => {
   let directory: string;
@@ -42,6 +42,9 @@ describe('a start is refused', () => {
     return grantd;
   };
 
+  // This very process; elsewhere than on Linux nobody can tell.
+  const holderName =
+    process.platform === 'linux' ? `${basename(process.execPath)} (pid ${process.pid})` : 'another process';
   for (const setting of ['GRANTD_HTTP_ADDRESS', 'GRANTD_OPS_ADDRESS', 'GRANTD_CONSOLE_ADDRESS', 'GRANTD_RPC_ADDRESS']) {
     it(`where the address of ${setting} is in use`, async (context) => {
       const holder = createServer();
@@ -52,11 +55,22 @@ describe('a start is refused', () => {
       const address = `127.0.0.1:${bound.port}`;
       assert.equal(
         await refusal({ [setting]: address }),
-        `grantd: The address ${address} is in use by another process. Set ${setting} to another one.`,
+        `grantd: The address ${address} is in use by ${holderName}. Set ${setting} to another one.`,
       );
       await start();
     });
   }
+
+  it('where grantd itself serves at the address, by that name', async () => {
+    const holder = await start();
+    const { base_url: baseUrl } = readDevFacts(join(directory, 'data'));
+    const message = await refusal({
+      GRANTD_HTTP_ADDRESS: new URL(baseUrl).host,
+      GRANTD_DATA_DIR: join(directory, 'another'),
+    });
+    const name = process.platform === 'linux' ? `grantd \\(pid ${holder.child.pid}\\)` : 'another process';
+    assert.match(message, new RegExp(`is in use by ${name}\\. Set GRANTD_HTTP_ADDRESS`));
+  });
 
   it('where another process holds the data directory, which goes on serving', async () => {
     const holder = await start();

@@ -24,6 +24,17 @@ const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan'
 
 const newDirectory = (): string => mkdtempSync(join(tmpdir(), 'grantd-dev-'));
 
+/** What the three requests of a banner are answered, each run by a shell as it stands there. */
+async function runRequests(banner: string): Promise<unknown[]> {
+  const lines = banner.replaceAll('\\\n', '').split('\n');
+  const [key = ''] = lines.filter((line) => line.startsWith('KEY='));
+  const requests = lines.filter((line) => line.startsWith('curl '));
+  assert.equal(requests.length, 3);
+  const answers: unknown[] = [];
+  for (const line of requests) answers.push(JSON.parse((await run('bash', ['-c', `${key}\n${line}`])).stdout));
+  return answers;
+}
+
 async function call(directory: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
   const { base_url: baseUrl, key } = readDevFacts(directory);
   const response = await fetch(`${baseUrl}${path}`, {
@@ -54,11 +65,7 @@ describe('a first start', () => {
   });
 
   it('prints three requests that work when pasted', async () => {
-    const lines = grantd.stdout.split('\n').filter((line) => line.startsWith('curl '));
-    assert.equal(lines.length, 3);
-    const answers: unknown[] = [];
-    for (const line of lines) answers.push(JSON.parse((await run('bash', ['-c', line])).stdout));
-    const [grant, check, listing] = answers;
+    const [grant, check, listing] = await runRequests(grantd.stdout);
     assert.deepEqual({ ...TUPLE, ...Object(grant) }, { ...Object(grant), ...TUPLE });
     assert.match(String(Object(grant).grant_id), /^grt_/);
     assert.equal(Object(check).authorized, true);
@@ -201,6 +208,24 @@ describe('a start', () => {
     await start();
   });
 
+  it('that a person interrupts before it serves ends with 130, and says nothing of serving', async () => {
+    const grantd = new Process(['dev'], testEnvironment(directory));
+    running.push(grantd);
+    await waitFor('the first line of the log', () => grantd.stderr.includes('"starting"') || grantd.hasEnded);
+    const ended = await grantd.stop('SIGINT');
+    assert.deepEqual([ended.code, ended.stdout], [130, ''], ended.stderr);
+    assert.doesNotMatch(ended.stderr, /"serving"/);
+    await start();
+  });
+
+  it('says in one line that npm runs on another Node', async () => {
+    const grantd = await start({ environment: { npm_config_user_agent: 'npm/11.0.0 node/v20.20.2 linux x64' } });
+    const lines = grantd.stdout.split('\n').filter((line) => line.includes('20.20.2'));
+    assert.deepEqual(lines, [
+      `  Node       ${process.versions.node}, of node_modules (this machine's own, 20.20.2, only runs npm)`,
+    ]);
+  });
+
   it('with GRANTD_DEMO=false makes no tenant and keeps no key, but tells the addresses and the token', async () => {
     const grantd = await start({ environment: { GRANTD_DEMO: 'false' } });
     const facts = readDevFacts(directory);
@@ -251,7 +276,7 @@ describe('a start', () => {
     assert.equal((await call(directory, '/v1/check', TUPLE)).status, 200);
   });
 
-  it('shows the key on a terminal', async (context) => {
+  it('shows the banner alone on a terminal, with the key once and a link that logs in once', async (context) => {
     if (spawnSync('script', ['--version']).status !== 0) {
       context.skip('NOT TESTED: there is no `script` here to make a terminal with');
       assert.equal(process.env.CI, undefined, 'where CI is set, the terminal has to be tested');
@@ -273,13 +298,20 @@ describe('a start', () => {
     try {
       await waitFor('the banner', () => text().includes('/v1/objects'), 60_000);
       const { key } = readDevFacts(join(directory, 'data'));
-      assert.ok(text().includes(`Demo key   ${key}`));
-      for (const line of text()
-        .split('\n')
-        .filter((each) => each.startsWith('curl '))) {
-        const answer = JSON.parse((await run('bash', ['-c', line])).stdout);
-        assert.ok('grant_id' in answer || answer.authorized === true || answer.objects.length === 1, line);
-      }
+      await waitFor('the end of the banner', () => /\/v1\/objects[^\n]*\n\n/.test(text()));
+      const { console_url: consoleUrl } = readDevFacts(join(directory, 'data'));
+      assert.equal(text().split(key).length, 2);
+      assert.doesNotMatch(text(), /"level"|INFO|settings|serving/);
+      const [grant, check, listing] = await runRequests(text());
+      assert.match(String(Object(grant).grant_id), /^grt_/);
+      assert.equal(Object(check).authorized, true);
+      assert.equal(Object(listing).objects.length, 1);
+      const code = /^ {2}Console {4}\S+\/console\/log-in#code=([\w-]{43})$/m.exec(text())?.[1] ?? '';
+      const logIn = async (): Promise<number> => {
+        const body = new URLSearchParams({ code });
+        return (await fetch(`${consoleUrl}/console/log-in`, { method: 'POST', body, redirect: 'manual' })).status;
+      };
+      assert.deepEqual([await logIn(), await logIn()], [303, 401]);
     } finally {
       terminal.kill('SIGTERM');
       await closed;

@@ -280,6 +280,35 @@ describe('the comparison with the published interface', () => {
       assert.deepEqual(findBreakingChanges(copyOf(), changed), []);
     });
   }
+  describe('of types of errors by their codes', () => {
+    const typeOf = (root: Node): Node => nodeAt(root, ...schemas, 'Problem', 'properties', 'type');
+    const opened = (): Node => {
+      const root = copyOf();
+      const type = typeOf(root);
+      const codes = listAt(type, 'enum').map((uri) => String(uri).replace('/errors/', ''));
+      delete type.enum;
+      type['x-error-codes'] = codes;
+      return root;
+    };
+    it('lets through an enum that becomes an open string with all of them named', () => {
+      assert.deepEqual(findBreakingChanges(copyOf(), opened()), []);
+    });
+    it('refuses one that names no longer all of them, before and after', () => {
+      const less = opened();
+      listAt(typeOf(less), 'x-error-codes').shift();
+      assert.notDeepEqual(findBreakingChanges(copyOf(), less), []);
+      assert.notDeepEqual(findBreakingChanges(opened(), less), []);
+    });
+    it('refuses an open string that is closed', () => {
+      assert.notDeepEqual(findBreakingChanges(opened(), copyOf()), []);
+    });
+    it('lets through a new one', () => {
+      const more = opened();
+      listAt(typeOf(more), 'x-error-codes').push('new-one');
+      assert.deepEqual(findBreakingChanges(opened(), more), []);
+    });
+  });
+
   it('names the place of each difference', () => {
     const changed = copyOf();
     delete nodeAt(changed, ...schemas, 'CheckResult', 'properties').checked_at;

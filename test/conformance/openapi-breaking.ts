@@ -12,6 +12,9 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 const same = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);
 
+/** The codes with which the type of a problem ends; new ones may come. */
+const ERROR_CODES = 'x-error-codes';
+
 class Comparison {
   readonly #before: Json;
   readonly #after: Json;
@@ -125,6 +128,10 @@ class Comparison {
 
   /** A value that is gone cannot be sent any more, nor matched any more in an answer (the types of errors). */
   #enum(was: Json, is: Json, direction: Direction, where: string): void {
+    if (direction === 'response' && (was[ERROR_CODES] !== undefined || is[ERROR_CODES] !== undefined)) {
+      this.#errorCodes(was, is, where);
+      return;
+    }
     const now = listOf(is.enum);
     if (was.enum === undefined) {
       if (is.enum !== undefined && direction === 'request') this.changes.push(`${where}: limited to an enum now`);
@@ -132,6 +139,17 @@ class Comparison {
     }
     for (const value of listOf(was.enum)) {
       if (!now.some((each) => same(each, value))) this.changes.push(`${where}: value ${JSON.stringify(value)} removed`);
+    }
+  }
+
+  /** An open string that names the types by their codes takes the place of an enum of addresses, and not the other way. */
+  #errorCodes(was: Json, is: Json, where: string): void {
+    if (is[ERROR_CODES] === undefined) this.changes.push(`${where}: limited to an enum now`);
+    const codesOf = (schema: Json): readonly string[] =>
+      listOf(schema[ERROR_CODES] ?? schema.enum).map((each) => String(each).replace(/^.*\//, ''));
+    const now = codesOf(is);
+    for (const code of codesOf(was)) {
+      if (!now.includes(code)) this.changes.push(`${where}: error code "${code}" removed`);
     }
   }
 

@@ -16,6 +16,10 @@ export interface CliRunOptions {
   readonly stdin?: string | Readable;
   /** Whether standard input and standard error are a terminal. */
   readonly terminal?: boolean;
+  /** Of a terminal to which standard output goes. */
+  readonly columns?: number;
+  readonly defaultTenant?: CliDependencies['defaultTenant'];
+  readonly nowMs?: () => number;
   readonly fetch?: typeof fetch;
   readonly onInterrupt?: CliDependencies['onInterrupt'];
   /** Told all that standard output has been given, as more comes. */
@@ -55,7 +59,11 @@ export async function runCli(args: readonly string[], options: CliRunOptions): P
   registerCliCommands(program, {
     resolveTarget: () => options.target,
     stdin: Object.assign(stdin, { isTTY }),
-    stdout: stdout.stream,
+    stdout: Object.assign(
+      stdout.stream,
+      options.columns === undefined ? {} : { isTTY: true, columns: options.columns },
+    ),
+    json: args.includes('--json'),
     stderr: Object.assign(stderr.stream, { isTTY }),
     setExitCode: (value) => {
       code = value;
@@ -68,6 +76,8 @@ export async function runCli(args: readonly string[], options: CliRunOptions): P
       await new Promise((resolve) => setImmediate(resolve));
       return !signal.aborted;
     },
+    ...(options.defaultTenant === undefined ? {} : { defaultTenant: options.defaultTenant }),
+    ...(options.nowMs === undefined ? {} : { nowMs: options.nowMs }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     ...(options.onInterrupt === undefined ? {} : { onInterrupt: options.onInterrupt }),
   });

@@ -1,5 +1,6 @@
 // A console on a free port over an operator's front in memory, for tests.
 
+import type { LogInCode } from '../../src/console/log-in-code.ts';
 import { createOperatorTokens, hashOperatorToken } from '../../src/console/operator-tokens.ts';
 import { type ConsoleServer, listenConsole } from '../../src/console/server.ts';
 import type { Clock, Random } from '../../src/core/clock.ts';
@@ -26,8 +27,9 @@ export async function startConsole(overrides: {
   readonly trustedProxies?: readonly string[];
   readonly connectionsMax?: number;
   readonly stallTimeoutMs?: number;
+  readonly logInCode?: LogInCode;
 }): Promise<ConsoleService> {
-  const { clock, random, failureLimiter, trustedProxies = [], connectionsMax, stallTimeoutMs } = overrides;
+  const { clock, random, failureLimiter, trustedProxies = [], connectionsMax, stallTimeoutMs, logInCode } = overrides;
   const operator = new FakeOperator(clock, random);
   const metrics = createMetrics();
   const server = await listenConsole(
@@ -42,6 +44,7 @@ export async function startConsole(overrides: {
       random,
       log: createLog({ level: 'silent', pretty: false }),
       metrics,
+      logInCode,
       ...(failureLimiter === undefined ? {} : { failureLimiter }),
     },
     {

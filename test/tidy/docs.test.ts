@@ -43,6 +43,16 @@ describe('the docs', () => {
     assert.deepEqual(found, []);
   });
 
+  it('call the command line without npm, which writes lines of its own to standard output', () => {
+    const found = pages.filter(
+      ({ path, text }) => path !== 'CHANGELOG.md' && /\bnpm run (?:-s |--silent )?grantd -- /.test(text),
+    );
+    assert.deepEqual(
+      found.map(({ path }) => path),
+      [],
+    );
+  });
+
   it('link to files and headings that exist', () => {
     const found = pages.flatMap(({ path, text }) =>
       [...withoutCode(text).matchAll(/\[[^\]]*\]\((?<target>[^)\s]+)\)/g)].flatMap(({ groups }) => {

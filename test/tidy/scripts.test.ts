@@ -65,6 +65,10 @@ describe('the npm scripts', () => {
     assert.equal(scripts.postinstall ?? scripts.preinstall ?? scripts.prepare, undefined);
   });
 
+  it('come without warnings of npm about a Node that only runs npm', () => {
+    assert.match(readText('.npmrc'), /^loglevel=error$/m);
+  });
+
   it('run on the exact Node that is pinned', () => {
     const versions: string[] = Object.values(packageFile.optionalDependencies);
     assert.ok(versions.every((version) => /^26\.\d+\.\d+$/.test(version)));

@@ -4,6 +4,7 @@
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { type Fields, type Refusal, refuse } from '../forms.ts';
+import type { LogInCode } from '../log-in-code.ts';
 import type { OperatorSession, OperatorSessions } from '../sessions.ts';
 import { formError, submit, textField } from './form-parts.ts';
 import { html } from './markup.ts';
@@ -23,19 +24,26 @@ export function createLogIn(dependencies: {
   readonly sessions: OperatorSessions;
   readonly failureLimiter: FailureLimiter | undefined;
   readonly metrics: Metrics;
+  /** Without it no link logs in. */
+  readonly logInCode?: LogInCode | undefined;
 }): LogIn {
-  const { sessions, failureLimiter, metrics } = dependencies;
+  const { sessions, failureLimiter, metrics, logInCode } = dependencies;
+  const startByCode = (code: string, address: string): OperatorSession | undefined => {
+    const tokenSha256 = logInCode?.redeem(code, address);
+    return tokenSha256 === undefined ? undefined : sessions.startBySha256(tokenSha256);
+  };
   return {
     attempt(address, form) {
       const token = form.text('token').trim();
-      const session = sessions.start(token);
+      const code = form.text('code');
+      const session = code === '' ? sessions.start(token) : startByCode(code, address);
       if (session !== undefined) return { kind: 'started', session };
       const refused = (field: string, message: string, status: number, retryAfterSeconds?: number): LogInOutcome => ({
         kind: 'refused',
         refusal: refuse(field, message, status),
         retryAfterSeconds,
       });
-      if (token === '') {
+      if (token === '' && code === '') {
         metrics.authenticationFailures.inc();
         return refused('token', 'An operator token is needed.', 401);
       }
@@ -47,6 +55,7 @@ export function createLogIn(dependencies: {
       }
       metrics.authenticationFailures.inc();
       failureLimiter?.record(address);
+      if (code !== '') return refused('token', 'This link has been used or is too old. Log in with the token.', 401);
       return refused('token', 'No operator holds this token.', 401);
     },
     targetOf(fields) {
@@ -76,8 +85,8 @@ export function showLogIn(fields: Fields, refusal: Refusal | undefined): Extract
           required: true,
           autocomplete: 'current-password',
           attributes: { autofocus: '' },
-          hint: html`The token itself, not its sum. With ${html`<code>grantd dev</code>`} it stands in
-            ${' '}<code>dev.json</code> of the data directory.`,
+          hint: html`The token itself, not its SHA-256. For ${html`<code>grantd dev</code>`} it is
+            ${' '}<code>operator_token</code> in <code>dev.json</code> of the data directory.`,
         },
         filled,
       )}

@@ -9,6 +9,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestOrigin } from '../client-address.ts';
 import { ClusterWatch } from '../cluster-watch.ts';
+import type { LogInCode } from '../log-in-code.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { OperatorSessions } from '../sessions.ts';
 import { loadAssets } from './assets.ts';
@@ -34,6 +35,7 @@ interface PagesDependencies {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly failureLimiter?: FailureLimiter;
+  readonly logInCode?: LogInCode | undefined;
 }
 
 interface PagesOptions {
@@ -44,7 +46,7 @@ interface PagesOptions {
 
 /** To be mounted below the prefix of the pages. */
 export function createPages(dependencies: PagesDependencies, options: PagesOptions): Router {
-  const { operator, clock, metrics, failureLimiter } = dependencies;
+  const { operator, clock, metrics, failureLimiter, logInCode } = dependencies;
   const sessions = new OperatorSessions(dependencies);
   const forPages = { operator, clock, plans: options.plans, watch: new ClusterWatch({ operator, clock }) };
   const pages = [
@@ -60,6 +62,6 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     ...checkPages(forPages),
     ...trailPages(forPages),
   ];
-  const logIn = createLogIn({ sessions, failureLimiter, metrics });
+  const logIn = createLogIn({ sessions, failureLimiter, metrics, logInCode });
   return createPageRouter({ ...dependencies, pages, logIn, sessions, assets: loadAssets() }, options);
 }

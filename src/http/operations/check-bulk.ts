@@ -24,6 +24,7 @@ export function createCheckBulk(outcomes: CheckOutcomes): Operation {
     method: 'POST',
     path: '/v1/check/bulk',
     scope: 'check:read',
+    tag: 'Checks',
     summary: 'Check up to 100 relationships',
     description:
       'One answer for the whole call at one moment. An error in one element refuses the call and names the element, as in `checks[3].subject`. Counts as one request.',

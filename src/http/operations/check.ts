@@ -14,6 +14,7 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
     method: 'POST',
     path: '/v1/check',
     scope: 'check:read',
+    tag: 'Checks',
     summary: 'Check one relationship',
     description:
       'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. What cannot be decided now is a 503, never a deny.',

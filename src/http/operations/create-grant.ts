@@ -16,6 +16,7 @@ export const createGrant: Operation = {
   method: 'POST',
   path: '/v1/grants',
   scope: 'grant:write',
+  tag: 'Grants',
   summary: 'Create a grant',
   description:
     'Idempotent. The namespaces of subject and object are created where they do not exist. Durable once answered.',

@@ -33,6 +33,7 @@ export function createCreateKey(clock: Pick<Clock, 'wallMs'>): Operation {
     method: 'POST',
     path: '/v1/keys',
     scope: 'admin',
+    tag: 'Keys',
     summary: 'Create an API key',
     description:
       'The key is shown once, in this answer. A key with the scope `admin` can make keys with any scope. Not idempotent: a repeated call makes another key.',

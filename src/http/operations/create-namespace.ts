@@ -14,6 +14,7 @@ export const createNamespace: Operation = {
   method: 'POST',
   path: '/v1/namespaces',
   scope: 'grant:write',
+  tag: 'Namespaces',
   summary: 'Create a namespace',
   description: 'Idempotent. Grants create the namespaces they name by themselves.',
   body: {

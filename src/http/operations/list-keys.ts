@@ -12,6 +12,7 @@ export const listKeys: Operation = {
   method: 'GET',
   path: '/v1/keys',
   scope: 'admin',
+  tag: 'Keys',
   summary: 'List the API keys',
   description: 'Keys that were not revoked, expired ones included, without the keys themselves.',
   body: undefined,

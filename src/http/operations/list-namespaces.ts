@@ -11,6 +11,7 @@ export const listNamespaces: Operation = {
   method: 'GET',
   path: '/v1/namespaces',
   scope: 'check:read',
+  tag: 'Namespaces',
   summary: 'List the namespaces',
   description: 'All namespaces of the tenant, created explicitly or by a grant.',
   body: undefined,

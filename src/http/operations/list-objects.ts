@@ -11,6 +11,7 @@ export const listObjects: Operation = {
   method: 'GET',
   path: '/v1/objects',
   scope: 'check:read',
+  tag: 'Grants',
   summary: 'List the objects on which a subject holds a relation',
   description:
     'Ascending by the bytes of the object. An object granted throughout the listing appears exactly once. A page may hold fewer than `limit` objects, or none, although `next_cursor` leads on: what one request looks at is bounded. A cursor is valid for the tenant and the query that it came from.',

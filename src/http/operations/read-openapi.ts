@@ -9,8 +9,9 @@ export function createReadOpenapi(readText: () => string): Operation {
     method: 'GET',
     path: '/openapi.json',
     scope: undefined,
+    tag: 'Description',
     summary: 'Read this description',
-    description: 'The OpenAPI description of the interface. Any valid key may read it.',
+    description: 'The OpenAPI description of the interface.',
     body: undefined,
     query: undefined,
     successes: [

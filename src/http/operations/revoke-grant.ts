@@ -13,6 +13,7 @@ export const revokeGrant: Operation = {
   method: 'DELETE',
   path: '/v1/grants',
   scope: 'grant:write',
+  tag: 'Grants',
   summary: 'Revoke a grant',
   description:
     'The body names the one tuple to remove; other relations between the same subject and object stay. Some proxies drop the body of a DELETE: the answer is then a 400 or a 415.',

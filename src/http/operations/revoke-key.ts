@@ -11,6 +11,7 @@ export const revokeKey: Operation = {
   path: '/v1/keys/{key_id}',
   scope: 'admin',
   reserve: true,
+  tag: 'Keys',
   summary: 'Revoke an API key',
   description:
     'A request that starts after the answer is refused everywhere. A key can revoke itself. It draws on a reserve of the calling key, 60 in 60 seconds, and not on the window of the plan.',

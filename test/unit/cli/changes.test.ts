@@ -54,17 +54,18 @@ const looks = (): number => {
 };
 
 describe('a listing', () => {
-  test('begins with the oldest, or with the newest', async () => {
+  test('begins with the newest, or with the oldest', async () => {
     const id = await createTenant(3);
-    const { stdout } = await grantd(['changes', '--tenant', id]);
+    const { stdout } = await grantd(['changes', '--tenant', id, '--oldest-first']);
     assert.match(stdout, /operator:alice +grant\.created +subject=user:ann relation=viewer object=doc:1 +req_/);
     assert.deepEqual(objectsOf(stdout), ['doc:1', 'doc:2', 'doc:3']);
-    const last = await grantd(['changes', '--tenant', id, '--newest-first', '--limit', '2']);
+    const last = await grantd(['changes', '--tenant', id, '--limit', '2']);
     assert.deepEqual(objectsOf(last.stdout), ['doc:3', 'doc:2']);
     const cursor = /--cursor (\S+)/.exec(last.stderr)?.[1] ?? '';
     const rest = await grantd(['changes', '--tenant', id, '--newest-first', '--cursor', cursor]);
     assert.deepEqual(objectsOf(rest.stdout), ['doc:1']);
-    assert.equal(JSON.parse((await grantd(['changes', '--tenant', id, '--json'])).stdout)[0].seq, 1);
+    assert.equal(JSON.parse((await grantd(['changes', '--tenant', id, '--json', '--oldest-first'])).stdout)[0].seq, 1);
+    assert.equal((await grantd(['changes', '--tenant', id, '--oldest-first', '--newest-first'])).code, 2);
   });
 
   test('is of a range of time where one is given', async () => {
@@ -73,6 +74,8 @@ describe('a listing', () => {
     assert.deepEqual(objectsOf(await list('--since', '2000-01-01', '--until', '2999-01-01T00:00Z')), ['doc:1']);
     assert.deepEqual(objectsOf(await list('--until', '2000-01-01')), []);
     assert.deepEqual(objectsOf(await list('--since', '2999-01-01')), []);
+    assert.deepEqual(objectsOf(await list('--since', '1h')), ['doc:1']);
+    assert.deepEqual(objectsOf(await list('--until', '1h')), []);
     assert.equal((await grantd(['changes', '--tenant', id, '--since', 'yesterday'])).code, 2);
     const reversed = await grantd(['changes', '--tenant', id, '--since', '2001-01-01', '--until', '2000-01-01']);
     assert.match(reversed.stderr, /invalid-request/);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { EXIT } from '../../../src/cli/failures.ts';
+import { CliFailure, EXIT } from '../../../src/cli/failures.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../src/roles/system.ts';
 import { type CliRun, type CliRunOptions, runCli } from '../../support/cli-run.ts';
@@ -106,6 +106,20 @@ describe('keys', () => {
     assert.match(again.stderr, /key-not-found.*grantd keys list/s);
   });
 
+  test('end at a day, at a time, or after a while', async () => {
+    const id = await createTenant();
+    const nowMs = () => Date.parse('2030-01-31T12:00:00Z');
+    for (const [text, expected] of [
+      ['2031-01-01', '2031-01-01T00:00:00.000Z'],
+      ['2031-01-01T06:30+02:00', '2031-01-01T04:30:00.000Z'],
+      ['90d', '2030-05-01T12:00:00.000Z'],
+    ] as const) {
+      const create = ['keys', 'create', '--tenant', id, '--scope', 'admin', '--expires-at', text, '--json'];
+      const made = await grantd(create, { nowMs });
+      assert.equal(JSON.parse(made.stdout).expires_at, expected, made.stderr);
+    }
+  });
+
   test('need a tenant and a scope', async () => {
     const bare = await grantd(['keys', 'create', '--tenant', NOBODY]);
     assert.equal(bare.code, 2);
@@ -174,7 +188,85 @@ test('a check answers with its exit code', async () => {
   assert.equal((await grantd(['check', 'user:ann', 'viewer'])).code, 2);
 });
 
+describe('the tenant', () => {
+  test('of a command that is given none is that of the settings', async () => {
+    const id = await createTenant();
+    const other = await createTenant();
+    const defaultTenant = () => id;
+    const grant = ['user:ann', 'viewer', 'doc:a'];
+    assert.equal((await grantd(['grants', 'add', ...grant], { defaultTenant })).code, 0);
+    assert.equal((await grantd(['check', ...grant], { defaultTenant })).code, 0);
+    assert.equal((await grantd(['check', ...grant, '--tenant', other], { defaultTenant })).code, 3);
+    assert.equal((await grantd(['export'], { defaultTenant })).stdout, 'user:ann\tviewer\tdoc:a\n');
+    assert.equal((await grantd(['tenants', 'list'], { defaultTenant })).code, 0);
+  });
+
+  test('that is missing, or set wrong, is wrong usage, and nothing is asked of the service', async () => {
+    const fetch = (): never => assert.fail('a request was sent');
+    const missing = await grantd(['grants', 'list', 'user:ann'], { fetch });
+    assert.equal(missing.code, 2);
+    assert.match(missing.stderr, /^error: the tenant is missing: pass '--tenant <id>' or set GRANTD_TENANT\n/);
+    const defaultTenant = (): never => {
+      throw new CliFailure('GRANTD_TENANT is wrong', EXIT.usage);
+    };
+    const wrong = await grantd(['grants', 'list', 'user:ann'], { fetch, defaultTenant });
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /GRANTD_TENANT is wrong/);
+  });
+});
+
+describe('on a terminal', () => {
+  test('a table is cut to its width, from the widest column; JSON and a pipe get everything', async () => {
+    const name = 'x'.repeat(220);
+    const id = await createTenant(name);
+    const lines = (await grantd(['tenants', 'list', '--name', id], { columns: 100 })).stdout.trimEnd().split('\n');
+    for (const line of lines) assert.ok([...line].length <= 100, line);
+    assert.match(lines[1] ?? '', new RegExp(`^${id} {2}x+… {2}free `));
+    assert.equal((lines[1] ?? '').length, 100, 'the width is used');
+    const narrow = (await grantd(['tenants', 'list', '--name', id], { columns: 80 })).stdout.split('\n')[1] ?? '';
+    assert.match(narrow, new RegExp(`^${id} {2}x+… .*…$`), 'an id is kept whole, and a time is cut before it');
+    assert.ok([...narrow].length <= 80);
+    assert.match((await grantd(['tenants', 'list', '--name', id])).stdout, new RegExp(name));
+    assert.match((await grantd(['tenants', 'list', '--name', id], { columns: 400 })).stdout, new RegExp(name));
+    assert.match((await grantd(['tenants', 'list', '--json'], { columns: 100 })).stdout, new RegExp(name));
+    assert.equal((await grantd(['tenants', 'list', '--name', id], { columns: 1 })).code, 0);
+  });
+});
+
 describe('failures', () => {
+  test('under --json are one line of JSON on standard error', async () => {
+    const errorOf = (run: CliRun) => {
+      assert.equal(run.stdout, '');
+      assert.equal(run.stderr.split('\n').length, 2, run.stderr);
+      return JSON.parse(run.stderr).error;
+    };
+    const { request_id, ...refused } = errorOf(await grantd(['tenants', 'show', NOBODY, '--json']));
+    assert.match(request_id, /^req_/);
+    assert.deepEqual(refused, {
+      message: `Tenant not found: ${refused.message.slice('Tenant not found: '.length)}`,
+      exit_code: 1,
+      status: 404,
+      code: 'tenant-not-found',
+      hint: '"grantd tenants list" shows the tenants that are there.',
+    });
+    const away = errorOf(await grantd(['plans', '--json'], { target: { url: 'http://127.0.0.1:1/', token: 't' } }));
+    assert.match(away.message, /No answer/);
+    for (const args of [
+      ['tenants'],
+      ['tenants', 'nonsense'],
+      ['nonsense'],
+      [],
+      ['tenants', 'list', '--limit', '0'],
+      ['export', '--foo'],
+      ['check', 'user:ann', 'viewer', 'doc:a'],
+    ]) {
+      const run = await grantd([...args, '--json']);
+      const usage = errorOf(run);
+      assert.deepEqual([run.code, usage.exit_code], [2, 2], args.join(' '));
+      assert.doesNotMatch(usage.message, /^error/);
+    }
+  });
+
   test('the service’s reason and request id go to standard error', async () => {
     const { code, stdout, stderr } = await grantd(['tenants', 'show', NOBODY]);
     assert.deepEqual([code, stdout], [1, '']);
@@ -239,7 +331,8 @@ describe('help', () => {
   });
 
   test('wrong usage exits with 2', async () => {
-    for (const args of [['tenants'], ['tenants', 'nonsense'], ['export'], ['tenants', 'list', '--limit', '0']]) {
+    const wrong = [[], ['nonsense'], ['--foo'], ['tenants'], ['tenants', 'nonsense'], ['export']];
+    for (const args of [...wrong, ['tenants', 'list', '--limit', '0']]) {
       assert.equal((await grantd(args)).code, 2, args.join(' '));
     }
   });

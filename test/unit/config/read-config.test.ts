@@ -83,7 +83,7 @@ describe('readConfig', () => {
   });
 
   it('reads for a role only what the role names', () => {
-    assert.deepEqual(Object.keys(readConfig('cli', {})), ['dataDirectory', 'operatorToken', 'operatorUrl']);
+    assert.deepEqual(Object.keys(readConfig('cli', {})), ['dataDirectory', 'operatorToken', 'operatorUrl', 'tenant']);
     assert.deepEqual(problemsOf({ GRANTD_SLOTS: 'many' }, 'cli'), []);
   });
 

@@ -98,6 +98,9 @@ describe("the target of the operator's commands", () => {
 
   it('says what to do where nothing names the service', () => {
     assert.throws(() => resolve({}), /There is no .*dev\.json\. Start the service with "npm start"/);
-    assert.throws(() => resolve({ GRANTD_OPERATOR_URL: 'https://x' }), /but not GRANTD_OPERATOR_TOKEN/);
+    assert.throws(
+      () => resolve({ GRANTD_OPERATOR_URL: 'https://x' }),
+      /GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN/,
+    );
   });
 });

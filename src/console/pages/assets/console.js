@@ -1,5 +1,5 @@
 // The console's own script: what a page does in the browser that no attribute of htmx says. A part that renews itself
-// rests while nobody sees it and says when it is out of date; a button copies the text beside it.
+// rests while nobody sees it and says when it is out of date; a button copies the text beside it; a log-in link logs in.
 
 (() => {
   const isLive = (element) => element instanceof Element && element.hasAttribute('data-live');
@@ -40,6 +40,22 @@
     const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
     if (button !== null) copy(button);
   });
+
+  // The code of a log-in link goes into the form, and out of the address: nobody finds it in the history.
+  function logInByLink() {
+    const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
+    if (code === undefined) return;
+    history.replaceState(null, '', location.pathname + location.search);
+    const form = document.querySelector('.log-in form');
+    if (form === null) return;
+    const field = document.createElement('input');
+    field.type = 'hidden';
+    field.name = 'code';
+    field.value = code;
+    form.append(field);
+    form.submit();
+  }
+  document.addEventListener('DOMContentLoaded', logInByLink);
 
   // What was refused comes first; else what was just made.
   function focusWhatMatters() {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { createLogInCode } from '../../../../src/console/log-in-code.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
@@ -44,6 +45,55 @@ beforeEach(async () => {
 async function makeTenant(name = 'Acme'): Promise<TenantId> {
   return (await service.operator.createTenant(context, { name, plan: 'free', operator: 'test' })).tenantId;
 }
+
+describe('a log-in link', () => {
+  const start = async (token: string) => {
+    const logInCode = createLogInCode({ clock: systemClock, random: systemRandom }, { token });
+    const trustedProxies = ['127.0.0.1'];
+    const linked = await startConsole({
+      clock: systemClock,
+      random: systemRandom,
+      failureLimiter,
+      trustedProxies,
+      logInCode,
+    });
+    return { linked, code: logInCode.path.split('#code=')[1] ?? '' };
+  };
+
+  it('logs in once; afterwards it is a failed log-in like any other', async (test) => {
+    const { linked, code } = await start(OPERATOR_TOKEN);
+    test.after(() => linked.close());
+    const first = new ConsoleVisitor(linked.url);
+    // A page in between is asked for without the code: it stands behind the `#`.
+    assert.equal((await first.get('/console/log-in')).status, 200);
+    assert.equal((await first.get(`/console/log-in?code=${code}`)).status, 200, 'in the query it does nothing');
+    const done = await first.post('/console/log-in', { token: '', code });
+    assert.deepEqual([done.status, done.headers.get('location')], [303, '/console/cluster']);
+    assert.match((await first.get('/console/cluster')).text, new RegExp(OPERATOR_NAME));
+    failures.length = 0;
+    const second = await new ConsoleVisitor(linked.url).post('/console/log-in', { token: '', code });
+    assert.equal(second.status, 401);
+    assert.match(second.text, /This link has been used or is too old/);
+    assert.ok(!second.text.includes(code));
+    assert.equal(failures.length, 1);
+  });
+
+  it('is for this machine only, also through a proxy of it', async (test) => {
+    const { linked, code } = await start(OPERATOR_TOKEN);
+    test.after(() => linked.close());
+    const far = new ConsoleVisitor(linked.url);
+    const headers = { 'X-Forwarded-For': '192.0.2.7' };
+    assert.equal((await far.post('/console/log-in', { code }, headers)).status, 401);
+    assert.equal((await far.post('/console/log-in', { code })).status, 303);
+  });
+
+  it('opens nothing where its token is not one that was given out, or where there is no link', async (test) => {
+    const { linked, code } = await start('a-token-that-nobody-was-given-out-0000000');
+    test.after(() => linked.close());
+    assert.equal((await new ConsoleVisitor(linked.url).post('/console/log-in', { code })).status, 401);
+    assert.equal((await new ConsoleVisitor(service.url).post('/console/log-in', { code })).status, 401);
+  });
+});
 
 describe('the log-in', () => {
   it('is where every page leads without a session, and back to that page', async () => {
