@@ -7,6 +7,7 @@ import { registerCliCommands } from './cli/commands.ts';
 import { readConfig } from './config/read-config.ts';
 import { renderSettingsHelp } from './config/render-settings.ts';
 import type { Role } from './config/setting.ts';
+import { fitHeap } from './roles/heap.ts';
 import { describeFailure, endOnSignals, runRole, runTask } from './roles/life-cycle.ts';
 import { resolveOperatorTarget } from './roles/operator-target.ts';
 import { systemClock, systemRandom } from './roles/system.ts';
@@ -53,6 +54,7 @@ program
   .option('--shards <number>', `shards in this process, 1 to ${SHARDS_MAX}`, parseShards, SHARDS_DEFAULT)
   .action(async ({ shards }: { shards: number }) => {
     const config = readConfig('dev', env);
+    fitHeap(process, config.pageCacheBytes);
     const [{ startDev }, log] = await Promise.all([import('./roles/dev.ts'), openLog(config.logLevel)]);
     await runRole(log, (signal) =>
       startDev(
@@ -79,6 +81,7 @@ program
   .description('own a share of the slots of a cluster, on Cassandra')
   .action(async () => {
     const config = readConfig('shard', env);
+    fitHeap(process, config.pageCacheBytes);
     const [{ startShard }, log] = await Promise.all([import('./roles/shard.ts'), openLog(config.logLevel)]);
     await runRole(log, (signal) => startShard({ ...ports, log }, { config, version: packageFile.version }, signal), {
       stopMsMax: config.shutdownSeconds * 1000,
