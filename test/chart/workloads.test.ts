@@ -54,7 +54,7 @@ describe('the Jobs of the chart', { skip: missing }, () => {
   });
 
   it('keep their name when something else changes', async () => {
-    const set = { 'front.replicas': 9, 'shard.pageCacheBytes': '1GiB', 'migration.annotations': { a: 'b' } };
+    const set = { 'front.replicas': 9, 'shard.pageCacheBytes': '300MiB', 'migration.annotations': { a: 'b' } };
     for (const component of ['migrate', 'secrets']) {
       assert.equal(await jobOf(minimal(set), component), await jobOf(minimal(), component));
     }
