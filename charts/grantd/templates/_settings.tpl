@@ -190,6 +190,14 @@ GRANTD_LOG_RETENTION_HOURS: {{ int64 .Values.shard.logRetentionHours | quote }}
 GRANTD_OPERATOR_URL: http://localhost:8090
 {{- end }}
 
+{{/* Of the backup: the operator's commands, and where it puts what they export. */}}
+{{- define "grantd.settings.backup" -}}
+GRANTD_OPERATOR_URL: {{ include "grantd.consoleUrl" . }}
+GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token
+BACKUP_FOLDER: /backup
+KEEP: {{ int64 .Values.backup.keep | quote }}
+{{- end }}
+
 {{/* Of the pod of `helm test`: the operator's commands, and where the public API is. */}}
 {{- define "grantd.settings.test" -}}
 GRANTD_OPERATOR_URL: {{ include "grantd.consoleUrl" . }}
