@@ -22,7 +22,7 @@ export function boundGarbage(): void {
 /** Options of Node that bound the heap, in every spelling V8 takes. */
 const HEAP_OPTION = /--max[-_](old[-_]space|heap)[-_]size/;
 
-/** The start of a process, as `node:process` has it. */
+/** How a process was started, as `node:process` has it; main.ts hands it over, with its arguments and environment. */
 type ProcessStart = Pick<NodeJS.Process, 'argv' | 'argv0' | 'env' | 'execArgv' | 'execPath' | 'execve'> & {
   constrainedMemory(): number;
 };
@@ -31,10 +31,10 @@ type ProcessStart = Pick<NodeJS.Process, 'argv' | 'argv0' | 'env' | 'execArgv' |
  * Returns where the heap is large enough for the cache. Else the process becomes a new one, with the same id, arguments
  * and open standard streams; so this stands before anything is opened. Throws a StartError where the memory is too small.
  */
-export function fitHeap(process: ProcessStart, pageCacheBytes: number): void {
-  const { argv, argv0, env, execArgv, execPath } = process;
+export function fitHeap(started: ProcessStart, pageCacheBytes: number): void {
+  const { argv, argv0, env, execArgv, execPath } = started;
   // 0 where it cannot be told; more than any machine has where nothing bounds it.
-  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  const limit = started.constrainedMemory() || Number.POSITIVE_INFINITY;
   const plan = planHeap(pageCacheBytes, {
     memoryBytes: Math.min(limit, totalmem()),
     heapBytes: getHeapStatistics().heap_size_limit,
@@ -43,8 +43,8 @@ export function fitHeap(process: ProcessStart, pageCacheBytes: number): void {
   if (plan.kind === 'fits') return;
   if (plan.kind === 'refused') throw new StartError(plan.problem);
   const option = `--max-heap-size=${plan.heapMebibytes}`;
-  if (process.execve === undefined) {
+  if (started.execve === undefined) {
     throw new StartError(`The heap is too small for GRANTD_PAGE_CACHE_BYTES. Set NODE_OPTIONS=${option}.`);
   }
-  process.execve(execPath, [argv0, ...execArgv, option, ...argv.slice(1)], env);
+  started.execve(execPath, [argv0, ...execArgv, option, ...argv.slice(1)], env);
 }
