@@ -201,9 +201,15 @@ describe('the network policies', { skip: missing }, () => {
     assert.deepEqual(componentsOf((await rulesOf('shard')).egress, 8082), []);
   });
 
-  it('let helm test in to fronts and console, whoever else may come', async () => {
+  it('let helm test in to fronts and console, and backups to the console, whoever else may come', async () => {
     assert.deepEqual(componentsOf((await rulesOf('front')).ingress, 'http'), ['test', 'others']);
-    assert.deepEqual(componentsOf((await rulesOf('console')).ingress, 'http'), ['test']);
+    assert.deepEqual(componentsOf((await rulesOf('console')).ingress, 'http'), ['test', 'backup']);
+    const { spec } = await objectOf<Policy>(
+      minimal({ 'networkPolicy.enabled': true }),
+      'NetworkPolicy',
+      'grantd-console',
+    );
+    assert.deepEqual(componentsOf(spec.ingress, 'http'), ['test']);
   });
 
   it('name ports that the pods have', async () => {
