@@ -3,14 +3,16 @@
 
 FROM node:26-slim AS build
 WORKDIR /build
-COPY .npmrc package.json package-lock.json ./
+# When the image says it was made, in seconds since 1970: with the same one, the same checkout gives the same files.
+ARG SOURCE_DATE_EPOCH=0
+COPY .npmrc package.json package-lock.json scripts/reproducible-sbom.mjs ./
 # The optional ones are Node itself, which the base brings. The list of what is inside is made of what was installed, once
 # package.json asks for no more: with --omit, npm leaves out of it what a development dependency uses as well.
 # Types, source maps, sources of styles, machine code for another runtime and what is built for bundlers are more than half of
 # it all; the program loads none of them from a package.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts \
   && npm pkg delete devDependencies optionalDependencies \
-  && npm sbom --sbom-format=spdx > sbom.spdx.json \
+  && npm sbom --sbom-format=spdx | node reproducible-sbom.mjs > sbom.spdx.json \
   && find node_modules -type f \
     \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.bare' -o -name '*.scss' \) -delete \
   && find node_modules/@opentelemetry -type d \( -path '*/build/esm' -o -path '*/build/esnext' \) -prune -exec rm -rf {} + \

@@ -45,7 +45,7 @@ const at = (values: unknown, path: readonly string[]): unknown =>
 
 /** Whether the keys below it are values of the chart, and not a map that the user fills. */
 const isGroup = ({ value, schema }: Entry): boolean =>
-  isMap(value) && !('$ref' in schema) && !('additionalProperties' in schema);
+  isMap(value) && !('$ref' in schema) && !isMap(schema.additionalProperties);
 
 /** The keys of values.yaml in their order, with the comments right above them. */
 function readEntries(text: string): Entry[] {
@@ -110,7 +110,7 @@ function groupSchema(entries: readonly Entry[], shared: Schema): Schema {
     const below = entries.filter(
       (each) => depthOf(each) > depthOf(entry) && entry.path.every((part, index) => each.path[index] === part),
     );
-    const group = { type: 'object', ...rest, additionalProperties: false, properties: groupSchema(below, shared) };
+    const group = { type: 'object', additionalProperties: false, ...rest, properties: groupSchema(below, shared) };
     if (typeof name === 'string') shared[name] = group;
     properties[key] = {
       ...(entry.description === '' ? {} : { description: entry.description }),
@@ -129,11 +129,7 @@ export function renderValuesSchema(text: string): string {
     title: 'Values of the chart grantd',
     type: 'object',
     additionalProperties: false,
-    properties: {
-      // Helm puts it there where the chart is a part of another one.
-      global: { description: 'Not used.', type: 'object' },
-      ...properties,
-    },
+    properties,
     $defs: shared,
   };
   return `${JSON.stringify(schema, undefined, 2)}\n`;

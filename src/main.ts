@@ -9,6 +9,7 @@ import { ConfigError, readConfig } from './config/read-config.ts';
 import { renderSettingsHelp } from './config/render-settings.ts';
 import type { Role } from './config/setting.ts';
 import type { CliConfig } from './config/settings.ts';
+import { fitHeap } from './roles/heap.ts';
 import { describeFailure, endOnSignals, runRole, runTask } from './roles/life-cycle.ts';
 import { resolveOperatorTarget } from './roles/operator-target.ts';
 import { StartError } from './roles/start-error.ts';
@@ -62,6 +63,7 @@ program
   .option('--shards <number>', `shards in this process, 1 to ${SHARDS_MAX}`, parseShards, SHARDS_DEFAULT)
   .action(async ({ shards }: { shards: number }) => {
     const config = readConfig('dev', env);
+    fitHeap(process, config.pageCacheBytes);
     // A person who starts it reads the banner; what is said beyond that is what goes wrong.
     const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
     const [{ startDev }, log] = await Promise.all([import('./roles/dev.ts'), openLog(logLevel)]);
@@ -90,6 +92,7 @@ program
   .description('own a share of the slots of a cluster, on Cassandra')
   .action(async () => {
     const config = readConfig('shard', env);
+    fitHeap(process, config.pageCacheBytes);
     const [{ startShard }, log] = await Promise.all([import('./roles/shard.ts'), openLog(config.logLevel)]);
     await runRole(log, (signal) => startShard({ ...ports, log }, { config, version: packageFile.version }, signal), {
       stopMsMax: config.shutdownSeconds * 1000,

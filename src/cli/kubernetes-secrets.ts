@@ -1,4 +1,5 @@
-// Secrets of one namespace in Kubernetes. Of its API this needs the right to create Secrets, and to get those by name.
+// Secrets of one namespace in Kubernetes. Of its API this needs the right to create Secrets, and to get, and for those
+// that are renewed to update, those by name.
 
 import type { CoreV1Api, KubeConfig, V1Secret } from '@kubernetes/client-node';
 import { CliFailure, reasonOf } from './failures.ts';
@@ -59,6 +60,17 @@ export async function openKubernetesSecrets(options: {
         api.createNamespacedSecret({ namespace, body }),
       );
       return created !== undefined;
+    },
+    async replace(name, data) {
+      const what = `Changing the Secret ${name}`;
+      const secret = await call(what, NOT_FOUND, () => api.readNamespacedSecret({ name, namespace }));
+      if (secret === undefined) throw new CliFailure(`${name} was removed while this ran. Run it again.`);
+      const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+      // With the version that was read, so that a change by somebody else meanwhile is refused and not undone.
+      const body: V1Secret = { ...secret, data: { ...secret.data, ...Object.fromEntries(encoded) } };
+      const changed = await call(what, CONFLICT, () => api.replaceNamespacedSecret({ name, namespace, body }));
+      if (changed === undefined)
+        throw new CliFailure(`${name} was changed by somebody else while this ran. Run it again.`);
     },
   };
 }

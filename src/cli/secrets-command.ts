@@ -16,7 +16,20 @@ interface SecretsOptions {
   readonly shardNames?: readonly string[];
   readonly frontNames?: readonly string[];
   readonly consoleNames?: readonly string[];
+  readonly certificateDays: number;
+  readonly renewBeforeDays: number;
 }
+
+const DAYS_MAX = 3650;
+
+const daysParser =
+  (min: number) =>
+  (text: string): number => {
+    const days = /^\d{1,4}$/.test(text) ? Number(text) : -1;
+    if (days < min || days > DAYS_MAX)
+      throw new InvalidArgumentError(`It must be a number of days from ${min} to ${DAYS_MAX}.`);
+    return days;
+  };
 
 const DNS_NAME = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -50,7 +63,7 @@ function certificateNames(options: SecretsOptions): CertificateNames | undefined
 export function registerSecretsCommand(program: Command, context: CliContext): void {
   program
     .command('secrets')
-    .description('make the Secrets in Kubernetes that nobody gave; what is there stays as it is')
+    .description('make the Secrets in Kubernetes that nobody gave, and renew certificates that end soon')
     .requiredOption('--namespace <name>', 'where they are made', parseObjectName)
     .requiredOption('--name <name>', 'what their names begin with', parseObjectName)
     .option('--label <key=value>', 'a label of each; repeat it for several', addLabel, {})
@@ -58,9 +71,11 @@ export function registerSecretsCommand(program: Command, context: CliContext): v
     .option('--shard-names <names>', 'the DNS names of the certificate in NAME-tls-shard, with commas', parseDnsNames)
     .option('--front-names <names>', 'those of the one in NAME-tls-front', parseDnsNames)
     .option('--console-names <names>', 'those of the one in NAME-tls-console', parseDnsNames)
+    .option('--certificate-days <days>', 'how long a certificate lasts', daysParser(1), DAYS_MAX)
+    .option('--renew-before-days <days>', 'renews one that lasts no longer than this; 0: none', daysParser(0), 0)
     .addHelpText(
       'after',
-      '\nCertificates come from an authority that is made in NAME-tls-authority, and last ten years. The API server is found\nby KUBECONFIG or by the service account of the pod.\n\nExamples:\n  grantd secrets --namespace grantd --name grantd --operator-token\n',
+      '\nCertificates come from an authority that is made in NAME-tls-authority, lasts ten years and is not renewed. What\nelse is there stays as it is. The API server is found by KUBECONFIG or by the service account of the pod.\n\nExamples:\n  grantd secrets --namespace grantd --name grantd --operator-token\n',
     )
     .action(
       context.action(async (options: SecretsOptions) => {
@@ -69,7 +84,13 @@ export function registerSecretsCommand(program: Command, context: CliContext): v
         const store = await openKubernetesSecrets({ namespace, labels: label });
         await ensureSecrets(
           { store, print: context.print, nowMs: Date.now(), randomBytes },
-          { name, operatorToken, certificates },
+          {
+            name,
+            operatorToken,
+            certificates,
+            certificateDays: options.certificateDays,
+            renewBeforeDays: options.renewBeforeDays,
+          },
         );
         return EXIT.ok;
       }),

@@ -56,19 +56,19 @@ export function integerParser(min: number, max: number): (text: string) => numbe
 
 const BYTE_UNITS: ReadonlyMap<string, number> = new Map([
   ['', 1],
-  ['KiB', 1024],
-  ['MiB', 1024 ** 2],
-  ['GiB', 1024 ** 3],
+  ['Ki', 1024],
+  ['Mi', 1024 ** 2],
+  ['Gi', 1024 ** 3],
 ]);
 
-/** Plain bytes, or a whole number of KiB, MiB or GiB. */
+/** Plain bytes, or a whole number of KiB, MiB or GiB, which Kubernetes writes without the B. */
 export function bytesParser(min: number, max: number): (text: string) => number {
   return (text) => {
-    const match = /^(?<amount>\d{1,15})(?<unit>|KiB|MiB|GiB)$/.exec(text);
+    const match = /^(?<amount>\d{1,15})(?:(?<unit>[KMG]i)B?)?$/.exec(text);
     const value = Number(match?.groups?.amount) * (BYTE_UNITS.get(match?.groups?.unit ?? '') ?? 1);
     if (!(value >= min && value <= max)) {
       throw new WrongSetting(
-        `must be a number of bytes from ${min} to ${max}, plain or like 256MiB (KiB, MiB, GiB); it is ${quote(text)}`,
+        `must be a number of bytes from ${min} to ${max}, plain or like 256MiB or 256Mi (K, M, G); it is ${quote(text)}`,
       );
     }
     return value;

@@ -165,11 +165,11 @@ export const STORE_SETTINGS = Object.freeze({
     ...plain,
     name: 'GRANTD_PAGE_CACHE_BYTES',
     roles: ['dev', 'shard'],
-    form: 'bytes, or like 256MiB',
+    form: 'bytes, or like 256MiB or 256Mi',
     parse: bytesParser(PAGE_CACHE_BYTES_MIN, PAGE_CACHE_BYTES_MAX),
     default: '256MiB',
     description:
-      'The bound of what a process holds in memory of grants, of reads and writes in flight, and of operation ids; its shards share it.',
+      'The bound of what a process holds in memory of grants, of reads and writes in flight, and of operation ids; its shards share it. The process needs twice as much memory and 256 MiB: the heap of Node follows from it, and a start in less is refused.',
   }),
   logRetentionHours: row({
     ...plain,

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { readSettings } from '../../loadtest/settings.ts';
+import { bytesParser } from '../../src/config/parsers.ts';
 import { type KubernetesObject, missingHelm, render } from '../support/chart/helm.ts';
 import { findSecurityViolations, type PodSpec, podsOf } from '../support/chart/pods.ts';
 import { findSchemaViolations } from '../support/chart/schemas.ts';
@@ -17,11 +18,17 @@ import { PROGRAMS_DIRECTORY } from '../support/tools-directory.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const TOOLS_SCRIPT = join(ROOT, 'test', 'support', 'kubernetes', 'tools.sh');
-const FOLDERS = ['k8s', 'k8s/argo-cd', 'k8s/flux', 'k8s/k6'] as const;
+const FOLDERS = ['k8s', 'k8s/argo-cd', 'k8s/flux', 'k8s/k6', 'k8s/k8ssandra'] as const;
 /** k8s/grantd-values.yaml, as it is named from the folder of the chart's own examples. */
 const VALUES = '../../../k8s/grantd';
 const RESTRICTED = 'pod-security.kubernetes.io/enforce';
-const CUSTOM_GROUPS = new Set(['argoproj.io', 'helm.toolkit.fluxcd.io', 'source.toolkit.fluxcd.io', 'k6.io']);
+const CUSTOM_GROUPS = new Set([
+  'argoproj.io',
+  'helm.toolkit.fluxcd.io',
+  'source.toolkit.fluxcd.io',
+  'k6.io',
+  'k8ssandra.io',
+]);
 
 const answers = (command: string): boolean => spawnSync(command, ['version', '--client']).status === 0;
 
@@ -203,13 +210,75 @@ describe('the custom resources of the examples', { skip: missing ?? false }, () 
     }
   });
 
+  it('of K8ssandra set nodes as the guide wants them (their shape only: no K8ssandra runs here)', () => {
+    type Config = { cassandraYaml: Record<string, string> };
+    type Datacenter = {
+      metadata: { name: string };
+      size: number;
+      storageConfig: object;
+      resources: object;
+      config: Config;
+    };
+    type Cluster = { cassandra: { serverVersion: string; datacenters: Datacenter[] } };
+    const { apiVersion, metadata, spec } = find<Cluster>('K8ssandraCluster', 'grantd');
+    assert.equal(apiVersion, 'k8ssandra.io/v1alpha1');
+    assert.deepEqual(Object.keys(spec.cassandra).sort(), ['datacenters', 'serverVersion']);
+    const [datacenter] = spec.cassandra.datacenters;
+    const { commitlog_sync: sync, paxos_variant: paxos, ...rest } = datacenter?.config.cassandraYaml ?? {};
+    assert.deepEqual([sync, paxos, rest], ['batch', 'v2', { commitlog_sync_period: '0ms' }]);
+    const { cassandra } = parse(readRoot('k8s/k8ssandra/grantd-values.yaml'));
+    const name = datacenter?.metadata.name;
+    assert.deepEqual(cassandra.contactPoints, [
+      `${metadata.name}-${name}-service.${metadata.namespace}.svc.cluster.local`,
+    ]);
+    assert.deepEqual([cassandra.localDatacenter, cassandra.replicationFactor], [name, datacenter?.size]);
+    assert.match(
+      readRoot('k8s/README.md'),
+      new RegExp(`create secret generic ${cassandra.credentials.existingSecret} `),
+    );
+  });
+
   it('are all of kinds that these tests know', () => {
     const kinds = all.filter(isCustom).map(({ kind }) => kind);
-    assert.deepEqual(kinds.sort(), ['Application', 'GitRepository', 'HelmRelease', 'TestRun']);
+    assert.deepEqual(kinds.sort(), ['Application', 'GitRepository', 'HelmRelease', 'K8ssandraCluster', 'TestRun']);
   });
 });
 
-describe('the values of the examples', { skip: helmMissing ?? false }, () => {
+/** What the pods of these objects request together, all of those of a workload at once. */
+function requestsOf(objects: readonly KubernetesObject[]): { readonly cpus: number; readonly gibibytes: number } {
+  let [cpus, gibibytes] = [0, 0];
+  const memory = bytesParser(1, Number.MAX_SAFE_INTEGER);
+  for (const { object, spec } of podsOf(objects)) {
+    if (!['Deployment', 'StatefulSet'].includes(object.kind)) continue;
+    const { replicas } = object.spec as { replicas: number };
+    for (const { resources } of spec.containers) {
+      const requests = resources?.requests as { cpu: string; memory: string };
+      cpus += replicas * (requests.cpu.endsWith('m') ? Number.parseInt(requests.cpu, 10) / 1000 : Number(requests.cpu));
+      gibibytes += (replicas * memory(requests.memory)) / 1024 ** 3;
+    }
+  }
+  return { cpus, gibibytes };
+}
+
+describe('the values of the examples', { skip: helmMissing ?? missing ?? false }, () => {
+  it('and the stores request what the README says', async () => {
+    const stores = requestsOf(all);
+    const grantd = requestsOf(await render({ ci: VALUES }));
+    const text = readRoot('k8s/README.md').replaceAll(/\s+/g, ' ');
+    const pattern =
+      /request (\S+) GiB of memory and (\S+) CPUs: (\S+) GiB and (\S+) CPUs for the stores, (\S+) GiB and (\S+) CPUs for grantd/;
+    const sum = { cpus: stores.cpus + grantd.cpus, gibibytes: stores.gibibytes + grantd.gibibytes };
+    assert.deepEqual(
+      pattern.exec(text)?.slice(1),
+      [sum, stores, grantd].flatMap(({ cpus, gibibytes }) => [gibibytes.toFixed(1), cpus.toFixed(1)]),
+    );
+  });
+
+  it('install on the Cassandra of an operator too', async () => {
+    const objects = await render({ ci: '../../../k8s/k8ssandra/grantd' });
+    assert.deepEqual(objects.flatMap(findSchemaViolations), []);
+  });
+
   it('install a cluster whose public Service the load test asks', async () => {
     const objects = await render({ ci: VALUES });
     assert.deepEqual(objects.flatMap(findSchemaViolations), []);

@@ -85,6 +85,29 @@ describe('the Secrets of a namespace in Kubernetes', () => {
     );
   });
 
+  it('are changed with what else they have, and only in the version that was read', async () => {
+    const secret = { kind: 'Secret', metadata: { name: 'x', resourceVersion: '7', labels: { team: 'b' } }, type: 't' };
+    const data = { 'tls.crt': 'b2xk', other: 'b3RoZXI=' };
+    const calls = await withApi(
+      ({ method }) => [200, method === 'GET' ? { ...secret, data } : secret],
+      (store) => store.replace('x', { 'tls.crt': 'new' }),
+    );
+    assert.deepEqual(
+      calls.map(({ method, url }) => `${method} ${url}`),
+      ['GET', 'PUT'].map((method) => `${method} /api/v1/namespaces/authorization/secrets/x`),
+    );
+    const { metadata, type, data: changed } = JSON.parse(calls[1]?.body ?? '');
+    assert.deepEqual([metadata.resourceVersion, metadata.labels, type], ['7', { team: 'b' }, 't']);
+    assert.deepEqual(changed, { 'tls.crt': Buffer.from('new').toString('base64'), other: 'b3RoZXI=' });
+  });
+
+  it('that somebody else changes meanwhile are not changed', async () => {
+    await withApi(
+      ({ method }) => (method === 'GET' ? [200, { kind: 'Secret' }] : refusal(409, 'the object has been modified')),
+      (store) => assert.rejects(store.replace('x', {}), /x was changed by somebody else while this ran/),
+    );
+  });
+
   it('that may not be read say what the API server says', async () => {
     await withApi(
       () => refusal(403, 'secrets "x" is forbidden: User "job" cannot get it'),

@@ -91,6 +91,27 @@ const CASES: readonly Case[] = [
     { plans: { gold: { requests: 1, window_seconds: 1 } } },
     /exclude each other/,
   ],
+  [
+    'a cache that the memory cannot hold, with the numbers and both remedies',
+    'minimal',
+    { 'shard.pageCacheBytes': '2Gi', 'shard.resources.limits.memory': '512Mi' },
+    /is 2Gi, which takes 4352Mi of memory.* shard\.resources\.limits\.memory is 512Mi; raise it to 4352Mi, or set .* to 128Mi or less/,
+  ],
+  [
+    'one that the standalone pod cannot hold',
+    'standalone',
+    { 'standalone.resources.limits.memory': '0.5G' },
+    /standalone\.resources\.limits\.memory is 0\.5G; raise it to 768Mi/,
+  ],
+  ['a cache of no size', 'minimal', { 'shard.pageCacheBytes': '1Ki' }, /must be from 1Mi to 1024Gi; it is 1Ki/],
+  ['a cache of a size that is none', 'minimal', { 'shard.pageCacheBytes': '256M' }, /'\/shard\/pageCacheBytes'/],
+  [
+    'both monitors at once',
+    'minimal',
+    { 'monitoring.podMonitor.enabled': true, 'monitoring.serviceMonitor.enabled': true },
+    /podMonitor and monitoring\.serviceMonitor exclude each other/,
+  ],
+  ['to be switched off by itself', 'minimal', { enabled: false }, /the condition of the dependency/],
 ];
 
 describe('the chart refuses', { skip: missing }, () => {

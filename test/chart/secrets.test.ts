@@ -25,7 +25,10 @@ const OPTIONS: MadeSecretsOptions = {
   name: 'grantd',
   operatorToken: true,
   certificates: { shard: [SHARDS, `*.${SHARDS}`], front: ['grantd.authorization.svc'], console: [CONSOLE] },
+  certificateDays: 90,
+  renewBeforeDays: 30,
 };
+const MS_PER_DAY = 86_400_000;
 const OPENSSL = 'openssl';
 const NOW_MS = Date.now();
 const dependencies = { nowMs: NOW_MS, randomBytes };
@@ -46,14 +49,23 @@ class MemorySecrets implements SecretStore {
     return true;
   }
 
+  async replace(name: string, data: SecretData): Promise<void> {
+    assert.ok(this.secrets.has(name));
+    this.secrets.set(name, data);
+  }
+
   text(name: string, key: string): string {
     return this.secrets.get(name)?.[key] ?? assert.fail(`${name} has no ${key}`);
   }
 }
 
-async function makeIn(store: SecretStore, options: MadeSecretsOptions = OPTIONS): Promise<string> {
+async function makeIn(
+  store: SecretStore,
+  options: MadeSecretsOptions = OPTIONS,
+  nowMs: number = NOW_MS,
+): Promise<string> {
   const lines: string[] = [];
-  await ensureSecrets({ ...dependencies, store, print: (line) => lines.push(line) }, options);
+  await ensureSecrets({ randomBytes, nowMs, store, print: (line) => lines.push(line) }, options);
   return lines.join('\n');
 }
 
@@ -202,6 +214,64 @@ describe('the Secrets that are made', () => {
     };
     assert.match(await makeIn(store), /^grantd-tls-authority was made by another run\.$/m);
     assert.equal(store.text('grantd-tls-shard', 'ca.crt'), other.text('grantd-tls-authority', 'tls.crt'));
+  });
+
+  const PROCESSES = ['grantd-tls-shard', 'grantd-tls-front', 'grantd-tls-console'];
+  const endOf = (store: MemorySecrets, name: string): number =>
+    Date.parse(new X509Certificate(store.text(name, 'tls.crt')).validTo);
+
+  it('are renewed by the same authority when they end soon, and not before', async () => {
+    const store = new MemorySecrets();
+    await makeIn(store);
+    const first = structuredClone(store.secrets);
+    await makeIn(store, OPTIONS, NOW_MS + 59 * MS_PER_DAY);
+    assert.deepEqual(store.secrets, first);
+    const laterMs = NOW_MS + 61 * MS_PER_DAY;
+    assert.match(
+      await makeIn(store, OPTIONS, laterMs),
+      /^grantd-tls-front would have ended in 28 days and was renewed/m,
+    );
+    const authority = new X509Certificate(store.text('grantd-tls-authority', 'tls.crt'));
+    for (const name of PROCESSES) {
+      assert.ok(endOf(store, name) >= laterMs + 89 * MS_PER_DAY, name);
+      const certificate = new X509Certificate(store.text(name, 'tls.crt'));
+      assert.ok(certificate.verify(authority.publicKey), name);
+      assert.notEqual(store.text(name, 'tls.key'), first.get(name)?.['tls.key']);
+      assert.equal(store.text(name, 'ca.crt'), first.get(name)?.['ca.crt']);
+    }
+    for (const name of ['grantd-operator', 'grantd-tls-authority']) {
+      assert.deepEqual(store.secrets.get(name), first.get(name), name);
+    }
+  });
+
+  it('stay for ever where nothing is to be renewed', async () => {
+    const store = new MemorySecrets();
+    await makeIn(store);
+    const first = structuredClone(store.secrets);
+    await makeIn(store, { ...OPTIONS, renewBeforeDays: 0 }, NOW_MS + 89 * MS_PER_DAY);
+    assert.deepEqual(store.secrets, first);
+  });
+
+  it('never outlast their authority, whose end is told, and are not renewed for nothing', async () => {
+    const store = new MemorySecrets();
+    await makeIn(store);
+    const lateMs = NOW_MS + 3640 * MS_PER_DAY;
+    assert.match(await makeIn(store, OPTIONS, lateMs), /^grantd-tls-authority ends in \d+ days, and is not renewed/m);
+    for (const name of PROCESSES) assert.ok(endOf(store, name) <= endOf(store, 'grantd-tls-authority'), name);
+    const renewed = structuredClone(store.secrets);
+    await makeIn(store, OPTIONS, lateMs);
+    assert.deepEqual(store.secrets, renewed);
+  });
+
+  it('of another authority are left alone, however soon they end', async () => {
+    const store = new MemorySecrets();
+    const other = new MemorySecrets();
+    await makeIn(store);
+    await makeIn(other);
+    const foreign = other.secrets.get('grantd-tls-front') ?? assert.fail();
+    store.secrets.set('grantd-tls-front', foreign);
+    await makeIn(store, OPTIONS, NOW_MS + 80 * MS_PER_DAY);
+    assert.equal(store.secrets.get('grantd-tls-front'), foreign);
   });
 
   it('are not made from a Secret of that name that is something else', async () => {

@@ -54,7 +54,7 @@ describe('the Jobs of the chart', { skip: missing }, () => {
   });
 
   it('keep their name when something else changes', async () => {
-    const set = { 'front.replicas': 9, 'shard.pageCacheBytes': '1GiB', 'migration.annotations': { a: 'b' } };
+    const set = { 'front.replicas': 9, 'shard.pageCacheBytes': '300MiB', 'migration.annotations': { a: 'b' } };
     for (const component of ['migrate', 'secrets']) {
       assert.equal(await jobOf(minimal(set), component), await jobOf(minimal(), component));
     }
@@ -201,9 +201,15 @@ describe('the network policies', { skip: missing }, () => {
     assert.deepEqual(componentsOf((await rulesOf('shard')).egress, 8082), []);
   });
 
-  it('let helm test in to fronts and console, whoever else may come', async () => {
+  it('let helm test in to fronts and console, and backups to the console, whoever else may come', async () => {
     assert.deepEqual(componentsOf((await rulesOf('front')).ingress, 'http'), ['test', 'others']);
-    assert.deepEqual(componentsOf((await rulesOf('console')).ingress, 'http'), ['test']);
+    assert.deepEqual(componentsOf((await rulesOf('console')).ingress, 'http'), ['test', 'backup']);
+    const { spec } = await objectOf<Policy>(
+      minimal({ 'networkPolicy.enabled': true }),
+      'NetworkPolicy',
+      'grantd-console',
+    );
+    assert.deepEqual(componentsOf(spec.ingress, 'http'), ['test']);
   });
 
   it('name ports that the pods have', async () => {
@@ -347,8 +353,12 @@ describe('the rest of the chart', { skip: missing }, () => {
           if (resources.join() === 'endpointslices') assert.deepEqual(verbs, ['get', 'list', 'watch']);
           else if (verbs.join() === 'create') assert.deepEqual(resources, ['secrets']);
           else {
-            assert.deepEqual([resources, verbs], [['secrets'], ['get']]);
+            assert.deepEqual(resources, ['secrets']);
             assert.ok(resourceNames.length > 0);
+            if (verbs.join() !== 'get') {
+              assert.deepEqual(verbs, ['update']);
+              for (const name of resourceNames) assert.match(name, /-tls-(shard|front|console)$/);
+            }
           }
         }
       }

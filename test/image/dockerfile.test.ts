@@ -2,10 +2,12 @@
 // the checkout gets near it.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ADDRESS_SETTINGS } from '../../src/config/address-settings.ts';
 import { splitAddress } from '../../src/core/addresses.ts';
-import { readCode, readText } from '../tidy/support/source-tree.ts';
+import { ROOT, readCode, readText } from '../tidy/support/source-tree.ts';
 import { findMissing, listBuildSources, parseStages } from './support/dockerfile.ts';
 
 const text = readText('Dockerfile');
@@ -78,5 +80,42 @@ describe('the Dockerfile', () => {
     assert.equal(textOf('ENTRYPOINT'), '["node", "/opt/grantd/src/main.ts"]');
     assert.equal(textOf('WORKDIR'), '/opt/grantd');
     assert.match(textOf('USER') ?? '', /^[1-9]\d*:[1-9]\d*$/);
+  });
+});
+
+describe('the list of packages in the image', () => {
+  const run = (document: object, epoch?: string): Record<string, unknown> & { readonly documentNamespace: string } =>
+    JSON.parse(
+      execFileSync(process.execPath, [join(ROOT, 'scripts', 'reproducible-sbom.mjs')], {
+        input: JSON.stringify(document),
+        env: epoch === undefined ? {} : { SOURCE_DATE_EPOCH: epoch },
+      }).toString(),
+    );
+  const listOf = (random: string, created: string, packages: readonly object[] = [{ name: 'x' }]) => ({
+    name: 'grantd@1.0.0',
+    documentNamespace: `http://spdx.org/spdxdocs/grantd-1.0.0-${random}`,
+    creationInfo: { created, creators: ['Tool: npm'] },
+    packages,
+  });
+  const first = listOf('70be07b3-7dba', '2026-11-22T20:49:38.284Z');
+  const second = listOf('10a90377-d57c', '2026-11-23T00:00:00.000Z');
+
+  it('is the same for the same packages, whenever npm made it', () => {
+    assert.deepEqual(run(first), run(second));
+    assert.deepEqual(run(first, '1700000000'), run(second, '1700000000'));
+    const { documentNamespace, packages, creationInfo } = run(first, '1700000000');
+    assert.match(documentNamespace, /^http:\/\/spdx\.org\/spdxdocs\/grantd-1\.0\.0-[0-9a-f]{64}$/);
+    assert.deepEqual(packages, first.packages);
+    assert.deepEqual(creationInfo, { created: '2023-11-14T22:13:20.000Z', creators: ['Tool: npm'] });
+  });
+
+  it('has another address where it holds something else', () => {
+    const other = listOf('70be07b3-7dba', '2026-11-22T20:49:38.284Z', [{ name: 'y' }]);
+    assert.notEqual(run(first).documentNamespace, run(other).documentNamespace);
+  });
+
+  it('goes through that in the build', () => {
+    const commands = stages[0]?.instructions.filter(({ word }) => word === 'RUN').map((each) => each.text) ?? [];
+    assert.ok(commands.some((each) => each.includes('npm sbom --sbom-format=spdx | node reproducible-sbom.mjs >')));
   });
 });

@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { readDevFacts } from '../cluster/support/dev-process.ts';
 import { Container, type ContainerOptions } from './support/container.ts';
-import { buildImage, missingImageTools, type UnpackedImage } from './support/image.ts';
+import { buildImage, buildImageAt, missingImageTools, type UnpackedImage } from './support/image.ts';
 
 const run = promisify(execFile);
 const packageFile = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'));
@@ -117,6 +117,13 @@ describe('the image', { skip: missing ?? false }, () => {
     ]);
     assert.ok(listed.size > 50);
     assert.deepEqual([...listed].sort(), [...installed].sort());
+  });
+
+  it('is the same to the last bit when it is built again with the same time', async () => {
+    const epochSeconds = 1_700_000_000;
+    const id = await buildImageAt(epochSeconds);
+    assert.match(id, /^[0-9a-f]{64}$/);
+    assert.equal(await buildImageAt(epochSeconds), id);
   });
 
   it('can be read by every user and changed by none but root', () => {

@@ -2,6 +2,20 @@
 
 {{- define "grantd.check" -}}
 {{- $wrong := list -}}
+{{- if not .Values.enabled -}}
+{{- $wrong = append $wrong "enabled=false is for a chart that has this one as a part: name it there as the condition of the dependency" -}}
+{{- end -}}
+{{- $cache := int64 (include "grantd.pageCacheBytes" .) -}}
+{{- if or (lt $cache 1048576) (gt $cache 1099511627776) -}}
+{{- $wrong = append $wrong (printf "shard.pageCacheBytes must be from 1Mi to 1024Gi; it is %v" .Values.shard.pageCacheBytes) -}}
+{{- end -}}
+{{- $holder := ternary "standalone" "shard" .Values.standalone.enabled -}}
+{{- with include "grantd.memoryProblem" (dict "root" . "name" $holder "resources" (index .Values $holder).resources) -}}
+{{- $wrong = append $wrong . -}}
+{{- end -}}
+{{- if and .Values.monitoring.podMonitor.enabled .Values.monitoring.serviceMonitor.enabled -}}
+{{- $wrong = append $wrong "monitoring.podMonitor and monitoring.serviceMonitor exclude each other: with both, every series would be there twice" -}}
+{{- end -}}
 {{- if not .Values.standalone.enabled -}}
 {{- if not .Values.cassandra.contactPoints -}}
 {{- $wrong = append $wrong "cassandra.contactPoints must name nodes of Cassandra (or set standalone.enabled=true to try grantd without one)" -}}

@@ -88,6 +88,8 @@ template:
           - --shard-names={{ printf "%s,*.%s" (include "grantd.shardsServerName" .) (include "grantd.shardsServerName" .) }}
           - --front-names={{ include "grantd.frontServerName" . }}
           - --console-names={{ include "grantd.consoleServerName" . }}
+          - --certificate-days={{ int64 .Values.tls.job.certificateDays }}
+          - --renew-before-days={{ int64 .Values.tls.job.renewBeforeDays }}
           {{- end }}
         {{- with include "grantd.env" (dict "settings" "{}" "pod" $pod) | trim }}
         {{- . | nindent 8 }}

@@ -54,7 +54,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 
 {{- define "grantd.image" -}}
 {{- $repository := .Values.image.repository -}}
-{{- with .Values.image.registry }}{{ $repository = printf "%s/%s" . $repository }}{{ end -}}
+{{- with .Values.image.registry | default .Values.global.imageRegistry }}{{ $repository = printf "%s/%s" . $repository }}{{ end -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" $repository .Values.image.digest -}}
 {{- else -}}
@@ -66,6 +66,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- define "grantd.serviceAccountName" -}}
 {{- $account := index .root.Values.serviceAccounts .component -}}
 {{- default (printf "%s-%s" (include "grantd.fullname" .root) .component) $account.name -}}
+{{- end }}
+
+{{/* PriorityClasses have no namespace, so their names have it. */}}
+{{- define "grantd.priorityClass" -}}
+{{- printf "%s-%s" .Release.Namespace (include "grantd.fullname" .) -}}
 {{- end }}
 
 {{/* The address under which clients reach the public API. */}}

@@ -14,6 +14,15 @@ Clients in the cluster reach it at {{ include "grantd.internalUrl" . }}{{ if ne 
      helm test {{ .Release.Name }} --namespace {{ .Release.Namespace }} --logs
 3. Make your first tenant:
      kubectl --namespace {{ .Release.Namespace }} exec {{ $console }} -- grantd tenants create example
+{{- if not .Values.standalone.enabled }}
+{{- $slots := .Values.cassandra.slots | default 256 | int64 }}
+{{- $shards := int64 (include "grantd.replicaCount" .Values.shard) }}
+{{- if .Values.shard.autoscaling.enabled }}{{ $shards = int64 .Values.shard.autoscaling.replicasMax }}{{ end }}
+{{- if gt $shards $slots }}
+
+There may be {{ $shards }} shards and there are {{ $slots }} slots: {{ sub $shards $slots }} of the shards would have nothing to do. The number of slots is fixed at the first migration.
+{{- end }}
+{{- end }}
 {{- if and (not .Values.standalone.enabled) (not .Values.tls.enabled) }}
 
 tls.enabled is false: whoever reaches port 8082 of a shard can read and change everything, for every tenant. {{ if .Values.networkPolicy.enabled }}Make sure that your network enforces the NetworkPolicies.{{ else }}Let nobody but fronts and consoles reach it (networkPolicy.enabled=true).{{ end }}

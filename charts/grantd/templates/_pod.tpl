@@ -2,7 +2,32 @@
 
 {{/* Of (dict "root" $ "values" .Values.front), as YAML. Maps are merged, lists replaced. */}}
 {{- define "grantd.pod" -}}
-{{- mergeOverwrite (deepCopy .root.Values.pod) (deepCopy (default dict .values.pod)) | toYaml -}}
+{{- $common := dict "annotations" (deepCopy (default dict .root.Values.podAnnotations)) -}}
+{{- $own := dict "annotations" (deepCopy (default dict .values.podAnnotations)) -}}
+{{- mergeOverwrite (deepCopy .root.Values.pod) $common (deepCopy (default dict .values.pod)) $own | toYaml -}}
+{{- end }}
+
+{{/*
+How many, or nothing. An autoscaler's number is not ours: what runs is kept. A field that were left out here while the
+release before had it would be taken away, and Kubernetes would go down to one at once. Without a cluster to ask (`helm
+template`, Argo CD) there is nothing to keep and the field stays out; docs/operating/scaling.md says what to do there.
+Of (dict "root" $ "component" "shard" "kind" "StatefulSet").
+*/}}
+{{- define "grantd.replicas" -}}
+{{- $values := index .root.Values .component -}}
+{{- if dig "autoscaling" "enabled" false $values -}}
+{{- $name := printf "%s-%s" (include "grantd.fullname" .root) .component -}}
+{{- with lookup "apps/v1" .kind .root.Release.Namespace $name -}}
+replicas: {{ int64 .spec.replicas }}
+{{- end -}}
+{{- else -}}
+replicas: {{ include "grantd.replicaCount" $values }}
+{{- end -}}
+{{- end }}
+
+{{/* Of a component's values. 0 is a number too, so `default` does not do. */}}
+{{- define "grantd.replicaCount" -}}
+{{- int64 (ternary .replicas .replicaCount (kindIs "invalid" .replicaCount)) -}}
 {{- end }}
 
 {{/* Of (dict "root" $ "component" "front" "pod" $pod "checksums" (dict)). */}}
@@ -25,18 +50,26 @@ labels:
 serviceAccountName: {{ include "grantd.serviceAccountName" (dict "root" .root "component" .account) }}
 automountServiceAccountToken: {{ default false .token }}
 enableServiceLinks: false
-{{- with .root.Values.image.pullSecrets }}
+{{- $pullSecrets := .root.Values.image.pullSecrets }}
+{{- range .root.Values.global.imagePullSecrets }}
+{{- if kindIs "map" . }}{{ $pullSecrets = append $pullSecrets .name }}{{ else }}{{ $pullSecrets = append $pullSecrets . }}{{ end }}
+{{- end }}
+{{- with uniq $pullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
   {{- end }}
+{{- end }}
+{{- with .pod.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .pod.securityContext }}
 securityContext:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- /* What runs before the installation cannot use what the installation makes. */}}
-{{- with .pod.priorityClassName | default (ternary (include "grantd.fullname" .root) "" (and .root.Values.priorityClass.create (ne .component "secrets"))) }}
+{{- with .pod.priorityClassName | default (ternary (include "grantd.priorityClass" .root) "" (and .root.Values.priorityClass.create (ne .component "secrets"))) }}
 priorityClassName: {{ . }}
 {{- end }}
 {{- with .pod.runtimeClassName }}

@@ -94,6 +94,15 @@ sentinel-password: sentinel-password
 {{- join "," (.Values.tls.consoleNames | default (list (include "grantd.consoleServerName" .))) -}}
 {{- end }}
 
+{{/* Those that it may change: certificates of processes, where it is to renew them. */}}
+{{- define "grantd.renewedSecrets" -}}
+{{- if and (include "grantd.makesCertificates" .) (gt (int64 .Values.tls.job.renewBeforeDays) 0) }}
+{{- range list "shard" "front" "console" }}
+- {{ include "grantd.fullname" $ }}-tls-{{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* The Secrets that the Job makes, one per line. `grantd secrets` names them in the same way. */}}
 {{- define "grantd.madeSecrets" -}}
 {{- $fullname := include "grantd.fullname" . -}}

@@ -153,7 +153,7 @@ GRANTD_RPC_INSECURE: "true"
 GRANTD_RPC_ADDRESS: {{ printf "%s:8082" (include "grantd.listen" .) | quote }}
 GRANTD_RPC_ADVERTISE: {{ ternary "[$(POD_IP)]:8082" "$(POD_IP):8082" (eq .Values.ipFamily "IPv6") | quote }}
 GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
-GRANTD_PAGE_CACHE_BYTES: {{ .Values.shard.pageCacheBytes | quote }}
+GRANTD_PAGE_CACHE_BYTES: {{ include "grantd.pageCacheBytes" . | quote }}
 GRANTD_LOG_RETENTION_HOURS: {{ int64 .Values.shard.logRetentionHours | quote }}
 GRANTD_DRAIN_SECONDS: {{ int64 .Values.shard.drainSeconds | quote }}
 GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.shard.shutdownSeconds | quote }}
@@ -185,9 +185,17 @@ GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
 GRANTD_CONSOLE_ADDRESS: {{ printf "%s:8090" (include "grantd.listen" .) | quote }}
 GRANTD_TRUSTED_PROXIES: {{ join "," .Values.trustedProxies | quote }}
 GRANTD_SLOTS: {{ if .Values.cassandra.slots }}{{ int64 .Values.cassandra.slots | quote }}{{ else }}""{{ end }}
-GRANTD_PAGE_CACHE_BYTES: {{ .Values.shard.pageCacheBytes | quote }}
+GRANTD_PAGE_CACHE_BYTES: {{ include "grantd.pageCacheBytes" . | quote }}
 GRANTD_LOG_RETENTION_HOURS: {{ int64 .Values.shard.logRetentionHours | quote }}
 GRANTD_OPERATOR_URL: http://localhost:8090
+{{- end }}
+
+{{/* Of the backup: the operator's commands, and where it puts what they export. */}}
+{{- define "grantd.settings.backup" -}}
+GRANTD_OPERATOR_URL: {{ include "grantd.consoleUrl" . }}
+GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token
+BACKUP_FOLDER: /backup
+KEEP: {{ int64 .Values.backup.keep | quote }}
 {{- end }}
 
 {{/* Of the pod of `helm test`: the operator's commands, and where the public API is. */}}

@@ -8,6 +8,7 @@ import { missingFor, runScript } from '../../support/engine-script.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SCRIPT = join(ROOT, 'test', 'support', 'kubernetes', 'image.sh');
 const REFERENCE = 'localhost/grantd:test';
+const AGAIN_REFERENCE = 'localhost/grantd:again';
 
 /** As the image says it: the names are of the OCI image format. */
 export interface ImageConfig {
@@ -32,6 +33,19 @@ export function missingImageTools(what: string): Promise<string | undefined> {
   const reason =
     'Images cannot be built on this machine: root, buildah, debootstrap, runc or the packages are missing.';
   return missingFor(what, reason, SCRIPT, ['base']);
+}
+
+/** Builds it with that time in place of its own, and resolves with its id, which is the hash of all that it is. */
+export async function buildImageAt(epochSeconds: number): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-image-'));
+  try {
+    const times = ['--timestamp', String(epochSeconds), '--build-arg', `SOURCE_DATE_EPOCH=${epochSeconds}`];
+    await runScript(SCRIPT, ['build', AGAIN_REFERENCE, ROOT, ...times]);
+    await runScript(SCRIPT, ['unpack', AGAIN_REFERENCE, directory]);
+    return JSON.parse(readFileSync(join(directory, 'image.json'), 'utf8')).FromImageID;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 export async function buildImage(labels: {

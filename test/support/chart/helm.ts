@@ -55,6 +55,8 @@ export interface RenderOptions {
   readonly release?: string;
   /** Another folder with a chart. */
   readonly chart?: string;
+  /** The kubeconfig of a cluster that templates may ask; without one, they find nothing in theirs. */
+  readonly kubeConfigFile?: string;
 }
 
 const valuesArguments = ({ ci, set = {} }: RenderOptions): string[] => [
@@ -65,10 +67,11 @@ const valuesArguments = ({ ci, set = {} }: RenderOptions): string[] => [
 
 /** The text that Helm would apply. Rejects with what Helm says where it refuses. */
 export async function renderText(options: RenderOptions): Promise<string> {
-  const { release = RELEASE, chart = CHART } = options;
+  const { release = RELEASE, chart = CHART, kubeConfigFile } = options;
+  const cluster = kubeConfigFile === undefined ? [] : ['--kubeconfig', kubeConfigFile, '--dry-run=server'];
   const { stdout } = await run(
     HELM,
-    ['template', release, chart, '--namespace', NAMESPACE, ...valuesArguments(options)],
+    ['template', release, chart, '--namespace', NAMESPACE, ...valuesArguments(options), ...cluster],
     { maxBuffer: 64 * 1024 * 1024 },
   );
   return stdout;

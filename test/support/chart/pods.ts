@@ -52,9 +52,12 @@ const COMPONENT = 'app.kubernetes.io/component';
 /** The pods that the objects are or make. */
 export function podsOf(objects: readonly KubernetesObject[]): Pod[] {
   return objects.flatMap((object) => {
-    const template = (
-      object.kind === 'Pod' ? object : (object.spec as { template?: PodTemplate } | undefined)?.template
-    ) as PodTemplate | undefined;
+    const spec = object.spec as
+      | { template?: PodTemplate; jobTemplate?: { spec: { template: PodTemplate } } }
+      | undefined;
+    const template = (object.kind === 'Pod' ? object : (spec?.jobTemplate?.spec ?? spec)?.template) as
+      | PodTemplate
+      | undefined;
     if (template?.spec?.containers === undefined) return [];
     const labels = template.metadata.labels;
     return [{ component: labels[COMPONENT] ?? '', object, labels, spec: template.spec }];

@@ -13,6 +13,7 @@ const KUBERNETES = 'k8s.io/kubernetes@v1.35.4';
 /** `apiVersion/kind` of Kubernetes itself. */
 const KINDS: ReadonlySet<string> = new Set([
   'v1/ConfigMap',
+  'v1/PersistentVolumeClaim',
   'v1/Pod',
   'v1/Secret',
   'v1/Service',
@@ -20,6 +21,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'apps/v1/Deployment',
   'apps/v1/StatefulSet',
   'autoscaling/v2/HorizontalPodAutoscaler',
+  'batch/v1/CronJob',
   'batch/v1/Job',
   'networking.k8s.io/v1/Ingress',
   'networking.k8s.io/v1/NetworkPolicy',

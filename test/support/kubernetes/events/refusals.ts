@@ -17,6 +17,7 @@ const SMALL = { shard: { replicas: 1 }, front: { replicas: 1 } };
 const WRONG_VALUES: readonly (readonly [what: string, values: object, word: RegExp])[] = [
   ['a number that is none', { shard: { replicas: 'many' } }, /replicas/],
   ['a value that is not there', { shards: { replicas: 2 } }, /shards/],
+  ['a cache that the memory cannot hold', { shard: { pageCacheBytes: '2Gi' } }, /raise it to 4352Mi/],
   ['no node of Cassandra', { cassandra: { contactPoints: [] } }, /contactPoints/],
 ];
 

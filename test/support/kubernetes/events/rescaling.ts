@@ -1,6 +1,8 @@
 // More pods and fewer: nobody notices, and new pods take load at once.
 
+import assert from 'node:assert/strict';
 import type { Window } from '../../cluster/load.ts';
+import { assertNoFailures } from '../../cluster/trials/trial.ts';
 import { letRun, waitFor } from '../../wait-for.ts';
 import type { Component, Pod } from '../release.ts';
 import { assertUnnoticed, during, type Event, type EventBench, loaded } from './event.ts';
@@ -100,4 +102,33 @@ const scaleFronts: Event = {
   },
 };
 
-export const RESCALING: readonly Event[] = [scaleShards, scaleFronts];
+/** Nothing in the cluster measures pods, so that the autoscalers leave the numbers as they find them. */
+const switchAutoscalersOn: Event = {
+  name: 'autoscalers that are switched on, and upgraded, keep the 3 shards and 3 fronts that run',
+  async run(bench) {
+    const { release } = bench;
+    const autoscaling = { enabled: true, replicasMin: 1 };
+    const wanted = async (workload: string): Promise<number> =>
+      Number(await release.kubectl(['get', workload, '-o', 'jsonpath={.spec.replicas}']));
+    await release.upgrade({ shard: { replicas: 3 }, front: { replicas: 3 } });
+    await release.waitUntilServedBy(3);
+    const outcome = await loaded(bench, 'autoscalers', async () => {
+      // The second upgrade finds no number in the values of the first.
+      for (const logLevel of ['info', 'warn']) {
+        await release.upgrade({
+          shard: { autoscaling },
+          front: { autoscaling },
+          console: { annotations: { logLevel } },
+        });
+        assert.equal(await wanted('statefulset/grantd-shard'), 3);
+        assert.equal(await wanted('deployment/grantd-front'), 3);
+        await letRun(SETTLE_MS);
+      }
+      await release.waitUntilServedBy(3);
+    });
+    assertNoFailures(outcome);
+    await release.upgrade({});
+  },
+};
+
+export const RESCALING: readonly Event[] = [scaleShards, scaleFronts, switchAutoscalersOn];

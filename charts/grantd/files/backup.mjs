@@ -1,0 +1,83 @@
+// What the CronJob of `backup` runs: exports the grants of every tenant into a folder of its own below BACKUP_FOLDER, and
+// removes older ones beyond KEEP. A folder has its name only once it is whole; whatever is wrong ends this with status 1.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+
+const { BACKUP_FOLDER: folder, KEEP: keep } = process.env;
+const { PAGE_LENGTH = '100' } = process.env;
+const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/;
+const INCOMPLETE = '.incomplete';
+/** Of these nothing has to come back; and one that is being deleted cannot be read to its end. */
+const isKept = ({ state }) => state === 'active' || state === 'suspended';
+
+/** Starts a command of the operator; `done` rejects unless it ends with 0. */
+function grantd(...args) {
+  const child = spawn('grantd', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const done = once(child, 'close').then(([code]) => {
+    if (code !== 0) throw new Error(`grantd ${args.join(' ')} ended with status ${code}.`);
+  });
+  // It is awaited after the output.
+  done.catch(() => {});
+  return { stdout: child.stdout, done };
+}
+
+async function readTenants() {
+  const tenants = [];
+  let cursor;
+  const token = await readFile(process.env.GRANTD_OPERATOR_TOKEN_FILE, 'utf8');
+  do {
+    const url = new URL('/operator/v1/tenants', process.env.GRANTD_OPERATOR_URL);
+    url.searchParams.set('limit', PAGE_LENGTH);
+    if (cursor !== undefined) url.searchParams.set('cursor', cursor);
+    const headers = { authorization: `Bearer ${token.trim()}` };
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) });
+    if (!response.ok) throw new Error(`The list of tenants was answered with status ${response.status}.`);
+    const page = await response.json();
+    tenants.push(...page.tenants);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return tenants.filter(isKept);
+}
+
+/** False where the tenant was deleted meanwhile. */
+async function exportTenant(tenant, file) {
+  const { stdout, done } = grantd('export', '--tenant', tenant, '--format', 'ndjson');
+  // On the disk, and not only on the way there, before the folder counts as whole.
+  await pipeline(stdout, createGzip(), createWriteStream(file, { flush: true }));
+  try {
+    await done;
+    return true;
+  } catch (error) {
+    const isThere = (await readTenants()).some(({ tenant_id: id }) => id === tenant);
+    if (isThere) throw error;
+    await rm(file);
+    return false;
+  }
+}
+
+const name = new Date().toISOString().replaceAll(':', '-').replace(/\.\d+/, '');
+// Left by a run that did not come to its end. No other one is at work: the CronJob forbids it.
+for (const each of await readdir(folder)) {
+  if (each.endsWith(INCOMPLETE)) await rm(join(folder, each), { recursive: true });
+}
+const incomplete = join(folder, name + INCOMPLETE);
+await mkdir(incomplete);
+const tenants = await readTenants();
+const exported = [];
+for (const tenant of tenants) {
+  if (await exportTenant(tenant.tenant_id, join(incomplete, `${tenant.tenant_id}.ndjson.gz`))) exported.push(tenant);
+}
+await writeFile(join(incomplete, 'tenants.json'), JSON.stringify({ tenants: exported }, undefined, 2), { flush: true });
+await rename(incomplete, join(folder, name));
+process.stdout.write(`${name} has the grants of ${exported.length} tenants.\n`);
+const whole = (await readdir(folder)).filter((each) => NAME.test(each)).sort();
+for (const each of whole.slice(0, -Number(keep))) {
+  await rm(join(folder, each), { recursive: true });
+  process.stdout.write(`${each} was removed: ${keep} are kept.\n`);
+}

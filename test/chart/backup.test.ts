@@ -1,0 +1,129 @@
+// What the CronJob of backups runs, run against a service: every tenant's grants come back from what it wrote, and only what is
+// whole has a name of its own.
+
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { CHART } from '../support/chart/helm.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+
+const SCRIPT = readFileSync(join(CHART, 'files', 'backup.mjs'), 'utf8');
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const TOKEN = 'the-operator-token-of-the-backup-test';
+const RUN_MS_MAX = 240_000;
+const WHOLE = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/;
+
+describe('what the CronJob of backups runs', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-backup-test-'));
+  const folder = join(directory, 'volume');
+  let service: HttpService;
+  before(async () => {
+    service = await startHttpService({ GRANTD_OPERATOR_TOKEN: TOKEN, GRANTD_DEMO: 'false' });
+    writeFileSync(join(directory, 'token'), TOKEN);
+    // As in the image: a command in the PATH. A tenant that BREAKS names has an export that breaks off.
+    const command = `#!/bin/sh\ncase "$1 $3" in "export $BREAKS") echo '{"half'; exit 1 ;; esac\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
+    writeFileSync(join(directory, 'grantd'), command, { mode: 0o755 });
+  });
+  after(async () => {
+    await service.stop();
+    rmSync(directory, { recursive: true });
+  });
+  beforeEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+  });
+
+  const environment = (): Record<string, string> => ({
+    PATH: `${directory}:${process.env.PATH}`,
+    GRANTD_OPERATOR_URL: service.consoleUrl,
+    GRANTD_OPERATOR_TOKEN_FILE: join(directory, 'token'),
+    BREAKS: 'none',
+  });
+
+  async function grantd(...args: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(join(directory, 'grantd'), args, { env: environment() });
+    return stdout;
+  }
+
+  async function makeTenant(name: string, objects: readonly string[]): Promise<string> {
+    const { tenant_id: tenant }: { tenant_id: string } = JSON.parse(await grantd('tenants', 'create', name, '--json'));
+    for (const object of objects) await grantd('grants', 'add', 'user:ann', 'viewer', object, '--tenant', tenant);
+    return tenant;
+  }
+
+  async function run(set: Readonly<Record<string, string>> = {}): Promise<{ code: number | null; output: string }> {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT], {
+      env: { ...environment(), BACKUP_FOLDER: folder, KEEP: '7', ...set },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: RUN_MS_MAX,
+    });
+    const chunks: Buffer[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const [code] = await once(child, 'close');
+    return { code, output: Buffer.concat(chunks).toString() };
+  }
+
+  it('holds every tenant, and grants that come back into a new one', async () => {
+    const acme = await makeTenant('acme', ['doc:one', 'doc:two']);
+    const empty = await makeTenant('empty', []);
+    const suspended = await makeTenant('suspended', ['doc:three']);
+    const deleted = await makeTenant('deleted', ['doc:four']);
+    await grantd('tenants', 'suspend', suspended);
+    await grantd('tenants', 'delete', deleted, '--yes');
+    // Of four tenants, so that the list has more than one page.
+    const { code, output } = await run({ PAGE_LENGTH: '2' });
+    assert.equal(code, 0, output);
+    assert.doesNotMatch(output, new RegExp(TOKEN));
+    const [name = '', ...others] = readdirSync(folder);
+    assert.match(name, WHOLE);
+    assert.deepEqual(others, []);
+    const kept = [acme, empty, suspended].sort();
+    const { tenants } = JSON.parse(readFileSync(join(folder, name, 'tenants.json'), 'utf8'));
+    assert.deepEqual(tenants.map(({ tenant_id: id }: { tenant_id: string }) => id).sort(), kept);
+    assert.deepEqual(readdirSync(join(folder, name)).sort(), [...kept.map((id) => `${id}.ndjson.gz`), 'tenants.json']);
+    const file = join(directory, 'acme.ndjson');
+    writeFileSync(file, gunzipSync(readFileSync(join(folder, name, `${acme}.ndjson.gz`))));
+    const again = await makeTenant('acme again', []);
+    await grantd('import', file, '--tenant', again);
+    assert.equal(await grantd('export', '--tenant', again), await grantd('export', '--tenant', acme));
+  });
+
+  it('gives no name to what is not whole, and removes it the next time', async () => {
+    const tenant = await makeTenant('breaks', ['doc:one']);
+    const { code, output } = await run({ BREAKS: tenant });
+    assert.equal(code, 1, output);
+    assert.match(output, /grantd export .* ended with status 1/);
+    const [left = ''] = readdirSync(folder);
+    assert.match(left, /\.incomplete$/);
+    assert.equal((await run()).code, 0);
+    assert.ok(!readdirSync(folder).includes(left));
+    assert.equal(readdirSync(folder).length, 1);
+  });
+
+  it('removes the oldest beyond what is kept, and nothing that it did not make', async () => {
+    for (const each of ['2020-01-01T00-00-00Z', '2021-01-01T00-00-00Z', 'lost+found', '2019'])
+      mkdirSync(join(folder, each));
+    const { code, output } = await run({ KEEP: '2' });
+    assert.equal(code, 0, output);
+    const [first, second, third, ...rest] = readdirSync(folder).sort();
+    assert.deepEqual([first, second, rest], ['2019', '2021-01-01T00-00-00Z', ['lost+found']]);
+    assert.match(third ?? '', WHOLE);
+  });
+
+  it('removes nothing where the service does not answer', async () => {
+    mkdirSync(join(folder, '2020-01-01T00-00-00Z'));
+    const { code } = await run({ KEEP: '1', GRANTD_OPERATOR_URL: 'http://127.0.0.1:9' });
+    assert.equal(code, 1);
+    assert.ok(readdirSync(folder).includes('2020-01-01T00-00-00Z'));
+  });
+
+  it('holds no text that Kubernetes would replace in the arguments of a container', () => {
+    assert.doesNotMatch(SCRIPT, /\$\(|\$\$/);
+  });
+});
