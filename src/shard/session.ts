@@ -9,7 +9,7 @@
 //
 // An attempt that timed out may stand or not: the next one finds out, since it is conditional on the number before.
 // Assumed of the machine: the monotonic clock runs while the process could run. Where it did not (a suspended machine),
-// the wall clock has run ahead of it, and the lease is suspended until a beat that began afterwards.
+// the wall clock has moved against it, and the lease is suspended until a beat that began afterwards.
 
 import { type Clock, delay } from '../core/clock.ts';
 import type { MemberRow, MemberStore } from '../store/store.ts';
@@ -20,7 +20,8 @@ export const BEAT_INTERVAL_MS = 500;
 const BEAT_TIMEOUT_MS = 700;
 /** Beats further apart than this break the steadiness that declaring another member dead demands. */
 export const STEADY_GAP_MS_MAX = 1000;
-const WALL_JUMP_MS_MAX = 1000;
+/** Less than what others wait beyond the lease: a machine that was suspended for less has not outlived it. */
+const WALL_JUMP_MS_MAX = 200;
 const JOIN_RETRY_MS = 200;
 
 export interface SessionPorts {
@@ -166,7 +167,7 @@ export class Session {
   }
 
   #wallJumped(nowMs: number): boolean {
-    return this.#ports.clock.wallMs() - nowMs - this.#wallOffsetMs > WALL_JUMP_MS_MAX;
+    return Math.abs(this.#ports.clock.wallMs() - nowMs - this.#wallOffsetMs) > WALL_JUMP_MS_MAX;
   }
 
   #startAttempt(): BeatAttempt {

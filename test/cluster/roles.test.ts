@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
+import { SCHEMA_VERSION } from '../../src/store/cassandra/migrations.ts';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../support/cassandra.ts';
 import { freePorts } from '../support/free-port.ts';
 import { createAuthority, createDirectory } from '../unit/rpc/certificates.ts';
@@ -104,7 +105,9 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     const [first, second] = await Promise.all([migrate(keyspace), migrate(keyspace)]);
     for (const ended of [first, second, await migrate(keyspace), await migrate(keyspace, '--wait')]) {
       assert.equal(ended.code, 0, `${ended.stdout}${ended.stderr}`);
-      assert.match(ended.stdout, /^The schema is at version 2: 8 slots, LOCAL_SERIAL in datacenter1\.$/m);
+      assert.ok(
+        ended.stdout.endsWith(`The schema is at version ${SCHEMA_VERSION}: 8 slots, LOCAL_SERIAL in datacenter1.\n`),
+      );
     }
   });
 

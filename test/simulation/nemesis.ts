@@ -11,10 +11,10 @@ const DAY_MS = 24 * HOUR_MS;
 const WALL_JUMPS_MS = [HOUR_MS, -HOUR_MS, 5000, -5000];
 const FAR_WALL_JUMPS_MS = [3 * HOUR_MS, 26 * HOUR_MS, 40 * DAY_MS, 400 * DAY_MS].flatMap((byMs) => [byMs, -byMs]);
 /**
- * A wall clock that has run a second ahead of the monotonic one gives a suspension away: a shorter one is beyond what is
- * assumed of machines. The longest lasts until the log is trimmed that was written at its beginning.
+ * A wall clock that has run 200 ms ahead of the monotonic one gives a suspension away; a shorter one lasts less than what is
+ * waited for beyond a lease. The longest lasts until the log is trimmed that was written at its beginning.
  */
-const SUSPENSIONS_MS = [1300, 3500, 6000, 9000, 16_000];
+const SUSPENSIONS_MS = [300, 1300, 3500, 6000, 9000, 16_000];
 /** After SIGTERM, until the process is killed. */
 const GRACE_MS = 30_000;
 
