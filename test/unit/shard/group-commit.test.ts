@@ -21,9 +21,9 @@ import {
 
 const TUPLE = tuple('user:a', 'doc:1');
 
-async function openSlot() {
+async function openSlot(options: Parameters<typeof OpenSlot.open>[1] = {}) {
   const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory);
+  const slot = await OpenSlot.open(memory, options);
   const tenantId = await slot.createTenant();
   const handle = await slot.handle(tenantId);
   slot.batches.length = 0;
@@ -181,7 +181,7 @@ test('a batch that changes nothing appends nothing', async () => {
 });
 
 test('when write-behind lags past its bound writes wait, and go on when it has caught up', async () => {
-  const { slot, tenantId, handle } = await openSlot();
+  const { slot, tenantId, handle } = await openSlot({ cacheBytesMax: 400_000_000 });
   await slot.check(handle, TUPLE);
   slot.faults.turn('hold', ['writeState']);
   const submitMany = (prefix: string) =>
