@@ -7,8 +7,8 @@ import { FOCUSES } from './profile.ts';
 import { renderFailure, renderSummary, totalsOf } from './render-results.ts';
 import { runSeeds } from './run-seeds.ts';
 
-const BROAD_SEEDS = 1000;
-const FOCUSED_SEEDS = 40;
+const BROAD_SEEDS = 600;
+const FOCUSED_SEEDS = 24;
 
 for (const focus of FOCUSES) {
   const count = focus === 'broad' ? BROAD_SEEDS : FOCUSED_SEEDS;

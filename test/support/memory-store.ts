@@ -56,8 +56,8 @@ export class MemoryStore implements Store {
   readonly #tables: StateTables;
   readonly #purgeRowsMax: number;
   readonly #shadows: boolean;
-  /** By tenant: the stamp up to which the uses of its keys were removed. */
-  readonly #keyUsesRemoved = new Map<string, number>();
+  /** Tenants whose uses of keys were removed. */
+  readonly #keyUsesRemoved = new Set<string>();
   #meta: Meta | undefined;
   #closed = false;
 
@@ -298,7 +298,7 @@ export class MemoryStore implements Store {
 
   writeKeyUse(...[tenantId, keyId, usedAtMs, deadline]: Arguments<'writeKeyUse'>): Answer<'writeKeyUse'> {
     return this.#run('writeKeyUse', deadline, () => {
-      if (usedAtMs * 1000 <= (this.#keyUsesRemoved.get(tenantId) ?? Number.NEGATIVE_INFINITY)) return;
+      if (this.#keyUsesRemoved.has(tenantId)) return;
       const uses = this.#keyUses.get(tenantId) ?? new Map<KeyId, number>();
       this.#keyUses.set(tenantId, uses.set(keyId, Math.max(usedAtMs, uses.get(keyId) ?? 0)));
     });
@@ -319,10 +319,8 @@ export class MemoryStore implements Store {
       const { grants, subjects, namespaces, keys, grantCounts } = this.#tables;
       let left = this.#purgeRowsMax;
       for (const table of [grants, subjects, namespaces, keys]) left -= table.purge(tenantId, stamp, left);
-      for (const [keyId, usedAtMs] of this.#keyUses.get(tenantId) ?? []) {
-        if (usedAtMs * 1000 <= stamp) this.#keyUses.get(tenantId)?.delete(keyId);
-      }
-      if (this.#shadows) this.#keyUsesRemoved.set(tenantId, stamp);
+      this.#keyUses.delete(tenantId);
+      if (this.#shadows) this.#keyUsesRemoved.add(tenantId);
       if (left > 0) grantCounts.remove([slot], [tenantId], stamp, (row) => row.stamp <= stamp);
       return left > 0;
     });

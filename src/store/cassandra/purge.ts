@@ -21,8 +21,10 @@ const POSITIONS_MAX = 1024;
 const SMALL_TABLES = [
   ['namespaces', 'created_at_ms'],
   ['keys', 'created_at_ms'],
-  ['key_uses', 'used_at_ms'],
 ] as const;
+
+/** The year 2200: uses of keys have the time of a wall clock, which may have been wrong, and the tenant's id is never used again. */
+const USES_STAMP = BigInt(Date.UTC(2200, 0, 1)) * 1000n;
 
 interface Position {
   readonly stamp: Stamp;
@@ -116,7 +118,7 @@ export function createPurge(session: Session, keyspace: string): StateStore['pur
     if (await purgeSmallTables(tenantId, stamp, deadline)) return false;
     if (await purgeGrantCount(tenant, stamp, deadline)) return false;
     // A use of a key that was sent long ago and not answered may come yet: it finds a tombstone, even where none stood.
-    await session.write(removeKeyUses, [BigInt(stamp), tenantId], deadline);
+    await session.write(removeKeyUses, [USES_STAMP, tenantId], deadline);
     positions.delete(tenantId);
     return true;
   };

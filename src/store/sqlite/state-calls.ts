@@ -75,7 +75,7 @@ const UPSERTS: readonly (readonly [StateBatchTable, string])[] = [
   ],
 ];
 
-/** In the order of removal. A key use has no stamp; the moment of the use stands for it. */
+/** In the order of removal. A key use has no stamp, and the time of a wall clock, which may have been wrong: all of them go. */
 const PURGES: readonly string[] = [
   `DELETE FROM grants WHERE (tenant, subject, relation, object) IN
      (SELECT tenant, subject, relation, object FROM grants WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
@@ -86,7 +86,7 @@ const PURGES: readonly string[] = [
   `DELETE FROM keys WHERE (tenant, key_id) IN
      (SELECT tenant, key_id FROM keys WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
   `DELETE FROM key_uses WHERE (tenant, key_id) IN
-     (SELECT tenant, key_id FROM key_uses WHERE tenant = ? AND used_at_ms * 1000 <= ? LIMIT ?)`,
+     (SELECT tenant, key_id FROM key_uses WHERE tenant = ?1 AND ?2 IS NOT NULL LIMIT ?3)`,
 ];
 
 /** By kind. The row has to be what it is removed for, and no newer than the stamp, which comes last. */
