@@ -25,6 +25,12 @@ export interface AttackReport {
   /** What the attacker must not have seen: a wrong response, a bound that does not hold. */
   readonly unexpected: number;
   readonly firstUnexpected: string | undefined;
+  /**
+   * Of an attack that floods the service with connections: from the first of them until the service had answered the
+   * first request of each, or ended it. The system hands connections over in the order in which they came, so that a
+   * new one of anybody waits as long, at most.
+   */
+  readonly floodMs: number | undefined;
 }
 
 export type FromAttack =

@@ -23,6 +23,8 @@ export interface Durations {
   readonly duringMs: number;
   /** What a p99 may be on a machine whose processors are free, whatever it is when idle. */
   readonly p99FloorMs: number;
+  /** Whether a p99 may also be as long as the service took for all connections of a flood. */
+  readonly mayLastAsFlood: boolean;
 }
 
 export interface AttackMeasurement {
@@ -86,7 +88,7 @@ export async function measureAttack(
   service: ServiceUnderAttack,
   victim: VictimProgram,
   attack: Attack,
-  { warmUpRequests, idleMs, attackMs, duringMs, p99FloorMs }: Durations,
+  { warmUpRequests, idleMs, attackMs, duringMs, p99FloorMs, mayLastAsFlood }: Durations,
 ): Promise<AttackMeasurement> {
   await service.restart({ isCold: attack.isCold === true, settings: attack.settings ?? {} });
   const { addresses, parts, tenants, mode } = service;
@@ -137,7 +139,11 @@ export async function measureAttack(
     during,
     ending,
     strain,
-    p99MsMax: Math.max(RATIO_MAX * idle.latencyMs.p99, p99FloorMs * strain + during.echoP99Ms),
+    p99MsMax: Math.max(
+      RATIO_MAX * idle.latencyMs.p99,
+      p99FloorMs * strain + during.echoP99Ms,
+      mayLastAsFlood ? (report.floodMs ?? 0) : 0,
+    ),
     parts: uses,
     probes: probed,
     report,

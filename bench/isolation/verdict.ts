@@ -44,10 +44,11 @@ export const notMeasured = (mode: ServiceUnderAttack['mode'], { name }: Attack):
 });
 
 /** What the attacker saw, so that an attack that did nothing shows, and what the service needed. */
-export function describeOutcomes({ report: { outcomes }, parts, during, ending, strain }: AttackMeasurement): string {
-  const seen = Object.entries(outcomes).map(([outcome, count]) => `${count} × ${outcome}`);
+export function describeOutcomes({ report, parts, during, ending, strain }: AttackMeasurement): string {
+  const seen = Object.entries(report.outcomes).map(([outcome, count]) => `${count} × ${outcome}`);
   const peaks = parts.map(({ name, peakBytes }) => `${name} peak ${Math.round(peakBytes / MEBIBYTE)} MiB`);
-  const p99 = `victim p99 ${Math.round(during.latencyMs.p99)} ms, at its end ${Math.round(ending.latencyMs.p99)} ms, echo ${Math.round(during.echoP99Ms)} ms, strain ${strain.toFixed(1)}`;
+  const flood = report.floodMs === undefined ? '' : `flood of ${Math.round(report.floodMs)} ms, `;
+  const p99 = `${flood}victim p99 ${Math.round(during.latencyMs.p99)} ms, at its end ${Math.round(ending.latencyMs.p99)} ms, echo ${Math.round(during.echoP99Ms)} ms, strain ${strain.toFixed(1)}`;
   return [...seen, ...peaks, p99].join(', ');
 }
 

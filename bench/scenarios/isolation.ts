@@ -17,6 +17,7 @@ const DURATIONS: Durations = {
   attackMs: 12_000,
   duringMs: 10_000,
   p99FloorMs: P99_FLOOR_MS,
+  mayLastAsFlood: false,
 };
 const DURATIONS_QUICK: Durations = {
   warmUpRequests: 500,
@@ -24,6 +25,7 @@ const DURATIONS_QUICK: Durations = {
   attackMs: 3000,
   duringMs: 2000,
   p99FloorMs: P99_FLOOR_MS,
+  mayLastAsFlood: false,
 };
 /** Of 10,000 grants and 10 MB each: four times what the heap holds. */
 const LARGE_SUBJECTS = 200;

@@ -13,6 +13,7 @@ export class AttackRun {
   readonly over: Promise<void>;
   #unexpected = 0;
   #firstUnexpected: string | undefined;
+  #floodMs: number | undefined;
 
   constructor(durationMs: number) {
     this.#durationMs = durationMs;
@@ -44,9 +45,14 @@ export class AttackRun {
     this.#firstUnexpected ??= what;
   }
 
+  /** How long the service took for all connections of a flood. */
+  setFloodDuration(floodMs: number): void {
+    this.#floodMs = floodMs;
+  }
+
   report(): FromAttack {
     const [outcomes, unexpected, firstUnexpected] = [this.#outcomes, this.#unexpected, this.#firstUnexpected];
-    return { kind: 'done', report: { outcomes, unexpected, firstUnexpected } };
+    return { kind: 'done', report: { outcomes, unexpected, firstUnexpected, floodMs: this.#floodMs } };
   }
 }
 

@@ -14,10 +14,12 @@ export interface RawSocketOptions {
   readonly bytes?: Buffer;
   /** Default: nothing is read. */
   readonly onText?: (text: string, socket: Socket) => void;
+  /** However it ended, also before it stood. */
+  readonly onClose?: (socket: Socket) => void;
 }
 
 function open(run: AttackRun, options: RawSocketOptions, sockets: Socket[]): Promise<void> {
-  const { url, bytes, onText } = options;
+  const { url, bytes, onText, onClose } = options;
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   return new Promise((resolve) => {
@@ -30,7 +32,10 @@ function open(run: AttackRun, options: RawSocketOptions, sockets: Socket[]): Pro
       run.count('reset');
       resolve();
     });
-    socket.once('close', () => run.count('closed'));
+    socket.once('close', () => {
+      run.count('closed');
+      onClose?.(socket);
+    });
     if (onText === undefined) socket.pause();
     else socket.setEncoding('latin1').on('data', (text: string) => onText(text, socket));
     sockets.push(socket);

@@ -12,12 +12,21 @@ const TICK_MS = 20;
 
 runAttack(async ({ baseUrl }, run) => {
   const refused = requestHead('GET', '/v1/namespaces');
-  const onText = (text: string): void => run.count(text.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
+  const startMs = performance.now();
+  const taken = new Set<Socket>();
+  const take = (socket: Socket): void => {
+    if (taken.size === CONNECTIONS || taken.add(socket).size < CONNECTIONS) return;
+    run.setFloodDuration(performance.now() - startMs);
+  };
   const sockets: readonly Socket[] = await openRawSockets(run, {
     url: baseUrl,
     count: CONNECTIONS,
     bytes: Buffer.from(refused),
-    onText,
+    onText: (text, socket) => {
+      run.count(text.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
+      take(socket);
+    },
+    onClose: take,
   });
   const perTick = Math.ceil((sockets.length * TICK_MS) / ROUND_MS);
   let isOver = false;
