@@ -6,7 +6,8 @@ import { SEGMENT_SIZE_DEFAULT } from '../core/slots.ts';
 import { LOG_FORMAT } from '../shard/entries.ts';
 import type { Meta } from '../store/store.ts';
 
-const LEASE_MS = 3_000;
+/** Outlives an event loop, and a store, that stand still for a second each. */
+const LEASE_MS = 2_500;
 /** Within which every request is answered, on every front. */
 export const DEADLINE_MS = 10_000;
 export const SLOTS_DEFAULT = 256;

@@ -26,6 +26,7 @@ import { openTurns } from './open-turns.ts';
 import { prepareProcess } from './prepare-process.ts';
 import { Readiness } from './readiness.ts';
 import { resolveAdvertised, resolveShardName } from './shard-identity.ts';
+import { readPlace } from './shard-place.ts';
 import { listenOn } from './start-error.ts';
 import { untilAborted } from './waiting.ts';
 
@@ -124,6 +125,7 @@ export async function startShard(
     {
       shardName,
       address,
+      place: readPlace(server.address),
       meta,
       plans: config.plans ?? BUILT_IN_PLANS,
       loopBackHealthy: () => loopBack.healthy,

@@ -7,12 +7,16 @@
 import type { Clock } from '../core/clock.ts';
 import type { MemberRow, MemberStore } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
-import { STEADY_GAP_MS_MAX } from './session.ts';
+import { BEAT_INTERVAL_MS, STEADY_GAP_MS_MAX } from './session.ts';
 import type { MemberAddress } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 
 /** Added to the lease: clocks of two processes may run a tenth apart. */
 const LEASE_MARGIN_MS = 300;
+/** Two heartbeats and a look at the members after the last one. */
+const SUSPECT_MS = 3 * BEAT_INTERVAL_MS;
+const SCAN_MS = 500;
+const SUSPECT_SCAN_MS = 200;
 /** Declarers take their turns, so that one conditional write does it. */
 const RANK_STAGGER_MS = 150;
 const RANK_MAX = 10;
@@ -113,6 +117,15 @@ export class Membership {
       this.#healthSightings.delete(incarnation);
       this.#deadSinceMs.delete(incarnation);
     }
+  }
+
+  /** How long after a scan the next one is due: soon while another member is silent, so that its death is noticed in time. */
+  scanMs(incarnation: string): number {
+    const nowMs = this.#ports.clock.monotonicMs();
+    for (const [other, { sinceMs }] of this.#sightings) {
+      if (other !== incarnation && nowMs - sinceMs > SUSPECT_MS) return SUSPECT_SCAN_MS;
+    }
+    return SCAN_MS;
   }
 
   /** When another member that takes slots was last seen to tell that it does its work. */

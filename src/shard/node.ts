@@ -21,6 +21,7 @@ import type { MemoryBudget } from './memory-budget.ts';
 import { Ownership } from './ownership.ts';
 import { PAGE_LIMITS, type PageLimits } from './page-limits.ts';
 import { Peers } from './peers.ts';
+import { declarePredecessors } from './predecessors.ts';
 import { BEAT_INTERVAL_MS, Session } from './session.ts';
 import type { MemberAddress, Routes, Shard, ShardConnection, ShardWelcome } from './shard.ts';
 import { type Lookups, reportShard, tenureObservers } from './shard-observers.ts';
@@ -29,8 +30,7 @@ import { Tenure } from './tenure.ts';
 
 export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
 
-/** How often members and slots are looked at; slots more often while some are moving. */
-const ROUND_MS = 500;
+/** How often slots are looked at while some are moving; else as often as members are. */
 const MOVING_ROUND_MS = 50;
 /** Every other member has seen by then that this one drains: a beat, and one look at the members. */
 const DRAIN_NOTICE_MS = 2 * BEAT_INTERVAL_MS;
@@ -53,6 +53,8 @@ export interface ShardNodeOptions {
   readonly shardName: string;
   /** host:port under which fronts reach its gRPC server. */
   readonly address: string;
+  /** As `MemberRow.place`; this process must be there already, and stay until `stop` has resolved. */
+  readonly place?: string | undefined;
   readonly meta: Meta;
   readonly plans: Plans;
   /** The process holds the store alone: no lease, no beats, nobody is declared dead. */
@@ -162,6 +164,9 @@ export class ShardNode implements Shard {
 
   /** Makes this incarnation known. Resolves when it has a lease, or is being stopped. */
   async join(): Promise<void> {
+    const { place } = this.#options;
+    const isThere = () => this.#state === 'new';
+    if (place !== undefined) await declarePredecessors(this.#dependencies, { place, isThere });
     await this.#session.join();
   }
 
@@ -232,8 +237,9 @@ export class ShardNode implements Shard {
     let scannedAtMs = Number.NEGATIVE_INFINITY;
     while (this.#state !== 'stopped') {
       const session = this.#session;
+      const scanMs = this.#membership.scanMs(session.incarnation);
       try {
-        if (clock.monotonicMs() - scannedAtMs >= ROUND_MS || session.state === 'joining') {
+        if (clock.monotonicMs() - scannedAtMs >= scanMs || session.state === 'joining') {
           scannedAtMs = clock.monotonicMs();
           await this.#membership.scan();
           this.#lookForNeighbours();
@@ -249,7 +255,7 @@ export class ShardNode implements Shard {
         if (!this.#storeFailing) log.warn({ err: error }, 'members and slots cannot be looked at; trying again');
         this.#storeFailing = true;
       }
-      await delay(clock, this.#ownership.moving ? MOVING_ROUND_MS : ROUND_MS);
+      await delay(clock, this.#ownership.moving ? MOVING_ROUND_MS : scanMs);
     }
   }
 
@@ -295,7 +301,8 @@ export class ShardNode implements Shard {
 
   #newSession(): Session {
     const { store, clock, log, metrics } = this.#dependencies;
-    const { shardName, address, meta } = this.#options;
+    const { shardName, address, place, meta } = this.#options;
+    const incarnation = this.#ids.create('inc');
     return new Session(
       {
         store,
@@ -305,7 +312,7 @@ export class ShardNode implements Shard {
         observe: ({ outcome, seconds }) => metrics.beatSeconds.observe({ outcome }, seconds),
         onEnded: (reason) => this.#joinAgain(reason),
       },
-      { incarnation: this.#ids.create('inc'), shardName, address, leaseMs: meta.leaseMs, exclusive: this.#exclusive },
+      { incarnation, shardName, address, place, leaseMs: meta.leaseMs, exclusive: this.#exclusive },
     );
   }
 

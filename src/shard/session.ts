@@ -14,6 +14,7 @@
 import { type Clock, delay } from '../core/clock.ts';
 import type { MemberRow, MemberStore } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
+import { declareEnded } from './predecessors.ts';
 
 export const BEAT_INTERVAL_MS = 500;
 /** A beat that takes longer is given up for another coordinator's; five fit into a lease. */
@@ -46,6 +47,7 @@ export interface SessionOptions {
   readonly incarnation: string;
   readonly shardName: string;
   readonly address: string;
+  readonly place: string | undefined;
   readonly leaseMs: number;
   /** The process holds the store alone: nobody declares it dead, and the lease does not end. */
   readonly exclusive: boolean;
@@ -143,15 +145,8 @@ export class Session {
   /** Ends the session of its own accord, so that nobody has to wait for its lease. After every slot was released. */
   async leave(): Promise<void> {
     if (this.ended) return;
-    const { incarnation } = this;
-    const { store, clock } = this.#ports;
     this.#end();
-    // A beat that is still under way may stand before the declaration: it is then declared dead with that number.
-    for (let beat = this.#standing, tries = 0; tries < 3; tries += 1) {
-      const outcome = await store.declareDead({ incarnation, beat }, clock.monotonicMs() + BEAT_TIMEOUT_MS);
-      if (outcome.applied || outcome.row === undefined || outcome.row.state === 'dead') return;
-      beat = outcome.row.beat;
-    }
+    await declareEnded(this.#ports, { incarnation: this.incarnation, beat: this.#standing });
   }
 
   #end(): void {
@@ -179,11 +174,12 @@ export class Session {
   /** Whether the row is known to stand. An incarnation is inserted once and never again after it was seen. */
   async #insert(): Promise<boolean> {
     const { store, clock } = this.#ports;
-    const { incarnation, shardName, address } = this.#options;
+    const { incarnation, shardName, address, place } = this.#options;
     const attempt = this.#attempts.get(0) ?? this.#startAttempt();
     this.#attempts.set(0, attempt);
     const startedAtMs = Math.round(attempt.startMs + attempt.wallOffsetMs);
-    const member: MemberRow = { incarnation, shardName, address, state: 'alive', beat: 0, healthyBeat: 0, startedAtMs };
+    const beats = { beat: 0, healthyBeat: 0 };
+    const member: MemberRow = { incarnation, shardName, address, state: 'alive', ...beats, startedAtMs, place };
     try {
       const outcome = await store.insertMember(member, clock.monotonicMs() + BEAT_TIMEOUT_MS);
       if (outcome.row?.state === 'dead') this.#lose('The member was declared dead before it could join.');

@@ -212,7 +212,7 @@ export interface Routes {
 }
 
 /** What operators are told of a member; its health is between shards. */
-export type ClusterMember = Omit<MemberRow, 'healthyBeat'>;
+export type ClusterMember = Omit<MemberRow, 'healthyBeat' | 'place'>;
 
 export interface MemberAddress {
   readonly shardName: string;

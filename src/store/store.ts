@@ -152,6 +152,11 @@ export interface MemberRow {
   readonly healthyBeat: number;
   /** Wall clock of the insertion, ms. */
   readonly startedAtMs: number;
+  /**
+   * Where it runs, of which the operating system makes sure that one process at a time is there: once another process is,
+   * this one cannot run any more. Undefined: not known.
+   */
+  readonly place: string | undefined;
 }
 
 export interface MemberStore {

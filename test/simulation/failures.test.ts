@@ -7,6 +7,7 @@ import { ShardFailure } from '../../src/shard/shard.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 import { createMember, createRecord, META } from '../support/store-fixtures.ts';
 import { createProcessLog } from './process-log.ts';
+import type { Focus } from './profile.ts';
 import { Scheduler } from './scheduler.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { StoreRules } from './store-rules.ts';
@@ -19,12 +20,20 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 beforeEach(() => failures.splice(0));
 
-function createLog(losesRecords = false) {
-  return createProcessLog('shard', new Trace(scheduler, undefined, report), losesRecords);
+function createLog(focus: Focus = 'broad') {
+  return createProcessLog('shard', new Trace(scheduler, undefined, report), focus);
 }
 
 const NOT_OPENED = 'the slot could not be opened or released; trying again';
 const UNREADABLE = Object.assign(new Error('The log of slot 1 has a gap.'), { name: 'LogUnreadableError' });
+
+test('a session that ends fails a run in which nothing lasts as long as a lease', () => {
+  const over = { reason: 'Another member has declared this one dead.' };
+  createLog().error(over, 'the session is over');
+  assert.deepEqual(failures, []);
+  createLog('stalls').error(over, 'the session is over');
+  assert.equal(failures.length, 1);
+});
 
 test('an error that is logged fails the run unless the faults of the run explain it', () => {
   const log = createLog();
@@ -42,7 +51,7 @@ test('an error that is logged fails the run unless the faults of the run explain
 });
 
 test('where records are lost, a slot that is refused for it fails no run', () => {
-  const log = createLog(true);
+  const log = createLog('lost-records');
   log.error({ err: UNREADABLE }, NOT_OPENED);
   log.error({ reason: 'The log of slot 1 lacks entries between seq 1 and 3.' }, 'the slot was lost');
   assert.deepEqual(failures, []);

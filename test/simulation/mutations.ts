@@ -76,6 +76,18 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'certain-death',
+    what: 'A shard that starts declares some of the others dead while they live, wherever they run.',
+    caughtBy: 'restarts',
+    edits: [
+      {
+        file: 'src/shard/predecessors.ts',
+        find: 'row.place !== place ||',
+        replace: '(row.place !== place && row.beat % 2 === 0) ||',
+      },
+    ],
+  },
+  {
     name: 'checkpoint-stamp',
     what: 'A checkpoint is stamped by the wall clock of its owner, and not by the entry.',
     caughtBy: 'clocks',

@@ -15,6 +15,8 @@ const FAR_WALL_JUMPS_MS = [3 * HOUR_MS, 26 * HOUR_MS, 40 * DAY_MS, 400 * DAY_MS]
  * waited for beyond a lease. The longest lasts until the log is trimmed that was written at its beginning.
  */
 const SUSPENSIONS_MS = [300, 1300, 3500, 6000, 9000, 16_000];
+/** Leases outlive event loops and stores that stand still for so long. */
+const STALL_MS_MAX = 1000;
 /** After SIGTERM, until the process is killed. */
 const GRACE_MS = 30_000;
 
@@ -70,6 +72,12 @@ export class NemesisRun {
       case 'pause-shard':
         if (shard !== undefined) this.#pause(shard, this.#random.pick([500, 2500, 4500, 9000]));
         return;
+      case 'stall-shard':
+        if (shard !== undefined) this.#pause(shard, STALL_MS_MAX * this.#random.between(0, 0.75));
+        return;
+      case 'stall-store':
+        this.#storeDown(this.#random.between(0, STALL_MS_MAX));
+        return;
       case 'pause-front':
         if (front !== undefined) this.#pause(front, this.#random.pick([300, 4000]));
         return;
@@ -92,7 +100,7 @@ export class NemesisRun {
         if (shard !== undefined) this.#cutStore(shard);
         return;
       case 'store-down':
-        this.#storeDown();
+        this.#storeDown(this.#random.pick([500, 2500, 8000, 20_000]));
         return;
       case 'jump-wall':
         if (shard !== undefined) this.#jumpWall(this.#random.pick([shard, front ?? shard]), WALL_JUMPS_MS);
@@ -114,6 +122,9 @@ export class NemesisRun {
         return;
       case 'isolate-shard':
         if (shard !== undefined && front !== undefined) this.#isolateShard(front, shard);
+        return;
+      case 'restart-beside':
+        if (shard !== undefined && front !== undefined) this.#restartBeside(front, shard);
         return;
       case 'isolate-front':
         if (shard !== undefined && front !== undefined)
@@ -241,6 +252,20 @@ export class NemesisRun {
     this.#healLater(lengthMs, () => world.cutOff.delete(shard.process.name));
   }
 
+  /** While a shard is cut off from the store and reached by one front alone, another one starts again where it was. */
+  #restartBeside(front: RunningFront, shard: RunningShard): void {
+    const others = [...this.#cluster.shards.values()].filter((each) => each !== shard && !each.stopping);
+    if (others.length === 0) return;
+    const { scheduler } = this.#cluster;
+    const other = this.#random.pick(others);
+    this.#isolateShard(front, shard);
+    scheduler.after(this.#random.between(10, 600), () => {
+      if (!other.process.alive) return;
+      this.#cluster.killShard(other, false);
+      this.#startLater(other.shardName, this.#random.between(10, 300));
+    });
+  }
+
   /** The front reaches this shard alone. */
   #isolateFront(front: RunningFront, shard: RunningShard, lengthMs: number): void {
     const { network, shards } = this.#cluster;
@@ -278,12 +303,12 @@ export class NemesisRun {
     });
   }
 
-  #storeDown(): void {
+  #storeDown(lengthMs: number): void {
     const { world } = this.#cluster;
     if (world.down) return;
     this.#trace.add('store', 'is down');
     world.down = true;
-    this.#healLater(this.#random.pick([500, 2500, 8000, 20_000]), () => {
+    this.#healLater(lengthMs, () => {
       this.#trace.add('store', 'is up again');
       world.down = false;
     });

@@ -3,6 +3,7 @@
 
 import { isUnexpected } from '../../src/rpc/status-mapping.ts';
 import type { Log } from '../../src/telemetry/log.ts';
+import type { Focus } from './profile.ts';
 import type { Trace } from './trace.ts';
 
 interface ExpectedError {
@@ -11,10 +12,12 @@ interface ExpectedError {
   readonly explains: (fields: Readonly<Record<string, unknown>>) => boolean;
 }
 
+const SESSION_OVER = 'the session is over';
+
 /** A process that was cut off, paused or slow loses what it had, and says so. */
 const EXPECTED_ERRORS: readonly ExpectedError[] = [
   {
-    message: 'the session is over',
+    message: SESSION_OVER,
     explains: ({ reason }) => reasonIs(reason, /declared (this one )?dead/),
   },
   {
@@ -66,9 +69,15 @@ function fieldsOf([first]: readonly unknown[]): Readonly<Record<string, unknown>
   return typeof first === 'object' && first !== null ? { ...first } : {};
 }
 
-/** `losesRecords`: records of the log may be lost in this run. */
-export function createProcessLog(name: string, trace: Trace, losesRecords: boolean): Log {
-  const expected = losesRecords ? [...EXPECTED_ERRORS, ...EXPECTED_AFTER_LOSS] : EXPECTED_ERRORS;
+function expectedErrors(focus: Focus): readonly ExpectedError[] {
+  if (focus === 'lost-records') return [...EXPECTED_ERRORS, ...EXPECTED_AFTER_LOSS];
+  // Nothing there lasts long enough for anybody to be declared dead.
+  return focus === 'stalls' ? EXPECTED_ERRORS.filter(({ message }) => message !== SESSION_OVER) : EXPECTED_ERRORS;
+}
+
+/** `focus`: of the run, whose faults explain its errors. */
+export function createProcessLog(name: string, trace: Trace, focus: Focus): Log {
+  const expected = expectedErrors(focus);
   const judge = (level: string, parts: readonly unknown[]): void => {
     const fields = fieldsOf(parts);
     if (isDefect(fields.err)) trace.fail(`${name} logs a defect: ${textOf(parts)}`);

@@ -24,11 +24,14 @@ export const NEMESES = [
   'delay-requests',
   'isolate-shard',
   'isolate-front',
+  'restart-beside',
   'cut-beats',
   'mute-shard',
   'suspend-shard',
   'suspend-front',
   'jump-wall-far',
+  'stall-shard',
+  'stall-store',
 ] as const;
 
 export type Nemesis = (typeof NEMESES)[number];
@@ -39,6 +42,10 @@ export const FOCUSES = [
   'failover',
   /** Owners are cut off or stand still for about as long as a lease, and some fronts reach only them. */
   'zombies',
+  /** Owners are cut off, and some fronts reach only them, while other shards die and start again in the same place. */
+  'restarts',
+  /** Event loops, and the whole store, stand still for up to a second: nobody is declared dead. */
+  'stalls',
   /** The store fails in every way it can. */
   'store',
   /** Hardly any memory, a slow store. */
@@ -152,6 +159,8 @@ const BROAD: Readonly<Partial<Record<Nemesis, number>>> = {
 const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<Nemesis, number>>>>> = {
   failover: { 'kill-shard': 4, 'cut-store': 2, 'pause-shard': 2, 'reset-network': 4 },
   zombies: { 'isolate-shard': 1 },
+  restarts: { 'restart-beside': 1 },
+  stalls: { 'stall-shard': 4, 'stall-store': 1 },
   store: { 'kill-shard': 2, 'cut-store': 2, 'store-down': 1 },
   memory: { 'kill-shard': 1, 'reset-network': 1 },
   // What is committed and not yet in the state tables is what listings have to put together.
@@ -181,7 +190,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
 
 function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
   const rough: readonly Focus[] = ['store', 'memory', 'listings', 'keys', 'operators'];
-  const steady: readonly Focus[] = ['zombies', 'broken-clocks'];
+  const steady: readonly Focus[] = ['zombies', 'restarts', 'stalls', 'broken-clocks'];
   if (steady.includes(focus)) return { ...NO_STORE_FAULTS, staleMsMax: 200 };
   if (focus === 'displaced') {
     return {
@@ -239,6 +248,7 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
     case 'late-bytes':
       return 2000;
     case 'zombies':
+    case 'restarts':
     case 'broken-clocks':
     case 'displaced':
     case 'late-responses':
@@ -286,6 +296,8 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
   }
 }
 
+const CROWDED_FOCUSES: readonly Focus[] = ['moves', 'delays', 'zombies', 'restarts', 'keys', 'listings'];
+
 function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const pressed = focus === 'memory' || random.chance(0.5);
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
@@ -293,20 +305,20 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const sliced = random.chance(0.5);
   const trims = random.chance(0.3) && focus !== 'displaced' && focus !== 'late-bytes';
   // Much of the same, where what one client does has to be seen by the next at once.
-  const crowded =
-    focus === 'moves' || focus === 'delays' || focus === 'zombies' || focus === 'keys' || focus === 'listings';
+  const crowded = CROWDED_FOCUSES.includes(focus);
+  const isolates = focus === 'zombies' || focus === 'restarts';
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
     focus,
     slots: random.whole(2, crowded ? 3 : 5),
-    shards: random.whole(2, 3),
+    shards: focus === 'restarts' ? 3 : random.whole(2, 3),
     shardsMax: 4,
     fronts: 2,
     tenants: crowded ? 2 : random.whole(2, 3),
     clientsPerFront: random.whole(3, 5),
     activeMs: focus === 'late-bytes' ? 45_000 : random.between(20_000, 32_000),
     // So that clients of a front that reaches few shards do not all wait for the others.
-    deadlineMs: focus === 'moves' || focus === 'zombies' ? 1500 : trims ? SHORT_DEADLINE_MS : 10_000,
+    deadlineMs: focus === 'moves' || isolates ? 1500 : trims ? SHORT_DEADLINE_MS : 10_000,
     clusterDeadlineMs: trims ? SHORT_DEADLINE_MS : 10_000,
     thinkMsMax: crowded ? 100 : focus === 'broken-clocks' ? 1000 : random.pick([200, 400, 700]),
     subjects: focus === 'listings' ? 2 : crowded ? 1 : random.whole(2, 3),

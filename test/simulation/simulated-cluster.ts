@@ -61,6 +61,8 @@ export class SimulatedCluster {
   readonly #trace: Trace;
   readonly #rules: StoreRules;
   readonly #runs = new Map<string, number>();
+  /** By name: where a shard was started last, and who is there. */
+  readonly #places = new Map<string, { readonly place: string; readonly process: SimulatedProcess }>();
   readonly #watchers = new Set<(addresses: readonly string[]) => void>();
   /** Of every shard that is to be there, up or not: what DNS knows. */
   readonly #addresses = new Set<string>();
@@ -83,7 +85,7 @@ export class SimulatedCluster {
       segmentSize: profile.segmentSize,
       serialLevel: 'SERIAL',
       datacentre: '',
-      leaseMs: 3000,
+      leaseMs: 2500,
       deadlineMs: profile.clusterDeadlineMs,
       logFormat: 1,
       cursorSecrets: [Buffer.from(random.fork('secret').bytes(32)).toString('base64url')],
@@ -126,7 +128,7 @@ export class SimulatedCluster {
   }
 
   #createLog({ name }: SimulatedProcess): Log {
-    return createProcessLog(name, this.#trace, this.#profile.focus === 'lost-records');
+    return createProcessLog(name, this.#trace, this.#profile.focus);
   }
 
   // ---- shards ----
@@ -151,6 +153,7 @@ export class SimulatedCluster {
       {
         shardName,
         address,
+        place: this.#takePlace(shardName, process),
         meta: this.meta,
         plans: BUILT_IN_PLANS,
         pageLimits: this.#profile.pageLimits,
@@ -178,6 +181,14 @@ export class SimulatedCluster {
     return shard;
   }
 
+  /** The place of the last run where that is free for certain: another one while it runs, or once its machine was lost. */
+  #takePlace(shardName: string, process: SimulatedProcess): string {
+    const last = this.#places.get(shardName);
+    const place = last === undefined || last.process.alive ? process.name : last.place;
+    this.#places.set(shardName, { place, process });
+    return place;
+  }
+
   #createStore(process: SimulatedProcess): Store {
     const store = createStoreView(this.world, this.#rules, process);
     if (!this.#random.fork(`${process.name} version`).chance(this.countless)) return store;
@@ -189,6 +200,7 @@ export class SimulatedCluster {
   killShard(shard: RunningShard, silently: boolean): void {
     this.#trace.add(shard.process.name, silently ? 'is lost with its machine' : 'is killed');
     shard.process.kill();
+    if (silently && this.#places.get(shard.shardName)?.process === shard.process) this.#places.delete(shard.shardName);
     this.network.lose(shard.process, silently);
     if (this.shards.get(shard.shardName) === shard) this.shards.delete(shard.shardName);
   }

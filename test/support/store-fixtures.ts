@@ -50,6 +50,7 @@ export function createMember(change: Partial<MemberRow> = {}): MemberRow {
     beat: 1,
     healthyBeat: 0,
     startedAtMs: 1_700_000_000_000,
+    place: undefined,
     ...change,
   };
 }

@@ -167,6 +167,13 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'the start of the idempotency window of each slot',
     statements: (keyspace) => [`ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS window_from bigint`],
   },
+  {
+    version: 5,
+    // Members of earlier versions have no place: their leases are waited for.
+    servesFrom: 1,
+    name: 'the place in which each member runs',
+    statements: (keyspace) => [`ALTER TABLE ${keyspace}.members ADD IF NOT EXISTS place text`],
+  },
 ];
 
 /** The schema that this program is made for. */

@@ -15,7 +15,7 @@ export const META_COLUMNS =
   'schema_version, schema_serves_from, slots, segment_size, serial_level, datacentre, lease_ms, deadline_ms, log_format, cursor_secrets';
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
-export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat';
+export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
 export const GRANT_COLUMNS = 'relation, object, grant_id, created_at_ms';
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
@@ -129,6 +129,7 @@ export function memberRowOf(row: Row, incarnation: string): MemberRow {
     startedAtMs: integerAt(row, 'started_at_ms'),
     // A program of an earlier schema tells nothing of its health.
     healthyBeat: isNullAt(row, 'healthy_beat') ? 0 : integerAt(row, 'healthy_beat'),
+    place: isNullAt(row, 'place') ? undefined : absentText(textAt(row, 'place')),
   };
 }
 

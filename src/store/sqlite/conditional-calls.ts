@@ -110,7 +110,7 @@ function createMemberCalls(
   const read = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members WHERE incarnation = ?`);
   const insert = prepare(
     database,
-    `INSERT INTO members (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO members (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   const beat = prepare(
     database,
@@ -122,8 +122,9 @@ function createMemberCalls(
   );
   const remove = prepare(database, "DELETE FROM members WHERE incarnation = ? AND state = 'dead'");
   return {
-    insertMember: ({ incarnation, shardName, address, state, beat: first, startedAtMs, healthyBeat }) => {
-      const inserted = insert.run(incarnation, shardName, address, state, first, startedAtMs, healthyBeat);
+    insertMember: ({ incarnation, shardName, address, state, beat: first, startedAtMs, healthyBeat, place }) => {
+      const row = [incarnation, shardName, address, state, first, startedAtMs, healthyBeat, place ?? null];
+      const inserted = insert.run(...row);
       return outcome(inserted, read, incarnation, memberRowOf);
     },
     beatMember: ({ incarnation, expectedBeat, beat: next, healthyBeat, state }) =>

@@ -172,4 +172,9 @@ ALTER TABLE members ADD COLUMN healthy_beat INTEGER NOT NULL DEFAULT 0;
     name: 'the start of the idempotency window of each slot',
     sql: 'ALTER TABLE checkpoints ADD COLUMN window_from INTEGER;',
   },
+  {
+    version: 6,
+    name: 'the place in which each member runs',
+    sql: 'ALTER TABLE members ADD COLUMN place TEXT;',
+  },
 ];

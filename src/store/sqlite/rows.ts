@@ -13,7 +13,7 @@ export const META_COLUMNS =
   'schema_version, slots, segment_size, serial_level, lease_ms, deadline_ms, log_format, cursor_secrets, schema_serves_from, datacentre';
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
-export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat';
+export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
 export const GRANT_COLUMNS = 'relation, object, grant_id, created_at_ms';
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
@@ -83,6 +83,7 @@ export function memberRowOf(row: Row): MemberRow {
     beat: integerAt(row, 4),
     startedAtMs: integerAt(row, 5),
     healthyBeat: integerAt(row, 6),
+    place: optionalTextAt(row, 7),
   };
 }
 

@@ -16,6 +16,25 @@ export function defineMemberContract(context: StoreContext): void {
       assert.deepEqual(await context.store().readMember(member.incarnation, soon()), member);
     });
 
+    it('keeps the place of a member through every change of its row', async () => {
+      const member = createMember({ place: 'a boot net:[1] 10.0.0.1:8082' });
+      const { incarnation, beat } = member;
+      assert.deepEqual(await context.store().insertMember(member, soon()), { applied: true, row: member });
+      const next = { incarnation, expectedBeat: beat, beat: beat + 1, healthyBeat: 0, state: 'draining' } as const;
+      const draining = { ...member, beat: beat + 1, state: 'draining' };
+      assert.deepEqual(await context.store().beatMember(next, soon()), { applied: true, row: draining });
+      const dead = { ...draining, state: 'dead' };
+      assert.deepEqual(await context.store().declareDead({ incarnation, beat: beat + 1 }, soon()), {
+        applied: true,
+        row: dead,
+      });
+      const listed = await context.store().listMembers(soon());
+      assert.deepEqual(
+        listed.find((row) => row.incarnation === incarnation),
+        dead,
+      );
+    });
+
     it('beats from the expected number to the next, alive or draining', async () => {
       const member = createMember();
       await context.store().insertMember(member, soon());

@@ -40,6 +40,7 @@ describe('a session', () => {
         incarnation: new IdFactory(clock, random).create('inc'),
         shardName: 'shard-1',
         address: 'shard-1:1',
+        place: undefined,
         leaseMs: LEASE_MS,
         exclusive,
       },
