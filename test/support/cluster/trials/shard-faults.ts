@@ -2,13 +2,24 @@
 // from Cassandra.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { letRun, waitFor } from '../../wait-for.ts';
 import { Cluster } from '../cluster.ts';
 import { percentile, type Window } from '../load.ts';
 import type { SlotRecord } from '../operator-client.ts';
-import { assertNoFailures, type Bench, describePauses, type Trial, tenantsOf, underLoad } from './trial.ts';
+import {
+  assertNoFailures,
+  type Bench,
+  describePauses,
+  type Outcome,
+  type Trial,
+  tenantsOf,
+  underLoad,
+} from './trial.ts';
 
 const FAILOVER_MS_MAX = 6000;
+/** Of a process that starts again in the same place: nobody waits for its lease. */
+const CRASH_MS_MAX = 4000;
 /** Tenants of other shards wait at most so much longer than before. */
 const OTHERS_P99_FACTOR = 2;
 /** What the issue of a pause is on a quiet machine; the tests share theirs. */
@@ -32,6 +43,17 @@ async function waitUntilTakenOver({ cluster }: Bench, shard: string, boundMs = 2
   );
 }
 
+/** When the last of these tenants was answered again, in ms after `fromMs`. */
+function longestWait({ report }: Outcome, tenants: ReadonlySet<number>, fromMs: number): number {
+  const waits = [...tenants].map((tenant) => {
+    const after = report.requests.filter(
+      (each) => each.tenant === tenant && each.atMs >= fromMs && each.failure === undefined,
+    );
+    return Math.min(...after.map(({ atMs, latencyMs }) => atMs + latencyMs - fromMs));
+  });
+  return Math.max(...waits);
+}
+
 const killShard: Trial = {
   name: 'kill -9 of a shard',
   async run(bench) {
@@ -48,16 +70,10 @@ const killShard: Trial = {
       victim.start();
       await cluster.waitUntilServed();
     });
-    const firstAnswers = [...owned].map((tenant) => {
-      const after = outcome.report.requests.filter(
-        (each) => each.tenant === tenant && each.atMs >= killedAt && each.failure === undefined,
-      );
-      return Math.min(...after.map(({ atMs, latencyMs }) => atMs + latencyMs - killedAt));
-    });
     const others = new Set(outcome.report.requests.map(({ tenant }) => tenant).filter((tenant) => !owned.has(tenant)));
     const before = outcome.report.within({ from: 0, to: killedAt }, others);
     const during = outcome.report.within({ from: killedAt, to: killedAt + WATCH_AFTER_KILL_MS }, others);
-    const worst = Math.max(...firstAnswers);
+    const worst = longestWait(outcome, owned, killedAt);
     const p99 = { before: percentile(before, 0.99), during: percentile(during, 0.99) };
     bench.say(
       `  ${owned.size} tenants of the killed shard answered again after ${worst.toFixed(0)} ms at the latest; the others: p50 ${percentile(before, 0.5).toFixed(1)} → ${percentile(during, 0.5).toFixed(1)} ms, p99 ${p99.before.toFixed(1)} → ${p99.during.toFixed(1)} ms`,
@@ -65,6 +81,30 @@ const killShard: Trial = {
     assertNoFailures(outcome);
     assert.ok(p99.during <= OTHERS_P99_FACTOR * SHARED_PROCESSORS * p99.before, `the p99 of others: ${p99.during} ms`);
     assert.ok(worst <= FAILOVER_MS_MAX * outcome.strain, `a tenant was without answers for ${worst} ms`);
+  },
+};
+
+const crashShard: Trial = {
+  name: 'kill -9 of a shard that is started again at once',
+  async run(bench) {
+    const { cluster } = bench;
+    const victim = cluster.shard(1);
+    let killedAt = 0;
+    let owned = new Set<number>();
+    const outcome = await underLoad(bench, 'crash-shard', async (load) => {
+      owned = tenantsOf(load, await cluster.operator.slots(), victim.name);
+      killedAt = load.now();
+      await victim.kill();
+      victim.start();
+      await cluster.waitUntilServed();
+    });
+    const worst = longestWait(outcome, owned, killedAt);
+    bench.say(
+      `  ${owned.size} tenants of the crashed shard were answered again after ${worst.toFixed(0)} ms at the latest`,
+    );
+    assertNoFailures(outcome);
+    assert.match(readFileSync(victim.options.logFile, 'utf8'), /earlier process in the same place .* declared dead/);
+    assert.ok(worst <= CRASH_MS_MAX * outcome.strain, `a tenant was without answers for ${worst} ms`);
   },
 };
 
@@ -250,6 +290,6 @@ const restartAll: Trial = {
   },
 };
 
-export const SHARD_FAULTS: readonly Trial[] = [killShard, pauseShard, rollingRestart, cutOffFromStore];
+export const SHARD_FAULTS: readonly Trial[] = [killShard, crashShard, pauseShard, rollingRestart, cutOffFromStore];
 /** More than a minute, or what others cover in part: not in every run. */
 export const SLOW_SHARD_FAULTS: readonly Trial[] = [stopShard, scale, restartAll];
