@@ -12,6 +12,15 @@ const IDLE_MS_MAX = 30 * 60_000;
 const SESSIONS_MAX = 1000;
 const SECRET_BYTES = 32;
 
+/** A form that takes back what the notice tells of. */
+export interface Undo {
+  /** Where it is sent to. */
+  readonly path: string;
+  readonly fields: Readonly<Record<string, string>>;
+  /** What it does, for whoever hears the button and does not see it. */
+  readonly label: string;
+}
+
 /** Of one log-in. The id stands in the cookie, `csrf` in every form. */
 export interface OperatorSession {
   readonly id: string;
@@ -19,6 +28,8 @@ export interface OperatorSession {
   readonly csrf: string;
   /** Said once, on the next page that is shown. */
   notice: string | undefined;
+  /** Offered beside the notice. */
+  undo: Undo | undefined;
 }
 
 interface Entry {
@@ -66,7 +77,7 @@ export class OperatorSessions {
   #start(operator: string | undefined, tokenSha256: string): OperatorSession | undefined {
     if (operator === undefined) return undefined;
     this.#forgetEnded();
-    const session = { id: this.#secret(), operator, csrf: this.#secret(), notice: undefined };
+    const session = { id: this.#secret(), operator, csrf: this.#secret(), notice: undefined, undo: undefined };
     const nowMs = this.#clock.monotonicMs();
     const entry = { session, tokenSha256, startedMs: nowMs, usedMs: nowMs };
     this.#entries.set(session.id, entry);

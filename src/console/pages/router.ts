@@ -113,7 +113,10 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
   ): void {
     const path = `${PAGES_PREFIX}${request.path}`;
     const text = renderDocument({ assets, title: page.title, session, path, body: page.body });
-    if (session !== undefined) session.notice = undefined;
+    if (session !== undefined) {
+      session.notice = undefined;
+      session.undo = undefined;
+    }
     sendHtml(response, page.status, text);
   }
 
@@ -226,6 +229,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     else if (answer.kind === 'part') sendHtml(response, 200, renderMarkup(answer.body));
     else {
       session.notice = answer.notice;
+      session.undo = answer.undo;
       redirect(response, answer.to);
     }
   }
