@@ -21,15 +21,19 @@ export interface Undo {
   readonly label: string;
 }
 
+/** What was just done. */
+export interface Notice {
+  readonly text: string;
+  readonly undo: Undo | undefined;
+}
+
 /** Of one log-in. The id stands in the cookie, `csrf` in every form. */
 export interface OperatorSession {
   readonly id: string;
   readonly operator: string;
   readonly csrf: string;
   /** Said once, on the next page that is shown. */
-  notice: string | undefined;
-  /** Offered beside the notice. */
-  undo: Undo | undefined;
+  notice: Notice | undefined;
 }
 
 interface Entry {
@@ -77,7 +81,7 @@ export class OperatorSessions {
   #start(operator: string | undefined, tokenSha256: string): OperatorSession | undefined {
     if (operator === undefined) return undefined;
     this.#forgetEnded();
-    const session = { id: this.#secret(), operator, csrf: this.#secret(), notice: undefined, undo: undefined };
+    const session = { id: this.#secret(), operator, csrf: this.#secret(), notice: undefined };
     const nowMs = this.#clock.monotonicMs();
     const entry = { session, tokenSha256, startedMs: nowMs, usedMs: nowMs };
     this.#entries.set(session.id, entry);

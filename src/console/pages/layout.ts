@@ -48,14 +48,15 @@ function navigation(session: OperatorSession, path: string): Markup {
   </nav>`;
 }
 
-function noticeMarkup({ notice, undo, csrf }: OperatorSession): Markup {
+function noticeMarkup({ notice, csrf }: OperatorSession): Markup {
   if (notice === undefined) return undefined;
-  if (undo === undefined) return html`<p class="notice" role="status">${notice}</p>`;
+  const { text, undo } = notice;
+  if (undo === undefined) return html`<p class="notice" role="status">${text}</p>`;
   const fields = Object.entries({ csrf, ...undo.fields }).map(
     ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
   );
   return html`<div class="notice with-undo">
-    <span role="status">${notice}</span>
+    <span role="status">${text}</span>
     <form method="post" action=${undo.path} class="form-inline">
       ${fields}<button type="submit" class="secondary outline" aria-label=${undo.label}>Undo</button>
     </form>

@@ -113,10 +113,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
   ): void {
     const path = `${PAGES_PREFIX}${request.path}`;
     const text = renderDocument({ assets, title: page.title, session, path, body: page.body });
-    if (session !== undefined) {
-      session.notice = undefined;
-      session.undo = undefined;
-    }
+    if (session !== undefined) session.notice = undefined;
     sendHtml(response, page.status, text);
   }
 
@@ -228,8 +225,8 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     if (answer.kind === 'page') sendDocument(request, response, session, answer);
     else if (answer.kind === 'part') sendHtml(response, 200, renderMarkup(answer.body));
     else {
-      session.notice = answer.notice;
-      session.undo = answer.undo;
+      const { notice: text, undo } = answer;
+      session.notice = text === undefined ? undefined : { text, undo };
       redirect(response, answer.to);
     }
   }
