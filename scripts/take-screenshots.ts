@@ -129,7 +129,7 @@ try {
   await take(narrow, 'keys-narrow', `${base}/keys`);
   await light.open(`${base}/keys`);
   await light.page.getByRole('textbox', { name: 'Name' }).fill('mobile app');
-  await light.page.getByRole('button', { name: 'Make the key' }).click();
+  await light.page.getByRole('button', { name: 'Create the key' }).click();
   await light.page.getByText('It is shown this once').waitFor();
   await light.page.screenshot({ path: join(DIRECTORY, 'console-key.png'), fullPage: true, animations: 'disabled' });
 } finally {

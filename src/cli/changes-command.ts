@@ -1,6 +1,7 @@
-// `grantd changes`: the trail of a tenant, listed or followed.
+// `grantd changes`: the audit log of a tenant, filtered, listed or followed.
 
 import { type Command, Option } from 'commander';
+import { CHANGE_ACTIONS } from '../core/change-filter.ts';
 import type { CliContext } from './cli-context.ts';
 import { addExamples, type ListOptions, printListing, TENANT_EXAMPLE, TENANT_OPTION } from './command-parts.ts';
 import { CliFailure, EXIT } from './failures.ts';
@@ -23,6 +24,11 @@ export interface ChangesOptions extends Omit<ListOptions, 'limit'> {
   readonly since?: string;
   readonly until?: string;
   readonly follow?: boolean;
+  readonly action?: string;
+  readonly actor?: string;
+  readonly subject?: string;
+  readonly object?: string;
+  readonly requestId?: string;
 }
 
 const COLUMNS: readonly Column[] = [
@@ -56,6 +62,15 @@ export function registerChangesCommand(program: Command, context: CliContext): v
     )
     .option('--since <time>', `only what happened then or later: ${TIME_FORMS}, back from now`, parseTime)
     .option('--until <time>', 'only what happened before', parseTime)
+    .addOption(
+      new Option('--action <action>', `only changes of this kind: ${CHANGE_ACTIONS.join(', ')}`).choices(
+        CHANGE_ACTIONS,
+      ),
+    )
+    .option('--actor <actor>', 'only what this one changed: operator:NAME, the id of an API key, or system')
+    .option('--subject <subject>', 'only grants of this subject')
+    .option('--object <object>', 'only grants on this object')
+    .option('--request-id <id>', 'only what this request changed')
     .option('-f, --follow', 'the last changes, then every new one as it comes, until interrupted')
     .option(
       '--limit <rows>',
@@ -67,6 +82,7 @@ export function registerChangesCommand(program: Command, context: CliContext): v
   addExamples(
     command,
     `changes --tenant ${TENANT_EXAMPLE} --since 1h`,
+    `changes --tenant ${TENANT_EXAMPLE} --action grant.revoked --subject user:ann`,
     `changes --tenant ${TENANT_EXAMPLE} --oldest-first --since 2026-11-01 --until 2026-12-01 --limit 5000 --json`,
     `changes --tenant ${TENANT_EXAMPLE} --follow`,
     `changes --tenant ${TENANT_EXAMPLE} --follow --since 2026-11-01 --json >> acme.ndjson`,
@@ -74,8 +90,12 @@ export function registerChangesCommand(program: Command, context: CliContext): v
     context.action(async (options: ChangesOptions) => {
       refuseTogether(options);
       const { tenant, oldestFirst, since, until } = options;
-      if (options.follow) return followChanges(context, { ...options, before: options.limit ?? ROWS_BEFORE_DEFAULT });
-      const query = { order: oldestFirst ? 'asc' : 'desc', since, until };
+      const { action, actor, subject, object, requestId } = options;
+      const filter = { since, action, actor, subject, object, request_id: requestId };
+      if (options.follow) {
+        return followChanges(context, { ...options, filter, before: options.limit ?? ROWS_BEFORE_DEFAULT });
+      }
+      const query = { order: oldestFirst ? 'asc' : 'desc', until, ...filter };
       const listing = { path: path`/tenants/${tenant}/changes`, name: 'changes', query, columns: COLUMNS };
       return printListing(context, listing, { ...options, limit: options.limit ?? ROWS_DEFAULT });
     }),

@@ -15,6 +15,8 @@ interface FollowOptions {
   readonly tenant: string;
   readonly cursor?: string;
   readonly since?: string;
+  /** What changes have to fit, the time included. */
+  readonly filter: Readonly<Record<string, string | undefined>>;
   readonly json?: boolean;
   /** How many of those that were there before are shown first, where neither a cursor nor a time says where to begin. */
   readonly before: number;
@@ -63,11 +65,11 @@ export async function followChanges(context: CliContext, options: FollowOptions)
 
 /** True: the tenant is gone. False: interrupted. */
 async function follow(context: CliContext, reader: PatientReader, options: FollowOptions): Promise<boolean> {
-  const { since, json } = options;
+  const { since, json, filter } = options;
   const request = (query: Record<string, string | undefined>): OperatorRequest => ({
     method: 'GET',
     path: path`/tenants/${options.tenant}/changes`,
-    query: { since, ...query },
+    query: { ...filter, ...query },
   });
   /** Prints them and tells whether the last of all was among them. */
   const show = (changes: readonly JsonRecord[]): boolean => {
@@ -77,18 +79,27 @@ async function follow(context: CliContext, reader: PatientReader, options: Follo
 
   let { cursor } = options;
   if (cursor === undefined && since === undefined) {
-    const limit = String(Math.min(options.before, PAGE_LENGTH));
-    const page = await reader.read(request({ order: 'desc', limit }));
-    if (page === undefined) return false;
-    if (show(recordsOf(page, 'changes').toReversed())) return true;
-    cursor = optionalTextOf(page, 'resume_cursor');
+    const past: JsonRecord[] = [];
+    let older: string | undefined;
+    do {
+      const limit = String(Math.min(options.before - past.length, PAGE_LENGTH));
+      const page = await reader.read(request({ order: 'desc', limit, cursor: older }));
+      if (page === undefined) return false;
+      past.push(...recordsOf(page, 'changes'));
+      cursor ??= optionalTextOf(page, 'resume_cursor');
+      older = optionalTextOf(page, 'next_cursor');
+      // A page may be short where few changes fit.
+    } while (older !== undefined && past.length < options.before);
+    if (show(past.toReversed()) || cursor === undefined) return true;
   }
   while (true) {
     const page = await reader.read(request({ cursor, limit: String(PAGE_LENGTH) }));
     if (page === undefined) return false;
     if (show(recordsOf(page, 'changes'))) return true;
     const next = optionalTextOf(page, 'next_cursor');
-    cursor = next ?? optionalTextOf(page, 'resume_cursor') ?? cursor;
+    cursor = next ?? optionalTextOf(page, 'resume_cursor');
+    // Of a tenant that is deleted, nothing is to come.
+    if (cursor === undefined) return true;
     if (next === undefined && !(await reader.pause(LOOK_MS))) return false;
   }
 }

@@ -1,11 +1,14 @@
 // The trail of a tenant: every change, a page at a time, as one JSON document or as lines. A page that reaches the end
-// says where the changes that are still to come will begin, so that whoever asks there again misses none.
+// says where the changes that are still to come will begin, so that whoever asks there again misses none. A page that
+// ended because enough was read for it says how far it looked.
 
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
+import { formatTimestamp } from '../core/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { OperatorApi } from '../front/front.ts';
 import { NDJSON_MEDIA_TYPES } from './body.ts';
+import { changeFilterOf, changeFilterShape } from './change-filters.ts';
 import { type Operation, tenantIdOf } from './operation.ts';
 import { changeRecord } from './records.ts';
 import { pageShape, parseQuery, timestamp } from './schemas.ts';
@@ -15,6 +18,7 @@ const CURSOR_HEADER = 'X-Service-Cursor';
 
 const changesShape = {
   ...pageShape,
+  ...changeFilterShape,
   order: z.enum(['asc', 'desc'], 'must be asc or desc').default('asc'),
   since: timestamp.optional(),
   until: timestamp.optional(),
@@ -37,13 +41,18 @@ export function changeOperations(operatorApi: OperatorApi): readonly Operation[]
         if (query.until !== undefined && query.until <= Math.max(query.since ?? 0, 0)) {
           throw new GrantdError('invalid-request', 'The parameter "until" must be after "since".');
         }
-        const { items, nextCursor, resumeCursor } = await operatorApi.listTrail(call.context(), tenantIdOf(call), {
-          limit: query.limit,
-          cursor: query.cursor,
-          newestFirst: query.order === 'desc',
-          sinceMs: query.since,
-          untilMs: query.until,
-        });
+        const { items, nextCursor, resumeCursor, scannedToMs } = await operatorApi.listTrail(
+          call.context(),
+          tenantIdOf(call),
+          {
+            limit: query.limit,
+            cursor: query.cursor,
+            newestFirst: query.order === 'desc',
+            sinceMs: query.since,
+            untilMs: query.until,
+            ...changeFilterOf(query),
+          },
+        );
         const changes = items.map(changeRecord);
         if (query.format === 'ndjson' || (query.format === undefined && acceptsLines(call.request))) {
           const cursor = nextCursor ?? (query.order === 'asc' ? resumeCursor : undefined);
@@ -57,7 +66,12 @@ export function changeOperations(operatorApi: OperatorApi): readonly Operation[]
         return {
           kind: 'json',
           status: 200,
-          body: { changes, next_cursor: nextCursor ?? null, resume_cursor: resumeCursor ?? null },
+          body: {
+            changes,
+            next_cursor: nextCursor ?? null,
+            resume_cursor: resumeCursor ?? null,
+            scanned_to: scannedToMs === undefined ? null : formatTimestamp(scannedToMs),
+          },
         };
       },
     },

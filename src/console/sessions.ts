@@ -12,13 +12,28 @@ const IDLE_MS_MAX = 30 * 60_000;
 const SESSIONS_MAX = 1000;
 const SECRET_BYTES = 32;
 
+/** A form that takes back what the notice tells of. */
+export interface Undo {
+  /** Where it is sent to. */
+  readonly path: string;
+  readonly fields: Readonly<Record<string, string>>;
+  /** What it does, for whoever hears the button and does not see it. */
+  readonly label: string;
+}
+
+/** What was just done. */
+export interface Notice {
+  readonly text: string;
+  readonly undo: Undo | undefined;
+}
+
 /** Of one log-in. The id stands in the cookie, `csrf` in every form. */
 export interface OperatorSession {
   readonly id: string;
   readonly operator: string;
   readonly csrf: string;
   /** Said once, on the next page that is shown. */
-  notice: string | undefined;
+  notice: Notice | undefined;
 }
 
 interface Entry {

@@ -1,6 +1,7 @@
 // What the operator asks of the cluster: calls on one tenant go to its owner, listings to every shard.
 
 import { assert } from '../core/assert.ts';
+import { changeMatcher } from '../core/change-filter.ts';
 import type { IdFactory, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
@@ -102,10 +103,19 @@ export class FrontOperator implements OperatorApi {
     const { limit, cursor = '', newestFirst = false, sinceMs = 0, untilMs = 0 } = query;
     assert(limit >= 1 && limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 items');
     const page = { limit: Math.min(limit, TRAIL_LIMIT_MAX), cursor };
-    const body = { listTrail: { ...page, tenantId, newestFirst, sinceMs, untilMs } };
+    const { action = '', actor = '', subject = '', object = '', requestId = '' } = query;
+    const filter = { action, actor, subject, object, requestId };
+    const body = { listTrail: { ...page, tenantId, newestFirst, sinceMs, untilMs, ...filter } };
     const trail = answered((await this.#ask(context, tenantId, body, false)).trail);
     const { items, nextCursor } = pageFrom(trail.entries, trail.nextCursor);
-    return { items, nextCursor, resumeCursor: trail.resumeCursor === '' ? undefined : trail.resumeCursor };
+    // A shard of the version before does not know the filter.
+    const fits = changeMatcher(filter);
+    return {
+      items: fits === undefined ? items : items.filter(fits),
+      nextCursor,
+      resumeCursor: trail.resumeCursor === '' ? undefined : trail.resumeCursor,
+      scannedToMs: trail.scannedToMs === 0 ? undefined : trail.scannedToMs,
+    };
   }
 
   listSlots(context: RequestContext): Promise<readonly SlotView[]> {

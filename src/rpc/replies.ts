@@ -110,7 +110,14 @@ export function grantsReply(page: Page<Grant>): ReplyBody {
 
 export function trailReply(page: TrailPage): ReplyBody {
   const entries = page.items.map((row) => ({ ...row }));
-  return { trail: { entries, nextCursor: nextCursorOf(page), resumeCursor: page.resumeCursor ?? '' } };
+  return {
+    trail: {
+      entries,
+      nextCursor: nextCursorOf(page),
+      resumeCursor: page.resumeCursor ?? '',
+      scannedToMs: page.scannedToMs ?? 0,
+    },
+  };
 }
 
 export function slotsReply(report: SlotsReport, shardName: string): ReplyBody {

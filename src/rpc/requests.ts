@@ -87,7 +87,7 @@ export function pageOf(page: { readonly limit: number; readonly cursor: string }
 }
 
 export function trailQueryOf(query: ListTrail__Output): TrailQuery & { readonly tenantId: string } {
-  const { tenantId, newestFirst, sinceMs, untilMs } = query;
+  const { tenantId, newestFirst, sinceMs, untilMs, action, actor, subject, object, requestId } = query;
   demand(Number.isFinite(sinceMs) && Number.isFinite(untilMs), 'A bound of time is not a number.');
   return {
     ...pageOf(query),
@@ -95,6 +95,11 @@ export function trailQueryOf(query: ListTrail__Output): TrailQuery & { readonly 
     newestFirst,
     sinceMs: sinceMs === 0 ? undefined : sinceMs,
     untilMs: untilMs === 0 ? undefined : untilMs,
+    action: shortText(action, 'An action'),
+    actor: shortText(actor, 'An actor'),
+    subject: shortText(subject, 'A subject', IDENTIFIER_UNITS_MAX),
+    object: shortText(object, 'An object', IDENTIFIER_UNITS_MAX),
+    requestId: shortText(requestId, 'A request id'),
   };
 }
 

@@ -3,6 +3,7 @@
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assertNever } from '../core/assert.ts';
+import type { ChangeAction } from '../core/change-filter.ts';
 import type { TenantId } from '../core/ids.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
@@ -41,6 +42,9 @@ export interface ChangePosition {
   readonly stamp: Stamp;
 }
 
+/** Compact: a filter looks for its values in the text. */
+const toJson = (action: ChangeAction, fields: object): string => JSON.stringify({ action, ...fields });
+
 /** The row of the trail for a change, as JSON. An API key's hash is not part of it. */
 function describe(change: Change): string {
   switch (change.kind) {
@@ -48,21 +52,21 @@ function describe(change: Change): string {
     case 'grant-revoked': {
       const { subject, relation, object, grantId } = change.grant;
       const action = change.kind === 'grant-created' ? 'grant.created' : 'grant.revoked';
-      return JSON.stringify({ action, subject, relation, object, grant_id: grantId });
+      return toJson(action, { subject, relation, object, grant_id: grantId });
     }
     case 'namespace-created':
-      return JSON.stringify({ action: 'namespace.created', name: change.name });
+      return toJson('namespace.created', { name: change.name });
     case 'key-created':
     case 'key-revoked': {
       const { keyId, name, scopes } = change.key;
       const action = change.kind === 'key-created' ? 'key.created' : 'key.revoked';
-      return JSON.stringify({ action, key_id: keyId, name, scopes: scopesOf(scopes) });
+      return toJson(action, { key_id: keyId, name, scopes: scopesOf(scopes) });
     }
     case 'tenant-created':
     case 'tenant-updated': {
       const { name, plan, state } = change.tenant;
       const action = change.kind === 'tenant-created' ? 'tenant.created' : 'tenant.updated';
-      return JSON.stringify({ action, name, plan, state });
+      return toJson(action, { name, plan, state });
     }
     default:
       return assertNever(change);

@@ -168,12 +168,16 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     const memory = tenure.tenants.get(tenantId);
     // Of a tenant that is gone, its id tells when it was made, by the clock of a console.
     const createdAtMs = memory?.tenant.createdAtMs ?? (timeOfId(tenantId) ?? 0) - CLOCK_STEP_MS;
-    const page = await listTrail(this.dependencies, tenure, { tenantId, createdAtMs }, query);
-    tenure.assertServing();
-    const { items, nextCursor } = page;
-    if (memory === undefined && query.cursor === undefined && items.length === 0 && nextCursor === undefined) {
-      throw noTenant(tenantId);
+    const isDeleted = memory === undefined || memory.tenant.state === 'deleted';
+    const of = { tenantId, createdAtMs, isDeleted };
+    const page = await listTrail(this.dependencies, tenure, of, query);
+    const isNothing = ({ items, nextCursor }: TrailPage): boolean => items.length === 0 && nextCursor === undefined;
+    if (memory === undefined && query.cursor === undefined && isNothing(page)) {
+      // Nothing that is asked for, or nothing at all.
+      const last = { limit: 1, cursor: undefined, newestFirst: true };
+      if (isNothing(await listTrail(this.dependencies, tenure, of, last))) throw noTenant(tenantId);
     }
+    tenure.assertServing();
     return page;
   }
 

@@ -1,6 +1,7 @@
 // The port of a shard, as its gRPC server sees it: one connection per peer, one method per verb. Everything a shard
 // decides is behind it. Failures other than those of the catalogue are ShardFailure: they tell a front what to do next.
 
+import type { ChangeFilter } from '../core/change-filter.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
@@ -84,7 +85,7 @@ export interface PageQuery {
   readonly cursor: string | undefined;
 }
 
-export interface TrailQuery extends PageQuery {
+export interface TrailQuery extends PageQuery, ChangeFilter {
   readonly newestFirst?: boolean | undefined;
   /** Only changes made at or after; wall clock, ms since the Unix epoch. */
   readonly sinceMs?: number | undefined;
@@ -95,9 +96,15 @@ export interface TrailQuery extends PageQuery {
 export interface TrailPage extends Page<TrailRow> {
   /**
    * Where the changes that are still to come will begin, oldest first, when everything until now has been given: on the
-   * last page, or on the first one of newest first. Undefined on others, and where the range of time ends.
+   * last page, or on the first one of newest first. Undefined on others, where the range of time ends, and where the tenant
+   * is deleted.
    */
   readonly resumeCursor: string | undefined;
+  /**
+   * Of a page that ended before it was full, because enough was read for it: when the last change was made that was looked
+   * at. Wall clock, ms since the Unix epoch.
+   */
+  readonly scannedToMs?: number | undefined;
 }
 
 export interface ListedKey {

@@ -53,6 +53,7 @@ export class Tenure {
   readonly owner: string;
   readonly tenants = new Map<TenantId, TenantMemory>();
   readonly leftovers: Leftovers = { deletedTenants: undefined, notBeforeMs: 0 };
+  readonly budget: TenureDependencies['budget'];
   readonly #dependencies: TenureDependencies;
   readonly #row: SlotRow;
   readonly #operations: OperationMemory;
@@ -75,6 +76,7 @@ export class Tenure {
     this.#first = row.first;
     this.#dependencies = dependencies;
     const { clock, operationsKeptMs, budget } = dependencies;
+    this.budget = budget;
     const hold = (kind: WriteKind): HeldBytes => budget.writes.hold(kind);
     this.#held = { queue: hold('queue'), backlog: hold('backlog'), operations: hold('operations') };
     this.#operations = new OperationMemory(clock, operationsKeptMs, this.#held.operations);

@@ -146,8 +146,9 @@ describe('the console of a tenant with a million grants', { skip: missing ?? fal
       Array.from({ length: objects.length }, (_, number) => grantAt(number).object),
     );
     const { relation, object } = grantAt(objects.length - 1);
-    await look('a grant revoked', () => page.getByRole('button', { name: `Revoke ${relation} on ${object}` }).click());
-    await page.getByText(`Revoked: ${LARGE_SUBJECT} ${relation} ${object}`).waitFor();
+    await page.getByRole('link', { name: `Revoke ${relation} on ${object}` }).click();
+    await look('a grant revoked', () => page.getByRole('button', { name: 'Revoke', exact: true }).click());
+    await page.getByText(`Grant revoked: ${LARGE_SUBJECT} ${relation} ${object}`).waitFor();
   });
 
   it('lists its objects a page at a time', async () => {

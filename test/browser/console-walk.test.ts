@@ -81,11 +81,11 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await link('New tenant').click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Globex');
     await page.getByLabel('Plan').selectOption('standard');
-    await button('Make the tenant').click();
+    await button('Create the tenant').click();
     await page.getByText('The tenant has no key').waitFor();
 
     await page.getByRole('textbox', { name: 'Name' }).fill('service');
-    await button('Make the key').click();
+    await button('Create the key').click();
     await page.getByText('It is shown this once').waitFor();
     await button('Copy the key').click();
     await page.getByText('Copied.').waitFor();
@@ -101,14 +101,14 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await grantForm.getByLabel('Subject').fill('user:ada');
     await grantForm.getByLabel('Relation').selectOption('editor');
     await grantForm.getByLabel('Object').fill('document plan');
-    await button('Grant').click();
+    await button('Create the grant').click();
     await page.getByText('An object is namespace:id').waitFor();
     assert.equal(await grantForm.getByLabel('Subject').inputValue(), 'user:ada');
     assert.equal(await grantForm.getByLabel('Object').inputValue(), 'document plan');
     assert.equal(await grantForm.getByLabel('Relation').inputValue(), 'editor');
     await grantForm.getByLabel('Object').fill('document:plan');
-    await button('Grant').click();
-    await page.getByText('Granted: user:ada editor document:plan').waitFor();
+    await button('Create the grant').click();
+    await page.getByText('Grant created: user:ada editor document:plan').waitFor();
     assert.deepEqual(await check(key), { status: 200, authorized: true });
 
     await section('Check').click();
@@ -132,9 +132,20 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
 
     await section('Grants').click();
     await link('user:ada').click();
-    await button('Revoke editor on document:plan').click();
-    await page.getByText('Revoked: user:ada editor document:plan').waitFor();
+    await link('Revoke editor on document:plan').click();
+    await page.getByRole('heading', { name: 'Revoke this grant' }).waitFor();
+    await link('Cancel').click();
+    assert.deepEqual(await check(key), { status: 200, authorized: true });
+    await link('Revoke editor on document:plan').click();
+    await button('Revoke').click();
+    await page.getByText('Grant revoked: user:ada editor document:plan').waitFor();
     assert.deepEqual(await check(key), { status: 200, authorized: false });
+    await button('Undo: create user:ada editor document:plan again').click();
+    await page.getByText('Grant created: user:ada editor document:plan').waitFor();
+    assert.deepEqual(await check(key), { status: 200, authorized: true });
+    await link('Revoke editor on document:plan').click();
+    await button('Revoke').click();
+    await page.getByText('Grant revoked: user:ada editor document:plan').waitFor();
 
     await section('Overview').click();
     await page.getByLabel('Plan').selectOption('scale');
@@ -151,11 +162,12 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
 
     await section('Keys').click();
     await link('Revoke service').click();
+    await page.getByText(/^“service” \(check:read; id ….{4}\)$/).waitFor();
     await button('Revoke').click();
-    await page.getByText('is revoked.').waitFor();
+    await page.getByText(/^The key “service” \(check:read; id ….{4}\) is revoked\.$/).waitFor();
     assert.equal((await check(key)).status, 401);
 
-    await section('Trail').click();
+    await section('Audit log').click();
     const trail = await page.getByRole('table', { name: 'Changes' }).textContent();
     for (const action of [
       'tenant.created',
@@ -169,6 +181,23 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       assert.ok(trail?.includes(action), action);
     }
     assert.match(trail ?? '', /operator token alice/);
+    const rows = page.getByRole('table', { name: 'Changes' }).locator('tbody tr');
+    await page.getByText('Filter by action').click();
+    await page.getByLabel('Action').selectOption('grant.revoked');
+    await button('Show').click();
+    await page.waitForURL('**action=grant.revoked**');
+    assert.equal(await rows.count(), 2);
+    await rows.last().getByRole('link', { name: /^req_/ }).click();
+    await page.waitForURL('**request_id=req_**');
+    assert.equal(await rows.count(), 1);
+    await link('Show all changes').click();
+    await page.waitForURL(/trail$/);
+    await rows.first().getByRole('link', { name: 'operator token alice' }).click();
+    await page.waitForURL('**actor=operator**');
+    await page.getByLabel('Subject').fill('ada');
+    await button('Show').click();
+    await page.getByText('This must be namespace:external_id.').waitFor();
+    assert.equal(await page.getByLabel('Subject').inputValue(), 'ada');
 
     await section('Overview').click();
     await link('Delete …').click();
@@ -179,6 +208,12 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await button('Delete for good').click();
     await page.getByText(/is being removed|The tenant is gone/).waitFor();
     await page.getByText('The tenant is gone').waitFor();
+    await link('audit log').click();
+    await page.getByRole('heading', { name: 'Globex' }).waitFor();
+    assert.match((await rows.first().textContent()) ?? '', /tenant\.updated.*deleted.*system/s);
+    await visit.open(`${new URL(page.url()).pathname.replace('/console', '')}?subject=user:ada`);
+    assert.ok((await rows.count()) >= 4);
+    await assertAccessible(page, 'the audit log of a deleted tenant');
   });
 
   it('is worked by keyboard alone, and shows where the focus is', async () => {
@@ -206,7 +241,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await tabTo(page, 'Name');
     await keyboard.type('first key');
     await tabTo(page, 'Expires (UTC)');
-    await tabTo(page, 'Make the key');
+    await tabTo(page, 'Create the key');
     await keyboard.press('Enter');
     await page.getByText('It is shown this once').waitFor();
     // What was just made has the focus: the next stop is its button.
@@ -293,7 +328,10 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       `${base}/objects${question}`,
       `${base}/check${question}&object=document:plan`,
       `${base}/check${question}&object=wrong`,
+      `${base}/grants/revoke?subject=user:ada&relation=viewer&object=document:plan`,
       `${base}/trail`,
+      `${base}/trail?subject=user:ada&action=grant.created`,
+      `${base}/trail?subject=wrong`,
       `${base}/delete`,
       `${base}/suspend`,
       '/nothing',

@@ -21,6 +21,7 @@ const CASES: readonly (readonly [line: string, offered: string, completed: strin
   ['grantd tenants sus', 'suspend', 'grantd tenants suspend '],
   ['grantd changes --fol', '--follow', 'grantd changes --follow '],
   ['grantd keys create --scope check:', 'check:read', 'grantd keys create --scope check:read '],
+  ['grantd changes --action grant.r', 'grant.revoked', 'grantd changes --action grant.revoked '],
   ['grantd import g', 'grants.tsv', 'grantd import grants.tsv '],
 ];
 

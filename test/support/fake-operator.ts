@@ -2,6 +2,7 @@
 // the port's rules on order, pages and results; faults are set by the test.
 
 import { createApiKey } from '../../src/core/api-keys.ts';
+import { changeMatcher, filterScope } from '../../src/core/change-filter.ts';
 import type { Clock, Random } from '../../src/core/clock.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
@@ -44,6 +45,8 @@ export class FakeOperator implements OperatorApi {
   readonly #random: Random;
   readonly #ids: IdFactory;
   readonly #tenants = new Map<string, TenantData>();
+  /** The trails of deleted tenants. */
+  readonly #gone = new Map<string, readonly TrailRow[]>();
   /** Thrown, first to last, by the calls that follow; undefined lets one pass. */
   readonly faults: (Error | undefined)[] = [];
   /** What each call was given, newest last: its name and its request. */
@@ -51,6 +54,8 @@ export class FakeOperator implements OperatorApi {
   namespacesMax = 1000;
   /** The grants of tenants are being counted. */
   counting = false;
+  /** So many changes are read for a page at most. */
+  rowsPerTrailPage = Number.POSITIVE_INFINITY;
   /** Every page of an export leads to another one. */
   endlessExport = false;
   slots: readonly SlotView[] = [];
@@ -67,7 +72,18 @@ export class FakeOperator implements OperatorApi {
 
   /** The background work of a deletion. */
   finishDeletions(): void {
-    for (const [id, { tenant }] of this.#tenants) if (tenant.state === 'deleting') this.#tenants.delete(id);
+    for (const [id, data] of this.#tenants) {
+      const { name, plan, state } = data.tenant;
+      if (state !== 'deleting') continue;
+      this.#trail(data, { requestId: 'req_0', deadlineMs: 0 }, undefined, {
+        action: 'tenant.updated',
+        name,
+        plan,
+        state: 'deleted',
+      });
+      this.#tenants.delete(id);
+      this.#gone.set(id, data.trail);
+    }
   }
 
   #enter(name: string, context: RequestContext, operator?: string): void {
@@ -163,11 +179,27 @@ export class FakeOperator implements OperatorApi {
   async listTrail(context: RequestContext, tenantId: TenantId, query: TrailQuery) {
     this.#enter('listTrail', context);
     const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, newestFirst = false } = query;
-    const { trail } = this.#data(tenantId);
-    const rows = trail.filter(({ atMs }) => atMs >= sinceMs && atMs < untilMs);
-    const page = this.#page(newestFirst ? rows.toReversed() : rows, query);
-    const known = newestFirst ? query.cursor === undefined : page.nextCursor === undefined;
-    return { ...page, resumeCursor: known ? `at-${rows.length}` : undefined };
+    const gone = this.#gone.get(tenantId);
+    const isGone = gone !== undefined;
+    const trail = gone ?? this.#data(tenantId).trail;
+    const fits = changeMatcher(query) ?? (() => true);
+    const rows = trail.filter((row) => row.atMs >= sinceMs && row.atMs < untilMs && fits(row));
+    // A cursor belongs to its filter.
+    const scope = filterScope(query).join('|');
+    const cursor = query.cursor?.endsWith(scope) ? query.cursor.slice(0, query.cursor.length - scope.length) : 'other';
+    const at = { ...query, cursor: query.cursor === undefined ? undefined : cursor };
+    const ordered = newestFirst ? rows.toReversed() : rows;
+    // As where enough was read for a page before it was full.
+    const short = this.rowsPerTrailPage < query.limit;
+    const page = this.#page(ordered, { ...at, limit: Math.min(query.limit, this.rowsPerTrailPage) });
+    const { nextCursor } = page;
+    const known = newestFirst ? query.cursor === undefined : nextCursor === undefined;
+    return {
+      items: page.items,
+      nextCursor: nextCursor && nextCursor + scope,
+      resumeCursor: known && !isGone ? `at-${rows.length}${scope}` : undefined,
+      scannedToMs: short && nextCursor !== undefined ? page.items.at(-1)?.atMs : undefined,
+    };
   }
 
   async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<TenantSession> {
@@ -208,12 +240,12 @@ export class FakeOperator implements OperatorApi {
     return { kind: 'created', grantId: grant.grantId, createdAtMs: nowMs };
   }
 
-  #trail(data: TenantData, context: RequestContext, operator: string, change: object): void {
+  #trail(data: TenantData, context: RequestContext, operator: string | undefined, change: object): void {
     data.trail.push({
       seq: data.trail.length + 1,
       index: 0,
       atMs: this.#clock.wallMs(),
-      actor: `operator:${operator}`,
+      actor: operator === undefined ? 'system' : `operator:${operator}`,
       requestId: context.requestId,
       change: JSON.stringify(change),
     });

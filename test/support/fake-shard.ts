@@ -25,6 +25,7 @@ import {
   type SlotOwner,
   type TenantDeletion,
   type TenantStatus,
+  type TrailQuery,
   type UsageMinute,
 } from '../../src/shard/shard.ts';
 
@@ -113,6 +114,8 @@ export class FakeShard implements Shard {
   onCheck: ((subject: string, object: string) => boolean | Promise<boolean> | undefined) | undefined;
   /** Runs before every call; what it throws fails the call, before anything is done. */
   onCall: ((name: CallName) => void | Promise<void>) | undefined;
+  /** What was asked of trails. */
+  readonly trailQueries: (TrailQuery & { readonly tenantId: string })[] = [];
   /** Runs after a write was done; what it throws is the answer. */
   afterWrite: (() => void | Promise<void>) | undefined;
   lastAttempt: Attempt | undefined;
@@ -465,12 +468,14 @@ class FakeConnection implements ShardConnection {
     return this.#page(grants, query);
   }
 
-  async listTrail(query: { tenantId: string; limit: number; cursor: string | undefined }) {
+  /** As one of the version before: a filter changes nothing. */
+  async listTrail(query: TrailQuery & { readonly tenantId: string }) {
     await this.#enter('listTrail');
+    this.#shard.trailQueries.push(query);
     this.#tenantOf(query.tenantId);
     const entry = { atMs: 1_700_000_000_000, actor: 'operator:ann', requestId: 'req_1', change: 'x'.repeat(8192) };
     const rows = Array.from({ length: 1000 }, (_, index) => ({ ...entry, seq: index + 1, index: 0 }));
-    return { ...this.#page(rows, query), resumeCursor: 'behind-all' };
+    return { ...this.#page(rows, query), resumeCursor: 'behind-all', scannedToMs: entry.atMs };
   }
 
   async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<Page<Grant>> {

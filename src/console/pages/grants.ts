@@ -1,5 +1,5 @@
 // The grants of a tenant, browsed by subject: the subjects a page at a time, then what one of them holds. A grant is added
-// beside the others of its subject and revoked from its row.
+// beside the others of its subject, and revoked from its row: after a question, and with a way back.
 
 import { assert } from '../../core/assert.ts';
 import { type Grant, isIdentifier } from '../../core/tuples.ts';
@@ -14,6 +14,7 @@ import { readTenant } from './tenant.ts';
 import { objectField, readTuple, relationField, SUBJECT_REFUSED, subjectField } from './tuple-form.ts';
 
 const ROWS_PER_PAGE = 50;
+
 function addForm(call: PageCall, parts: readonly string[], subject: string, filled: Filled | undefined): Markup {
   return changeForm(
     call.session,
@@ -22,20 +23,13 @@ function addForm(call: PageCall, parts: readonly string[], subject: string, fill
       ${subjectField({ id: 'new-subject', value: subject, required: true }, filled)}
       ${relationField(filled)}
       ${objectField(filled)}
-      ${submit('Grant')}`,
+      ${submit('Create the grant')}`,
   );
 }
 
-function revokeForm(call: PageCall, parts: readonly string[], { subject, relation, object }: Grant): Markup {
-  return changeForm(
-    call.session,
-    pathTo([...parts, 'revoke']),
-    html`<input type="hidden" name="subject" value=${subject} />
-      <input type="hidden" name="relation" value=${relation} />
-      <input type="hidden" name="object" value=${object} />
-      <button type="submit" class="danger outline" aria-label="Revoke ${relation} on ${object}">Revoke</button>`,
-    { layout: 'inline' },
-  );
+function revokeLink(parts: readonly string[], { subject, relation, object }: Grant): Markup {
+  return html`<a class="button danger outline" href=${pathTo([...parts, 'revoke'], { subject, relation, object })}
+    aria-label="Revoke ${relation} on ${object}">Revoke …</a>`;
 }
 
 async function subjectsListing(call: PageCall, session: TenantSession, parts: readonly string[]): Promise<Markup> {
@@ -45,7 +39,7 @@ async function subjectsListing(call: PageCall, session: TenantSession, parts: re
     page.items.length === 0
       ? empty(
           'The tenant has no grant',
-          'Nobody may do anything yet. Add the first grant below, or import a file with the command line.',
+          'Nobody may do anything yet. Create the first grant below, or import a file with the command line.',
         )
       : html`<ul class="subjects">${page.items.map(
           (subject) => html`<li><a href=${pathTo(parts, { subject })}>${foreign(subject)}</a></li>`,
@@ -69,7 +63,7 @@ async function grantsListing(
       ? empty(
           page.nextCursor === undefined ? 'This subject holds nothing' : 'Nothing here',
           page.nextCursor === undefined
-            ? 'Add a grant below, or look for another subject.'
+            ? 'Create a grant below, or look for another subject.'
             : 'Many grants of this subject were revoked: go on with the next page.',
         )
       : table<Grant>(
@@ -77,9 +71,9 @@ async function grantsListing(
           [
             { title: 'Relation', cell: ({ relation }) => relation },
             { title: 'Object', cell: ({ object }) => foreign(object) },
-            { title: 'Granted', cell: ({ createdAtMs }) => moment(createdAtMs) },
+            { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
             { title: 'Id', cell: ({ grantId }) => code(grantId) },
-            { title: 'Actions', kind: 'actions', cell: (grant) => revokeForm(call, parts, grant) },
+            { title: 'Actions', kind: 'actions', cell: (grant) => revokeLink(parts, grant) },
           ],
           page.items,
         );
@@ -117,6 +111,32 @@ async function grantsPage(
   return { kind: 'page', status, title: `Grants of ${tenant.name}`, body: tenantFrame(tenant, 'grants', content) };
 }
 
+/** One question more: a click on a wrong row would take an access away. */
+async function askToRevoke(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const read = readTuple(call.query);
+  if ('refusal' in read) return grantsPage(dependencies, call, { subject: '', refusal: read.refusal });
+  const tenant = await readTenant(dependencies, call);
+  const { subject, relation, object } = read.tuple;
+  const parts = ['tenants', tenant.tenantId, 'grants'];
+  const hidden = Object.entries(read.tuple).map(
+    ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
+  );
+  const form = changeForm(
+    call.session,
+    pathTo([...parts, 'revoke']),
+    html`${hidden}<p class="buttons">${submit('Revoke', 'danger')}
+      ${' '}<a class="button secondary outline" href=${pathTo(parts, { subject })}>Cancel</a></p>`,
+  );
+  const content = html`<section class="confirm">
+    <h2>Revoke this grant</h2>
+    <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
+    <p>Checks of it say no from that moment on, on every front. It can be undone on the page that follows: the grant is then
+      created again, under an id of its own.</p>
+    ${form}
+  </section>`;
+  return { kind: 'page', status: 200, title: 'Revoke a grant', body: tenantFrame(tenant, 'grants', content) };
+}
+
 async function write(dependencies: PageDependencies, call: PageCall, revoke: boolean): Promise<PageAnswer> {
   const { form } = call;
   const subjectTyped = form.text('subject').trim();
@@ -132,13 +152,16 @@ async function write(dependencies: PageDependencies, call: PageCall, revoke: boo
     if (result.kind === 'refused') return again(refuse('form', result.message, 403));
     const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
     const notice = {
-      created: `Granted: ${held}`,
-      exists: `Was granted before: ${held}`,
-      revoked: `Revoked: ${held}`,
-      'not-found': `Was not there any more: ${held}`,
+      created: `Grant created: ${held}`,
+      exists: `The grant existed already: ${held}`,
+      revoked: `Grant revoked: ${held}`,
+      'not-found': `The grant was not there any more: ${held}`,
     }[result.kind];
-    const to = pathTo(['tenants', session.tenantId, 'grants'], { subject: tuple.subject });
-    return { kind: 'redirect', to, notice };
+    const parts = ['tenants', session.tenantId, 'grants'];
+    const redirect = { kind: 'redirect', to: pathTo(parts, { subject: tuple.subject }), notice } as const;
+    if (result.kind !== 'revoked') return redirect;
+    // The form that creates it: sent twice, or after somebody else was faster, it changes nothing more.
+    return { ...redirect, undo: { path: pathTo(parts), fields: { ...tuple }, label: `Undo: create ${held} again` } };
   } catch (error) {
     return again(refuseThrown(error));
   }
@@ -154,6 +177,12 @@ export function grantPages(dependencies: PageDependencies): readonly Page[] {
       run: (call) => grantsPage(dependencies, call, { subject: call.query.text('subject').trim() }),
     },
     { method: 'POST', path, name: 'page-create-grant', run: (call) => write(dependencies, call, false) },
+    {
+      method: 'GET',
+      path: `${path}/revoke`,
+      name: 'page-revoke-grant',
+      run: (call) => askToRevoke(dependencies, call),
+    },
     {
       method: 'POST',
       path: `${path}/revoke`,

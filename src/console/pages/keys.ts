@@ -1,5 +1,5 @@
-// The API keys of a tenant: made, listed, revoked. The text of a key is shown once, in the answer to the form that made it,
-// and kept nowhere.
+// The API keys of a tenant: created, listed, revoked. The text of a key is shown once, in the answer to the form that created
+// it, and kept nowhere.
 
 import { z } from 'zod';
 import { GrantdError } from '../../core/errors.ts';
@@ -7,7 +7,9 @@ import { type Scope, scopeMask, scopesOf } from '../../core/scopes.ts';
 import type { ListedKey, TenantStatus } from '../../shard/shard.ts';
 import { type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
 import { keyName, scopes } from '../schemas.ts';
+import { parseDateTime } from './date-time.ts';
 import { changeForm, checkBoxes, type Filled, formError, submit, textField } from './form-parts.ts';
+import { findKey, keyFactsOf, keyIdEnd, keyMarkup, keyText } from './key-label.ts';
 import { tenantFrame } from './layout.ts';
 import { html, type Markup } from './markup.ts';
 import {
@@ -30,15 +32,16 @@ const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   admin: 'manage keys, of any scope',
 };
 
-interface Made {
-  readonly name: string;
+interface Created {
+  readonly key: ListedKey;
   readonly text: string;
 }
 
-function madePanel({ name, text }: Made): Markup {
+function createdPanel({ key: { name, keyId }, text }: Created): Markup {
   return html`<section class="made" role="status" data-focus tabindex="-1" aria-labelledby="made-title">
-    <h2 id="made-title">The key ${name === '' ? '' : html`“${foreign(name)}” `}is made</h2>
-    <p>Copy it now. It is shown this once and kept nowhere: who loses it needs another one.</p>
+    <h2 id="made-title">The key ${name === '' ? '' : html`“${foreign(name)}” `}is created</h2>
+    <p>Copy it now. It is shown this once and kept nowhere: who loses it needs another one. This console names it by its
+      id, which ends in ${code(keyIdEnd(keyId))}.</p>
     <p class="secret"><code id="made-key" dir="ltr">${text}</code></p>
     <p class="buttons">
       <button type="button" data-copy="made-key" data-copy-told="made-told">Copy the key</button>
@@ -56,7 +59,7 @@ function keysTable(tenant: TenantStatus, keys: readonly ListedKey[], nowMs: numb
         title: 'Scopes',
         cell: (key) => scopesOf(key.scopes).map((scope) => html`<span class="badge">${scope}</span> `),
       },
-      { title: 'Made', cell: ({ createdAtMs }) => moment(createdAtMs) },
+      { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
       {
         title: 'Expires',
         cell: ({ expiresAtMs }) =>
@@ -78,7 +81,7 @@ function keysTable(tenant: TenantStatus, keys: readonly ListedKey[], nowMs: numb
           keyId,
           name,
         }) => html`<a class="button danger outline" href=${pathTo(['tenants', tenant.tenantId, 'keys', keyId, 'revoke'])}
-          aria-label="Revoke ${name === '' ? keyId : name}">Revoke …</a>`,
+          aria-label="Revoke ${name === '' ? `the key ${keyIdEnd(keyId)}` : name}">Revoke …</a>`,
       },
     ],
     keys,
@@ -97,8 +100,8 @@ function createForm(call: PageCall, tenant: TenantStatus, filled: Filled | undef
       ${textField({ name: 'name', label: 'Name', hint: 'What it is for, so that it can be told from others.' }, filled)}
       ${checkBoxes({ name: 'scopes', legend: 'Scopes', choices, checked: ['check:read'] }, filled)}
       ${textField({ name: 'expires', label: 'Expires (UTC)', type: 'datetime-local', hint: 'Empty: never.' }, filled)}
-      ${submit('Make the key')}`,
-    // A page that was loaded by a form would make a second key when it is loaded again.
+      ${submit('Create the key')}`,
+    // A page that was loaded by a form would create a second key when it is loaded again.
     { htmxTarget: '#content' },
   );
 }
@@ -106,7 +109,7 @@ function createForm(call: PageCall, tenant: TenantStatus, filled: Filled | undef
 async function keysPage(
   dependencies: PageDependencies,
   call: PageCall,
-  shown: { readonly refusal?: Refusal; readonly made?: Made } = {},
+  shown: { readonly refusal?: Refusal; readonly created?: Created } = {},
 ): Promise<PageAnswer> {
   const { operator, clock } = dependencies;
   const tenant = await readTenant(dependencies, call);
@@ -116,11 +119,14 @@ async function keysPage(
   const filled = shown.refusal === undefined ? undefined : { fields: call.form, refusal: shown.refusal };
   const listing =
     page.items.length === 0
-      ? empty('The tenant has no key', 'Without one nobody can use it. Make the first below, and hand it to its owner.')
+      ? empty(
+          'The tenant has no key',
+          'Without one nobody can use it. Create the first below, and hand it to its owner.',
+        )
       : keysTable(tenant, page.items, clock.wallMs());
   const parts = ['tenants', tenant.tenantId, 'keys'];
   const content = html`
-    ${shown.made === undefined ? undefined : madePanel(shown.made)}
+    ${shown.created === undefined ? undefined : createdPanel(shown.created)}
     <section aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>${listing}${pager({ parts, query: {}, cursor, next: page.nextCursor })}</section>
     <section class="card" aria-labelledby="new-key-title"><h2 id="new-key-title">New key</h2>${createForm(call, tenant, filled)}</section>`;
   const status = shown.refusal?.status ?? 200;
@@ -129,19 +135,13 @@ async function keysPage(
 
 const keyShape = z.object({ name: keyName, scopes });
 
-/** What a browser's field for date and time holds, read as UTC; undefined where it is not one. */
-function parseExpiry(text: string): number | undefined {
-  const ms = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
-  return Number.isNaN(ms) ? undefined : ms;
-}
-
 async function create(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
   const { operator, clock } = dependencies;
   const again = (refusal: Refusal): Promise<PageAnswer> => keysPage(dependencies, call, { refusal });
   const parsed = keyShape.safeParse({ name: call.form.text('name').trim(), scopes: call.form.list('scopes') });
   if (!parsed.success) return again(refuseInvalid(parsed.error));
   const expires = call.form.optional('expires');
-  const expiresAtMs = expires === undefined ? undefined : parseExpiry(expires);
+  const expiresAtMs = expires === undefined ? undefined : parseDateTime(expires);
   if (expires !== undefined && expiresAtMs === undefined)
     return again(refuse('expires', 'This is not a date and time.'));
   if (expiresAtMs !== undefined && expiresAtMs <= clock.wallMs()) {
@@ -151,16 +151,28 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
     const session = await tenantSessionOf(operator, call);
     const { name } = parsed.data;
     const key = { name, scopes: scopeMask(parsed.data.scopes), expiresAtMs };
-    const { text } = await session.createKey(call.context(), key);
-    return keysPage(dependencies, call, { made: { name, text } });
+    const { record, text } = await session.createKey(call.context(), key);
+    return keysPage(dependencies, call, { created: { key: record, text } });
   } catch (error) {
     return again(refuseThrown(error));
   }
 }
 
+function keyFacts(key: ListedKey, nowMs: number): Markup {
+  const { keyId, createdAtMs, lastUsedAtMs } = key;
+  return html`<p><strong>${keyMarkup(keyFactsOf(key))}</strong></p>
+    <dl class="facts">
+      <div><dt>Id</dt><dd>${code(keyId)}</dd></div>
+      <div><dt>Created</dt><dd>${moment(createdAtMs)} UTC</dd></div>
+      <div><dt>Last used</dt><dd>${lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs)}</dd></div>
+    </dl>`;
+}
+
 async function askToRevoke(dependencies: PageDependencies, call: PageCall, refusal?: Refusal): Promise<PageAnswer> {
   const tenant = await readTenant(dependencies, call);
   const keyId = keyIdOf(call);
+  const session = await tenantSessionOf(dependencies.operator, call);
+  const key = await findKey(call, session, keyId);
   const back = pathTo(['tenants', tenant.tenantId, 'keys']);
   const form = changeForm(
     call.session,
@@ -170,8 +182,8 @@ async function askToRevoke(dependencies: PageDependencies, call: PageCall, refus
   );
   const content = html`<section class="confirm">
     <h2>Revoke this key</h2>
-    <p>${code(keyId)}</p>
-    <p>Requests with it are refused from the moment on, on every front. This cannot be undone; another key can be made.</p>
+    ${key === undefined ? html`<p>${code(keyId)}</p>` : keyFacts(key, dependencies.clock.wallMs())}
+    <p>Requests with it are refused from that moment on, on every front. This cannot be undone; another key can be created.</p>
     ${form}
   </section>`;
   return {
@@ -187,8 +199,11 @@ async function revoke(dependencies: PageDependencies, call: PageCall): Promise<P
   const keyId = keyIdOf(call);
   try {
     const session = await tenantSessionOf(dependencies.operator, call);
+    // Afterwards nobody knows its name any more.
+    const key = await findKey(call, session, keyId);
     await session.revokeKey(call.context(), keyId);
-    return { kind: 'redirect', to, notice: `The key ${keyId} is revoked.` };
+    const named = key === undefined ? keyId : keyText(keyFactsOf(key));
+    return { kind: 'redirect', to, notice: `The key ${named} is revoked.` };
   } catch (error) {
     // Another operator was faster: what was wanted is so.
     if (error instanceof GrantdError && error.code === 'key-not-found') {

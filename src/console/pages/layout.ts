@@ -48,9 +48,23 @@ function navigation(session: OperatorSession, path: string): Markup {
   </nav>`;
 }
 
+function noticeMarkup({ notice, csrf }: OperatorSession): Markup {
+  if (notice === undefined) return undefined;
+  const { text, undo } = notice;
+  if (undo === undefined) return html`<p class="notice" role="status">${text}</p>`;
+  const fields = Object.entries({ csrf, ...undo.fields }).map(
+    ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
+  );
+  return html`<div class="notice with-undo">
+    <span role="status">${text}</span>
+    <form method="post" action=${undo.path} class="form-inline">
+      ${fields}<button type="submit" class="secondary outline" aria-label=${undo.label}>Undo</button>
+    </form>
+  </div>`;
+}
+
 export function renderDocument({ assets, title, session, path, body }: DocumentFacts): string {
   const { paths } = assets;
-  const notice = session?.notice;
   const text = renderMarkup(html`<html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -71,7 +85,7 @@ export function renderDocument({ assets, title, session, path, body }: DocumentF
         ${session === undefined ? undefined : navigation(session, path)}
       </header>
       <main id="content" tabindex="-1">
-        ${notice === undefined ? undefined : html`<p class="notice" role="status">${notice}</p>`}
+        ${session === undefined ? undefined : noticeMarkup(session)}
         ${body}
       </main>
     </body>
@@ -86,7 +100,7 @@ const TENANT_SECTIONS = [
   ['grants', 'Grants'],
   ['objects', 'Objects'],
   ['check', 'Check'],
-  ['trail', 'Trail'],
+  ['trail', 'Audit log'],
 ] as const;
 
 export type TenantSection = (typeof TENANT_SECTIONS)[number][0];
@@ -95,10 +109,14 @@ export function stateBadge(state: Tenant['state']): Markup {
   return html`<span class="badge state-${state}">${state}</span>`;
 }
 
-/** A page of one tenant. */
-export function tenantFrame(tenant: Tenant, section: TenantSection, content: Markup): Markup {
+/** What the frame shows of a tenant. */
+export type FramedTenant = Pick<Tenant, 'tenantId' | 'name' | 'state'>;
+
+/** A page of one tenant. Of one that is deleted only the audit log is left. */
+export function tenantFrame(tenant: FramedTenant, section: TenantSection, content: Markup): Markup {
   const { tenantId, name, state } = tenant;
-  const links = TENANT_SECTIONS.map(([path, title]) => {
+  const sections = TENANT_SECTIONS.filter(([path]) => state !== 'deleted' || path === 'trail');
+  const links = sections.map(([path, title]) => {
     const parts = path === '' ? ['tenants', tenantId] : ['tenants', tenantId, path];
     return html`<li><a href=${pathTo(parts)} aria-current=${path === section ? 'page' : undefined}>${title}</a></li>`;
   });

@@ -1,4 +1,4 @@
-// The namespaces of a tenant: listed and created. A grant makes those that it names, so few are ever made here.
+// The namespaces of a tenant: listed and created. A grant creates those that it names, so few are ever created here.
 
 import type { Namespace } from '../../core/tuples.ts';
 import { isNamespaceName } from '../../core/tuples.ts';
@@ -23,14 +23,14 @@ async function namespacesPage(dependencies: PageDependencies, call: PageCall, re
     all.length === 0
       ? empty(
           'The tenant has no namespace',
-          'A grant makes the namespaces that it names. Create one here to reserve its name.',
+          'A grant creates the namespaces that it names. Create one here to reserve its name.',
         )
       : [
           table<Namespace>(
             'Namespaces',
             [
               { title: 'Name', cell: ({ name }) => code(name) },
-              { title: 'Made', cell: ({ createdAtMs }) => moment(createdAtMs) },
+              { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
             ],
             shown,
           ),

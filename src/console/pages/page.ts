@@ -9,7 +9,7 @@ import type { Plans } from '../../core/plans.ts';
 import type { OperatorApi, RequestContext, TenantSession } from '../../front/front.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
 import type { Fields } from '../forms.ts';
-import type { OperatorSession } from '../sessions.ts';
+import type { OperatorSession, Undo } from '../sessions.ts';
 import type { Markup } from './markup.ts';
 
 /** Everything of the console's pages stands below this path. */
@@ -20,7 +20,7 @@ export type PageAnswer =
   /** A part of a page that renews itself. */
   | { readonly kind: 'part'; readonly body: Markup }
   /** After a change: the page to go to, and what to say there. */
-  | { readonly kind: 'redirect'; readonly to: string; readonly notice?: string };
+  | { readonly kind: 'redirect'; readonly to: string; readonly notice?: string; readonly undo?: Undo };
 
 export interface PageCall {
   readonly request: IncomingMessage;

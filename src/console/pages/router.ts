@@ -225,7 +225,8 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     if (answer.kind === 'page') sendDocument(request, response, session, answer);
     else if (answer.kind === 'part') sendHtml(response, 200, renderMarkup(answer.body));
     else {
-      session.notice = answer.notice;
+      const { notice: text, undo } = answer;
+      session.notice = text === undefined ? undefined : { text, undo };
       redirect(response, answer.to);
     }
   }

@@ -129,7 +129,8 @@ export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: strin
   if (tenant === undefined) {
     return html`<div id="deletion" role="status" class="empty">
       <p class="empty-title">The tenant is gone</p>
-      <p>All its data is removed. <a href=${pathTo(['tenants'])}>Back to the tenants</a></p>
+      <p>All its data is removed. Its <a href=${pathTo(['tenants', tenantId, 'trail'])}>audit log</a> is kept.
+        <a href=${pathTo(['tenants'])}>Back to the tenants</a></p>
     </div>`;
   }
   const { partsRemoved = 0, lastPartAtMs } = tenant.deletion ?? {};
@@ -169,7 +170,7 @@ async function overview(dependencies: PageDependencies, call: PageCall, refused?
     ${bound('Keys', 'keys', counts?.keys, keysMax)}
     ${bound('Namespaces', 'namespaces', counts?.namespaces, namespacesMax)}
     ${grantsFact(tenant, grantsMax)}
-    <div><dt>Made</dt><dd>${moment(tenant.createdAtMs)} UTC</dd></div>
+    <div><dt>Created</dt><dd>${moment(tenant.createdAtMs)} UTC</dd></div>
   </dl>`;
   const content =
     tenant.state === 'deleting'

@@ -1,4 +1,4 @@
-// The tenants: found by a part of the name or by id, a page at a time, and made.
+// The tenants: found by a part of the name or by id, a page at a time, and created.
 
 import { z } from 'zod';
 import { parseTenantId } from '../../core/ids.ts';
@@ -31,6 +31,13 @@ export function planChoices(plans: Plans): readonly { readonly value: string; re
   return [...plans.keys()].map((name) => ({ value: name, text: planText(plans, name) }));
 }
 
+/** A deleted tenant is in no listing, but its audit log is kept. */
+function auditLogOf(search: string): Markup {
+  const tenantId = parseTenantId(search);
+  if (tenantId === undefined) return undefined;
+  return html`${' '}If it was deleted, <a href=${pathTo(['tenants', tenantId, 'trail'])}>its audit log</a> is still there.`;
+}
+
 async function results({ operator }: PageDependencies, call: PageCall): Promise<Markup> {
   const search = call.query.text('q').trim().slice(0, SEARCH_LENGTH_MAX);
   const cursor = call.query.optional('cursor');
@@ -48,7 +55,7 @@ async function results({ operator }: PageDependencies, call: PageCall): Promise<
             },
             { title: 'Plan', cell: ({ plan }) => plan },
             { title: 'State', cell: ({ state }) => stateBadge(state) },
-            { title: 'Made', cell: ({ createdAtMs }) => moment(createdAtMs) },
+            { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
             { title: 'Id', cell: ({ tenantId }) => code(tenantId) },
           ],
           tenants,
@@ -57,13 +64,13 @@ async function results({ operator }: PageDependencies, call: PageCall): Promise<
         ? empty(
             next === undefined ? 'No tenant has this in its name' : 'None found so far',
             next === undefined
-              ? html`Look for a shorter part of it, or <a href=${pathTo(['tenants'])}>show all tenants</a>.`
+              ? html`Look for a shorter part of it, or <a href=${pathTo(['tenants'])}>show all tenants</a>.${auditLogOf(search)}`
               : 'There are more tenants to look through: go on with the next page.',
           )
         : empty(
             'There is no tenant yet',
             html`A tenant is a customer with keys, namespaces and grants of its own.${' '}
-              <a href=${pathTo(['tenants', 'new'])}>Make the first one</a>.`,
+              <a href=${pathTo(['tenants', 'new'])}>Create the first one</a>.`,
           );
   return html`<div id="results">
     ${listing}
@@ -101,7 +108,7 @@ function newPage({ plans }: PageDependencies, call: PageCall, refusal?: Refusal)
     html`${formError(filled)}
       ${textField({ name: 'name', label: 'Name', required: true, hint: 'Shown to operators; up to 256 characters. It can be changed later.' }, filled)}
       ${selectField({ name: 'plan', label: 'Plan', choices: planChoices(plans), value: DEFAULT_PLAN_NAME, hint: 'How many requests are let through. It can be changed at any time.' }, filled)}
-      ${submit('Make the tenant')}`,
+      ${submit('Create the tenant')}`,
   );
   const body = html`<p class="crumb"><a href=${pathTo(['tenants'])}>Tenants</a></p><h1>New tenant</h1>${form}`;
   return { kind: 'page', status: refusal?.status ?? 200, title: 'New tenant', body };
@@ -114,9 +121,9 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
   const plan = call.form.text('plan');
   if (!plans.has(plan)) return newPage(dependencies, call, refuse('plan', 'This must be one of the plans.'));
   try {
-    const made = { name: parsed.data.name, plan, operator: call.session.operator };
-    const { tenantId } = await operator.createTenant(call.context(), made);
-    const notice = 'The tenant is made. Its first key comes next: without one nobody can use it.';
+    const tenant = { name: parsed.data.name, plan, operator: call.session.operator };
+    const { tenantId } = await operator.createTenant(call.context(), tenant);
+    const notice = 'The tenant is created. Next, create an API key: without one nobody can use it.';
     return { kind: 'redirect', to: pathTo(['tenants', tenantId, 'keys']), notice };
   } catch (error) {
     return newPage(dependencies, call, refuseThrown(error));

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hashApiKey } from '../../../src/core/api-keys.ts';
+import type { ChangeFilter } from '../../../src/core/change-filter.ts';
 import { IdFactory } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { FairTurns } from '../../../src/core/turns.ts';
@@ -136,6 +137,21 @@ export function defineTrailContract(context: StoreContext): void {
       assert.ok(!JSON.stringify(trail).includes(hash), 'no secret is told');
       assert.deepEqual(await list(false, 2), trail);
       assert.deepEqual(await list(true, 3), trail.toReversed());
+      // A filter looks at rows as the store gives them back.
+      const filtered = (filter: ChangeFilter, limit: number, newestFirst: boolean) =>
+        readAll((cursor) => third.connection.listTrail({ tenantId, limit, cursor, newestFirst, ...filter }));
+      const [, , , , , granted, revoked] = trail;
+      assert.ok(granted !== undefined && revoked !== undefined);
+      for (const [filter, expected] of [
+        [{ subject: 'user:ann' }, [granted, revoked]],
+        [{ object: 'doc:1', action: 'grant.revoked' }, [revoked]],
+        [{ requestId: by.requestId }, trail.filter(({ requestId }) => requestId === by.requestId)],
+        [{ actor: 'operator:bob' }, trail.filter(({ actor }) => actor === 'operator:bob')],
+        [{ actor: 'system', subject: 'user:ann' }, []],
+      ] as const) {
+        assert.deepEqual(await filtered(filter, 100, false), expected);
+        assert.deepEqual(await filtered(filter, 1, true), expected.toReversed());
+      }
       third.tenure.end('The test is over.');
       third.clock.kill();
     });

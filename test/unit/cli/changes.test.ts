@@ -82,6 +82,60 @@ describe('a listing', () => {
   });
 });
 
+describe('a filter', () => {
+  test('leaves what fits in all of its fields, over pages that are short', async () => {
+    const id = await createTenant(12);
+    await grantd(['grants', 'revoke', 'user:ann', 'viewer', 'doc:7', '--tenant', id]);
+    const list = async (...filter: string[]) => (await grantd(['changes', '--tenant', id, ...filter])).stdout;
+    service.operator.rowsPerTrailPage = 1;
+    try {
+      assert.deepEqual(objectsOf(await list('--object', 'doc:7')), ['doc:7', 'doc:7']);
+    } finally {
+      service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+    }
+    assert.deepEqual(objectsOf(await list('--action', 'grant.revoked')), ['doc:7']);
+    assert.deepEqual(objectsOf(await list('--action', 'grant.created', '--object', 'doc:7')), ['doc:7']);
+    assert.equal(objectsOf(await list('--subject', 'user:ann', '--actor', 'operator:alice')).length, 13);
+    assert.deepEqual(objectsOf(await list('--actor', 'system')), []);
+    const [last] = JSON.parse(await list('--limit', '1', '--json'));
+    assert.deepEqual(objectsOf(await list('--request-id', last.request_id)), ['doc:7']);
+  });
+
+  test('that cannot be is refused, and says what can be', async () => {
+    const id = await createTenant(0);
+    const action = await grantd(['changes', '--tenant', id, '--action', 'granted']);
+    assert.equal(action.code, 2);
+    assert.match(action.stderr, /grant\.created, grant\.revoked, key\.created/);
+    const actor = await grantd(['changes', '--tenant', id, '--actor', 'alice']);
+    assert.match(actor.stderr, /"actor" must be operator:NAME/);
+    assert.notEqual(actor.code, 0);
+  });
+
+  test('holds for what is followed: the last ones that fit, however far back, and each new one', async () => {
+    const id = await createTenant(12);
+    const more = Array.from({ length: 20 }, (_, index) => `user:bob\tviewer\tdoc:${index + 100}\n`);
+    await grantd(['import', '-', '--tenant', id], { stdin: more.join('') });
+    service.operator.rowsPerTrailPage = 3;
+    try {
+      const followed = ['changes', '--tenant', id, '--follow', '--subject', 'user:ann', '--limit', '5'];
+      const { ended, waitToShow, interrupt } = start(followed);
+      await waitToShow('doc:12');
+      for (const [subject, object] of [
+        ['user:bob', 'doc:13'],
+        ['user:ann', 'doc:14'],
+      ]) {
+        await grantd(['grants', 'add', subject ?? '', 'viewer', object ?? '', '--tenant', id]);
+      }
+      await waitToShow('doc:14');
+      interrupt();
+      const { stdout } = await ended;
+      assert.deepEqual(objectsOf(stdout), ['doc:8', 'doc:9', 'doc:10', 'doc:11', 'doc:12', 'doc:14']);
+    } finally {
+      service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+    }
+  });
+});
+
 describe('followed', () => {
   test('it shows the last ones, then each new one once, and ends well when interrupted', async () => {
     const id = await createTenant(12);
@@ -162,6 +216,17 @@ describe('followed', () => {
       fetch: scripted,
     });
     assert.deepEqual([code, stdout.trimEnd().split('\n').length], [0, 2]);
+    assert.match(stderr, /deleted: nothing more will come/);
+  });
+
+  test('it ends with the deletion of the tenant also where a filter leaves that out', async () => {
+    const id = await createTenant(2);
+    const { ended, waitToShow } = start(['changes', '--tenant', id, '-f', '--subject', 'user:ann']);
+    await waitToShow('doc:2');
+    await grantd(['tenants', 'delete', id, '--yes']);
+    service.operator.finishDeletions();
+    const { code, stdout, stderr } = await ended;
+    assert.deepEqual([code, objectsOf(stdout)], [0, ['doc:1', 'doc:2']]);
     assert.match(stderr, /deleted: nothing more will come/);
   });
 });

@@ -27,7 +27,7 @@ after(() => service.close());
 
 test('pages go on with next_cursor, and the last one says where new changes will begin', async () => {
   const { body: first } = await get('?limit=2');
-  assert.deepEqual(Object.keys(first), ['changes', 'next_cursor', 'resume_cursor']);
+  assert.deepEqual(Object.keys(first), ['changes', 'next_cursor', 'resume_cursor', 'scanned_to']);
   assert.deepEqual([objectsOf(first.changes), first.resume_cursor], [['doc:1', 'doc:2'], null]);
   const { body: last } = await get(`?cursor=${first.next_cursor}`);
   assert.deepEqual([objectsOf(last.changes), last.next_cursor], [['doc:3'], null]);
@@ -77,5 +77,60 @@ test('a range of time is handed on, and one that cannot be is refused', async ()
   assertProblem(await get('?until=1960-01-01T00:00:00Z'), 400, 'invalid-request', /"until"/);
   for (const query of ['?since=yesterday', '?order=newest', '?format=csv', '?reverse=1', '?limit=0']) {
     assertProblem(await get(query), 400, 'invalid-request');
+  }
+});
+
+test('a filter has what fits in all of its fields', async () => {
+  await callOperator(service.url, 'DELETE', `/tenants/${tenant}/grants`, {
+    subject: 'user:ann',
+    relation: 'viewer',
+    object: 'doc:2',
+  });
+  const told = async (query: string): Promise<readonly string[]> => {
+    const { changes } = (await get(query)).body;
+    return changes.map(
+      (each: { change: { action: string; object: string } }) => `${each.change.action} ${each.change.object}`,
+    );
+  };
+  assert.deepEqual(await told('?action=grant.revoked'), ['grant.revoked doc:2']);
+  assert.deepEqual(await told('?object=doc:2'), ['grant.created doc:2', 'grant.revoked doc:2']);
+  assert.deepEqual(await told('?object=doc:2&order=desc&action=grant.created'), ['grant.created doc:2']);
+  assert.deepEqual(await told('?subject=user:ann&object=doc:9'), []);
+  assert.equal((await told('?actor=operator:alice&limit=1000')).length, 5);
+  assert.deepEqual(await told('?actor=system'), []);
+  const { body: all } = await get('');
+  const { request_id: requestId } = all.changes[1];
+  assert.deepEqual(await told(`?request_id=${requestId}`), ['grant.created doc:2']);
+  const { body: page } = await get('?subject=user:ann&limit=1');
+  assert.equal((await get(`?subject=user:ann&cursor=${page.next_cursor}`)).status, 200);
+  assertProblem(await get(`?cursor=${page.next_cursor}`), 400, 'invalid-cursor');
+});
+
+test('a filter that nothing could fit is refused by the name of its field', async () => {
+  for (const [query, field] of [
+    ['action=grant', 'action'],
+    ['action=', 'action'],
+    ['actor=alice', 'actor'],
+    ['actor=operator:', 'actor'],
+    [`actor=operator:${'x'.repeat(65)}`, 'actor'],
+    ['actor=key_1', 'actor'],
+    ['subject=ann', 'subject'],
+    [`subject=user:${'x'.repeat(257)}`, 'subject'],
+    ['object=%00', 'object'],
+    ['request_id=1', 'request_id'],
+  ]) {
+    assertProblem(await get(`?${query}`), 400, 'invalid-request', new RegExp(`parameter "${field}" must be`));
+  }
+});
+
+test('a page that ended before it was full says how far it looked', async () => {
+  service.operator.rowsPerTrailPage = 2;
+  try {
+    const { body } = await get('?limit=3');
+    assert.equal(body.changes.length, 2);
+    assert.equal(body.scanned_to, body.changes[1].at);
+    assert.equal((await get('?limit=2')).body.scanned_to, null, 'it is full');
+  } finally {
+    service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
   }
 });

@@ -297,3 +297,30 @@ test('browsing a tenant crosses the wire, the longest pages included', async (t)
   assert.equal(trail.items[0]?.change.length, 8192);
   assert.equal(trail.resumeCursor, 'behind-all');
 });
+
+test('a filter of the audit log crosses the wire, and holds also where a shard does not know it', async (t) => {
+  const stage = await setStage(t, CONSOLE);
+  const longest = `user:${'\u{1F600}'.repeat(256)}`;
+  const filter = {
+    action: 'grant.created',
+    actor: 'operator:ann',
+    subject: longest,
+    object: 'doc:1',
+    requestId: 'req_1',
+  };
+  const times = { newestFirst: true, sinceMs: 1, untilMs: 2 };
+  const list = (query: object) =>
+    stage.front.operator.listTrail(contextFor(), stage.tenant.record.tenantId, {
+      limit: 10,
+      cursor: undefined,
+      ...query,
+    });
+  const nothing = await list({ ...filter, ...times });
+  const { tenantId } = stage.tenant.record;
+  const [asked] = stage.shards.flatMap(({ trailQueries }) => trailQueries);
+  assert.deepEqual(asked, { tenantId, limit: 10, cursor: undefined, ...times, ...filter });
+  assert.deepEqual(nothing.items, []);
+  assert.ok(nothing.nextCursor !== undefined, 'there may be more');
+  assert.equal(nothing.scannedToMs, 1_700_000_000_000);
+  assert.equal((await list({ actor: 'operator:ann' })).items.length, 10);
+});

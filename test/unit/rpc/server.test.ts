@@ -234,6 +234,20 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
     call({ attempt, createKey: { keyId: 'a', scopes: 8, hash: 'c'.repeat(64) } }),
   ],
   ['a tenant id of 300 characters', call({ readTenant: { tenantId: 'a'.repeat(300) } })],
+  ...['action', 'actor', 'requestId'].map(
+    (name) =>
+      [
+        `a filter of the audit log whose ${name} has 257 characters`,
+        call({ listTrail: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(257) } }),
+      ] as const,
+  ),
+  ...['subject', 'object'].map(
+    (name) =>
+      [
+        `a filter of the audit log whose ${name} is longer than any`,
+        call({ listTrail: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(643) } }),
+      ] as const,
+  ),
   ['a state that is none', call({ attempt, updateTenant: { tenantId: 'a', state: 'deleted' } })],
 ];
 

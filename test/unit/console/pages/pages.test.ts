@@ -258,7 +258,7 @@ describe('a change', () => {
     const visit = await visitor.post('/console/tenants', { name: 'New one', plan: 'standard' });
     assert.equal(visit.status, 303);
     assert.equal(service.operator.calls.findLast(({ name }) => name === 'createTenant')?.operator, OPERATOR_NAME);
-    assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /The tenant is made/);
+    assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /The tenant is created/);
   });
 
   it('that is refused keeps what was typed, beside what was wrong', async () => {

@@ -9,6 +9,11 @@ export interface ListTrail {
   'newestFirst'?: (boolean);
   'sinceMs'?: (number | string | Long);
   'untilMs'?: (number | string | Long);
+  'action'?: (string);
+  'actor'?: (string);
+  'subject'?: (string);
+  'object'?: (string);
+  'requestId'?: (string);
 }
 
 export interface ListTrail__Output {
@@ -18,4 +23,9 @@ export interface ListTrail__Output {
   'newestFirst': (boolean);
   'sinceMs': (number);
   'untilMs': (number);
+  'action': (string);
+  'actor': (string);
+  'subject': (string);
+  'object': (string);
+  'requestId': (string);
 }
