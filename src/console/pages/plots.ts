@@ -11,31 +11,6 @@ const MS_PER_MINUTE = 60_000;
 const MINUTES = 60;
 const round = (number: number): string => number.toFixed(1);
 
-/** A line without axes. Undefined values leave gaps. */
-export function sparkline(values: readonly (number | undefined)[], label: string): Markup {
-  const [width, height] = [240, 40];
-  const known = values.filter((value) => value !== undefined);
-  if (known.length < 2) return undefined;
-  const x = scaleLinear([0, values.length - 1], [0, width]);
-  const y = scaleLinear([0, Math.max(1, ...known)], [height - 1, 2]);
-  const points = values.map((value, index) => [index, value] as const);
-  const isKnown = ([, value]: readonly [number, number | undefined]): boolean => value !== undefined;
-  const shape = area<readonly [number, number | undefined]>()
-    .defined(isKnown)
-    .x(([index]) => x(index))
-    .y0(height)
-    .y1(([, value]) => y(value ?? 0))
-    .digits(1);
-  const edge = line<readonly [number, number | undefined]>()
-    .defined(isKnown)
-    .x(([index]) => x(index))
-    .y(([, value]) => y(value ?? 0))
-    .digits(1);
-  return html`<svg class="sparkline" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label=${label}>
-    <path class="plot-area" d=${shape(points)} /><path class="plot-line" d=${edge(points)} />
-  </svg>`;
-}
-
 interface Limit {
   readonly requests: number;
   readonly windowSeconds: number;
