@@ -6,7 +6,7 @@ import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { type Figure, HISTORY_MS, type Sample } from '../cluster-history.ts';
 import { html, type Markup } from './markup.ts';
-import { clockTime } from './parts.ts';
+import { clockTime, count } from './parts.ts';
 
 /** Three samples, and more than one also where the machine is too busy to take each in time. */
 const BUCKET_MS = 15_000;
@@ -108,7 +108,7 @@ export function timePlot(plot: TimePlot, samples: readonly Sample[], nowMs: numb
   const shape = area<Bucket>().defined(isKnown).x(across).y0(floor).y1(height).digits(1);
   const edge = line<Bucket>().defined(isKnown).x(across).y(height).digits(1);
   const over = line<Bucket>().defined(isAbove).x(across).y(height).digits(1);
-  const tickText = y.tickFormat(TICKS_OF_FIGURE);
+  const tickText = plot.isWhole === true ? count : y.tickFormat(TICKS_OF_FIGURE);
   return html`<figure class="time-plot">
     <figcaption>${title}</figcaption>
     <svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${summary(plot, buckets, gaps)}>
