@@ -131,6 +131,16 @@ describe('the cluster page', () => {
     assert.match(await read(), /11:10:15<\/time> <small>after 11:00:10<\/small> <strong>1 slot/);
   });
 
+  it('is sampled for as long as the console runs, and no longer', async () => {
+    const ended = await startConsole({ clock, random: systemRandom });
+    await clock.advance(10_000);
+    const { length } = ended.operator.surveys;
+    assert.equal(length, 3);
+    await ended.close();
+    await clock.advance(MINUTE_MS);
+    assert.equal(ended.operator.surveys.length, length);
+  });
+
   it('leaves a gap where nothing was sampled', async () => {
     await clock.advance(20 * MINUTE_MS);
     fallSilent();
