@@ -17,7 +17,13 @@ const START = Date.UTC(2026, 10, 21, 9, 30);
 const MINUTE_MS = 60_000;
 const SHARDS = ['grantd-shard-0', 'grantd-shard-1', 'grantd-shard-2'];
 const SLOTS = 256;
-const LOOKS = 40;
+/** Of the hour that the console has sampled, one every five seconds. */
+const LOOKS = 720;
+const LOOK_MS = 5000;
+/** A shard is lost and comes back; a few slots move later on. */
+const LOST_AT = 430;
+const BACK_AT = 442;
+const MOVED_AT = 640;
 
 const missing = await missingChromium('the pictures');
 if (missing !== undefined) throw new Error(missing);
@@ -32,7 +38,10 @@ const service = await startConsole({ clock, random });
 const { operator } = service;
 const addressOf = (shardName: string): string => `10.0.0.${SHARDS.indexOf(shardName) + 11}:8082`;
 
-function showCluster(): void {
+/** By shard: how often it has started; 0 while it is lost. */
+const lives = SHARDS.map(() => 1);
+
+function showCluster(look: number): void {
   operator.slots = owners.map((shardName, slot): SlotView => {
     const logEnd = 1000 + slot * 7;
     const place = { slot, state: 'serving' as const, epoch: 3, shardName, address: addressOf(shardName) };
@@ -46,22 +55,34 @@ function showCluster(): void {
     };
   });
   operator.members = SHARDS.map((shardName, index): MemberView => {
-    const member = { incarnation: `inc_${index}`, shardName, address: addressOf(shardName), state: 'alive' as const };
+    const life = lives[index] ?? 0;
+    const state = life === 0 ? ('dead' as const) : ('alive' as const);
+    const incarnation = `inc_${index}_${Math.max(1, life)}`;
+    const member = { incarnation, shardName, address: addressOf(shardName), state };
     const slotsOwned = owners.filter((owner) => owner === shardName).length;
     return {
       ...member,
       beat: 1,
-      startedAtMs: START - (index + 2) * 26 * 60 * MINUTE_MS,
+      startedAtMs: life === 2 ? clock.wallMs() - (look - BACK_AT) * LOOK_MS : START - (index + 2) * 26 * 60 * MINUTE_MS,
       leaseLeftMs: 2600 + index * 120,
       slotsOwned,
     };
   });
-  operator.loads = SHARDS.map((shardName, index) => ({
-    shardName,
-    checksPerSecond: 2400 + index * 310 + (random.word() % 400),
-    failuresPerSecond: 0,
-    p99Ms: 1.4 + index * 0.3,
-  }));
+  const share = SHARDS.length / lives.filter((life) => life > 0).length;
+  const calm = 0.8 + 0.2 * Math.sin(look / 60);
+  const isCold = look >= LOST_AT && look < LOST_AT + 6;
+  operator.loads = SHARDS.flatMap((shardName, index) => {
+    if (lives[index] === 0) return [];
+    const checksPerSecond = (2400 + index * 310 + (random.word() % 300)) * calm * share;
+    return [
+      {
+        shardName,
+        checksPerSecond,
+        failuresPerSecond: 0,
+        p99Ms: isCold ? 180 : 1.4 + index * 0.3 + (random.word() % 8) / 10,
+      },
+    ];
+  });
 }
 
 /** A tenant with keys, grants and an hour of use; gives its id. */
@@ -96,11 +117,30 @@ async function fill(): Promise<string> {
   return tenantId;
 }
 
+/** Loads go up and down; nobody has a page open. */
+async function passAnHour(): Promise<void> {
+  const before = [...owners];
+  for (let look = 0; look < LOOKS; look += 1) {
+    if (look === LOST_AT) {
+      lives[1] = 0;
+      for (const [slot, owner] of owners.entries())
+        if (owner === SHARDS[1]) owners[slot] = SHARDS[slot % 2 === 0 ? 0 : 2] ?? '';
+    }
+    if (look === BACK_AT) {
+      lives[1] = 2;
+      for (const [slot, owner] of before.entries()) owners[slot] = owner;
+    }
+    if (look === MOVED_AT) for (const slot of [3, 17, 58, 91, 130]) owners[slot] = SHARDS[2] ?? '';
+    showCluster(look);
+    await clock.advance(LOOK_MS);
+  }
+}
+
 mkdirSync(DIRECTORY, { recursive: true });
 const browser = await openChromium();
 try {
   const tenantId = await fill();
-  showCluster();
+  await passAnHour();
   const options = { token: OPERATOR_TOKEN, viewport: WINDOW };
   await using light = await visitConsole(browser, service.url, { ...options, colorScheme: 'light' });
   await using dark = await visitConsole(browser, service.url, { ...options, colorScheme: 'dark' });
@@ -113,14 +153,6 @@ try {
       animations: 'disabled',
     });
   };
-  // Some minutes of an open page: loads go up and down, and a few slots move.
-  for (let look = 0; look < LOOKS; look += 1) {
-    clock.stall(2000);
-    if (look === LOOKS - 9) for (const slot of [3, 17, 58, 91, 130]) owners[slot] = SHARDS[2] ?? '';
-    if (look === LOOKS - 3) owners[200] = owners[200] === SHARDS[0] ? (SHARDS[1] ?? '') : (SHARDS[0] ?? '');
-    showCluster();
-    await light.open('/cluster');
-  }
   const base = `/tenants/${tenantId}`;
   await take(light, 'cluster', '/cluster');
   await take(dark, 'cluster-dark', '/cluster');

@@ -21,6 +21,7 @@ import { browseOperations } from './browse.ts';
 import { changeOperations } from './changes.ts';
 import { createRequestOrigin } from './client-address.ts';
 import { clusterOperations } from './cluster.ts';
+import type { ClusterWatch } from './cluster-watch.ts';
 import { exportOperations } from './export.ts';
 import { grantOperations } from './grants.ts';
 import { importOperations } from './import.ts';
@@ -111,7 +112,10 @@ function requireDecodablePath(path: string): void {
 
 const isPage = (path: string): boolean => path === PAGES_PREFIX || path.startsWith(`${PAGES_PREFIX}/`);
 
-export function createConsoleApp(dependencies: ConsoleDependencies, options: ConsoleOptions): Express {
+export function createConsoleApp(
+  dependencies: ConsoleDependencies & { readonly watch: ClusterWatch },
+  options: ConsoleOptions,
+): Express {
   const { ids, clock, log, metrics, tracing } = dependencies;
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS_DEFAULT;
   const origin = createRequestOrigin(options.trustedProxies ?? []);

@@ -1,102 +1,158 @@
-// Looks at the cluster for the pages that show it: what it finds is shared by all who ask within a second, and what has
-// changed between two looks is kept as moves. It looks only when somebody asks, so a move that happened while nobody did
-// is seen at the next look, as one step from then to now.
+// Looks at the cluster, for the pages that show it and, every few seconds, by itself: so the last hour is there whoever
+// opens a page when. It keeps: one look at a time, however many ask and however silent the shards are; what was seen last
+// stays, with its time, while nobody responds; and after `close` nothing is asked any more.
 
-import type { Clock } from '../core/clock.ts';
-import type { MemberView, OperatorApi, RequestContext, ShardLoad, SlotView } from '../front/front.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import type { IdFactory } from '../core/ids.ts';
+import type { ClusterPicture, OperatorApi, ShardLoad } from '../front/front.ts';
+import {
+  type ClusterEvent,
+  ClusterHistory,
+  figuresOf,
+  HISTORY_MS,
+  lagOf,
+  largest,
+  SAMPLE_INTERVAL_MS,
+  type Sample,
+} from './cluster-history.ts';
 
 /** Pages renew themselves every two seconds, however many are open. */
 const LOOK_AGE_MS_MAX = 1000;
-const MOVES_MAX = 20;
-/** Some two minutes of an open page. */
-const RATES_MAX = 60;
-/** Each name that ever owned a slot keeps its colour; far above what a cluster has. */
-const COLOURS_MAX = 4096;
+/** Less than the time between two samples, so that looks at a silent cluster do not pile up. */
+const LOOK_MS_MAX = 4000;
+/** Each name that ever owned a slot keeps its colour, and its last figures; far above what a cluster has. */
+const NAMES_MAX = 4096;
 
-/** Slots that went from one owner to another between two looks. */
-export interface Move {
+/** What a shard said of itself when it last did. */
+export interface ShardFigures {
   readonly atMs: number;
-  /** Ascending. */
-  readonly slots: readonly number[];
-  /** Undefined: no owner. */
-  readonly from: string | undefined;
-  readonly to: string | undefined;
+  readonly load: ShardLoad;
+  readonly lag: number | undefined;
 }
 
-export interface Look {
+export interface Look extends ClusterPicture {
   /** On the wall clock. */
   readonly atMs: number;
-  readonly slots: readonly SlotView[];
-  /** Undefined where it could not be asked now. */
-  readonly members: readonly MemberView[] | undefined;
-  readonly loads: readonly ShardLoad[] | undefined;
-  /** Newest first. */
-  readonly moves: readonly Move[];
-  /** Checks per second of the whole cluster at the looks up to this one, oldest first; undefined where not known. */
-  readonly rates: readonly { readonly atMs: number; readonly checksPerSecond: number | undefined }[];
   /** Shard name → a number from 0 up that stays its own. */
   readonly colours: ReadonlyMap<string, number>;
+  /** By shard name, of the last hour: also of those that did not respond to this look. */
+  readonly lastFigures: ReadonlyMap<string, ShardFigures>;
 }
 
-const optional = <Value>(promise: Promise<Value>): Promise<Value | undefined> => promise.catch(() => undefined);
+interface WatchDependencies {
+  readonly operator: Pick<OperatorApi, 'surveyCluster'>;
+  readonly clock: Clock;
+  readonly ids: Pick<IdFactory, 'create'>;
+}
 
 export class ClusterWatch {
-  readonly #operator: OperatorApi;
-  readonly #clock: Clock;
-  #current: { readonly startedMs: number; readonly look: Promise<Look> } | undefined;
-  #owners: ReadonlyMap<number, string | undefined> | undefined;
-  #moves: readonly Move[] = [];
-  #rates: Look['rates'] = [];
+  readonly #dependencies: WatchDependencies;
+  readonly #history = new ClusterHistory();
   readonly #colours = new Map<string, number>();
+  readonly #lastFigures = new Map<string, ShardFigures>();
+  #current: { readonly startedMs: number; readonly look: Promise<Look>; ended: boolean } | undefined;
+  #last: Look | undefined;
+  #startedAtMs: number | undefined;
+  #timer: Timer | undefined;
+  #closed = false;
 
-  constructor(dependencies: { readonly operator: OperatorApi; readonly clock: Clock }) {
-    this.#operator = dependencies.operator;
-    this.#clock = dependencies.clock;
+  constructor(dependencies: WatchDependencies) {
+    this.#dependencies = dependencies;
   }
 
-  /** Rejects where no shard answers. */
-  look(context: RequestContext): Promise<Look> {
-    const nowMs = this.#clock.monotonicMs();
-    if (this.#current !== undefined && nowMs - this.#current.startedMs < LOOK_AGE_MS_MAX) return this.#current.look;
-    const look = this.#take(context);
-    const current = { startedMs: nowMs, look };
+  /** Takes a sample now, and one every few seconds from now on. */
+  start(): void {
+    this.#startedAtMs = this.#dependencies.clock.wallMs();
+    void this.#sample();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#timer?.cancel();
+  }
+
+  /** When samples began to be taken, on the wall clock. */
+  get startedAtMs(): number | undefined {
+    return this.#startedAtMs;
+  }
+
+  /** What was seen last, however long ago. */
+  get last(): Look | undefined {
+    return this.#last;
+  }
+
+  /** Oldest first, of the last hour. */
+  samples(): readonly Sample[] {
+    return this.#history.samples(this.#dependencies.clock.wallMs());
+  }
+
+  /** Newest first, of the last hour. */
+  events(): readonly ClusterEvent[] {
+    return this.#history.events(this.#dependencies.clock.wallMs());
+  }
+
+  /** Shared by all who ask while it is under way, and for a second. Rejects where no shard responds. */
+  look(): Promise<Look> {
+    const nowMs = this.#dependencies.clock.monotonicMs();
+    const before = this.#current;
+    if (before !== undefined && (!before.ended || nowMs - before.startedMs < LOOK_AGE_MS_MAX)) return before.look;
+    const current = { startedMs: nowMs, look: this.#take(nowMs), ended: false };
     this.#current = current;
-    look.catch(() => {
-      // The next who asks tries again.
-      if (this.#current === current) this.#current = undefined;
-    });
-    return look;
+    current.look.then(
+      (look) => {
+        current.ended = true;
+        this.#last = look;
+      },
+      () => {
+        // The next who asks tries again.
+        this.#current = undefined;
+      },
+    );
+    return current.look;
   }
 
-  async #take(context: RequestContext): Promise<Look> {
-    const [slots, members, loads] = await Promise.all([
-      this.#operator.listSlots(context),
-      optional(this.#operator.listMembers(context)),
-      optional(this.#operator.listLoads(context)),
-    ]);
-    const atMs = this.#clock.wallMs();
-    this.#noteMoves(slots, atMs);
+  async #sample(): Promise<void> {
+    const { clock } = this.#dependencies;
+    const startedMs = clock.monotonicMs();
+    try {
+      const look = await this.look();
+      if (this.#closed) return;
+      this.#history.addSample(look.atMs, figuresOf(look));
+    } catch {
+      // Nobody responded: the history has a gap there, and pages say so.
+    }
+    if (this.#closed) return;
+    const elapsedMs = clock.monotonicMs() - startedMs;
+    this.#timer = clock.setTimer(() => void this.#sample(), Math.max(0, SAMPLE_INTERVAL_MS - elapsedMs));
+  }
+
+  async #take(nowMs: number): Promise<Look> {
+    const { operator, clock, ids } = this.#dependencies;
+    const picture = await operator.surveyCluster({ requestId: ids.create('req'), deadlineMs: nowMs + LOOK_MS_MAX });
+    const atMs = clock.wallMs();
+    this.#history.noteChanges(atMs, picture);
+    this.#noteNames(picture);
+    this.#noteFigures(picture, atMs);
+    return { ...picture, atMs, colours: new Map(this.#colours), lastFigures: new Map(this.#lastFigures) };
+  }
+
+  #noteNames({ slots, members }: ClusterPicture): void {
     const names = [...(members ?? []).map(({ shardName }) => shardName), ...slots.map(({ shardName }) => shardName)];
     for (const name of new Set(names)) {
-      if (name === undefined || this.#colours.has(name) || this.#colours.size >= COLOURS_MAX) continue;
+      if (name === undefined || this.#colours.has(name) || this.#colours.size >= NAMES_MAX) continue;
       this.#colours.set(name, this.#colours.size);
     }
-    const checksPerSecond = loads?.reduce((sum, load) => sum + load.checksPerSecond, 0);
-    this.#rates = [...this.#rates, { atMs, checksPerSecond }].slice(-RATES_MAX);
-    return { atMs, slots, members, loads, moves: this.#moves, rates: this.#rates, colours: new Map(this.#colours) };
   }
 
-  #noteMoves(slots: readonly SlotView[], atMs: number): void {
-    const owners = new Map(slots.map(({ slot, shardName }) => [slot, shardName]));
-    const before = this.#owners;
-    this.#owners = owners;
-    if (before === undefined) return;
-    const moved = slots.filter(({ slot, shardName }) => before.has(slot) && before.get(slot) !== shardName);
-    const groups = Map.groupBy(moved, ({ slot, shardName }) => JSON.stringify([before.get(slot), shardName]));
-    const moves = [...groups.values()].map((group) => {
-      const first = group[0]?.slot ?? 0;
-      return { atMs, slots: group.map(({ slot }) => slot), from: before.get(first), to: owners.get(first) };
-    });
-    if (moves.length > 0) this.#moves = [...moves, ...this.#moves].slice(0, MOVES_MAX);
+  #noteFigures({ slots, loads }: ClusterPicture, atMs: number): void {
+    for (const [name, figures] of this.#lastFigures) {
+      if (figures.atMs <= atMs - HISTORY_MS) this.#lastFigures.delete(name);
+    }
+    const owned = Map.groupBy(slots, ({ shardName }) => shardName);
+    for (const load of loads ?? []) {
+      const { shardName } = load;
+      if (!this.#lastFigures.has(shardName) && this.#lastFigures.size >= NAMES_MAX) continue;
+      this.#lastFigures.set(shardName, { atMs, load, lag: largest(owned.get(shardName) ?? [], lagOf) });
+    }
   }
 }

@@ -9,6 +9,7 @@ import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
 import { problemOf } from '../core/problem.ts';
 import { type ConsoleDependencies, type ConsoleOptions, createConsoleApp } from './app.ts';
+import { ClusterWatch } from './cluster-watch.ts';
 import { ConnectionPool } from './connection-pool.ts';
 
 /** Operators and their programs, not end users: a few hundred at once is a fault or an attack. Some 20 KB each, idle. */
@@ -112,7 +113,8 @@ export async function listenConsole(
   },
 ): Promise<ConsoleServer> {
   const { connectionsMax = CONNECTIONS_MAX_DEFAULT, stallTimeoutMs = STALL_TIMEOUT_MS_DEFAULT } = options;
-  const app = createConsoleApp(dependencies, options);
+  const watch = new ClusterWatch(dependencies);
+  const app = createConsoleApp({ ...dependencies, watch }, options);
   const server = createServer({
     maxHeaderSize: HEADER_BYTES_MAX,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -147,9 +149,11 @@ export async function listenConsole(
   });
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('The console listens on no TCP address.');
+  watch.start();
   return {
     url: httpUrlOf(bound.address, bound.port),
     async close() {
+      watch.close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);

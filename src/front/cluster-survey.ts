@@ -7,7 +7,7 @@ import type { ClusterMember } from '../shard/shard.ts';
 import { answered, memberFrom, shardReportFrom } from './answers.ts';
 import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
 import type { FlightControl } from './flights.ts';
-import type { MemberView, RequestContext, ShardLoad, SlotView } from './front.ts';
+import type { ClusterPicture, MemberView, RequestContext, ShardLoad, SlotView } from './front.ts';
 import { LinkFlight } from './operator-flights.ts';
 import type { CallBody } from './outbox.ts';
 import { pauseBetweenTries } from './retries.ts';
@@ -49,6 +49,19 @@ export class ClusterSurvey {
       }
       await pauseBetweenTries(this.#control, context, tries);
     }
+  }
+
+  /** All of it with one question of each kind: each shard is asked twice, and one of them for the members. */
+  async picture(context: RequestContext): Promise<ClusterPicture> {
+    const [{ reports, members }, loads] = await Promise.all([
+      this.#askSlots(context).then(async ({ reports, links }) => ({
+        reports,
+        members: await this.#askMembers(context, links),
+      })),
+      this.loads(context).catch(() => undefined),
+    ]);
+    const slots = mergeSlots(this.#control.routing.slots, reports, members ?? []);
+    return { slots, members: members && mergeMembers(members, reports, slots), loads };
   }
 
   /** Of those that answer in time; a shard of an earlier version says nothing of it. */

@@ -111,6 +111,15 @@ export interface ShardLoad extends Load {
   readonly shardName: string;
 }
 
+/** The whole cluster at one moment. */
+export interface ClusterPicture {
+  readonly slots: readonly SlotView[];
+  /** Undefined where no shard could read them. */
+  readonly members: readonly MemberView[] | undefined;
+  /** Undefined where no shard may be asked for them; a shard that does not respond in time is missing. */
+  readonly loads: readonly ShardLoad[] | undefined;
+}
+
 /** What only the operator may ask. `operator` is the name of the token, for the trail. */
 export interface OperatorApi {
   /** All scopes, on any tenant, suspended ones too. Throws `tenant-not-found`. */
@@ -144,6 +153,8 @@ export interface OperatorApi {
   readUsage(context: RequestContext, tenantId: TenantId): Promise<readonly UsageMinute[]>;
   /** Of every shard that answers within a second. */
   listLoads(context: RequestContext): Promise<readonly ShardLoad[]>;
+  /** What the three listings above say, for fewer questions. Rejects where no shard responds. */
+  surveyCluster(context: RequestContext): Promise<ClusterPicture>;
 }
 
 export interface Front {

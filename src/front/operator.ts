@@ -11,6 +11,7 @@ import { answered, pageFrom, tenantFrom, usageFrom } from './answers.ts';
 import { ClusterSurvey } from './cluster-survey.ts';
 import type { FlightControl } from './flights.ts';
 import type {
+  ClusterPicture,
   MemberView,
   OperatorApi,
   RequestContext,
@@ -128,6 +129,10 @@ export class FrontOperator implements OperatorApi {
 
   listLoads(context: RequestContext): Promise<readonly ShardLoad[]> {
     return this.#survey.loads(context);
+  }
+
+  surveyCluster(context: RequestContext): Promise<ClusterPicture> {
+    return this.#survey.picture(context);
   }
 
   #ask(context: RequestContext, tenantId: TenantId, body: CallBody, write: boolean): Promise<Reply__Output> {

@@ -3,14 +3,19 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
+import { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { SlotView } from '../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../src/roles/system.ts';
 import { missingChromium, openChromium } from '../support/chromium.ts';
+import { loadOf, memberView, slotView } from '../support/cluster-picture.ts';
 import { assertAccessible, assertFits, NARROW, visitConsole } from '../support/console-browser.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../support/console-service.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 import { waitFor } from '../support/wait-for.ts';
+
+const MINUTE_MS = 60_000;
 
 const missing = await missingChromium('the edges of the console in a browser');
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
@@ -26,20 +31,8 @@ const HOSTILE = [
   'W'.repeat(256),
 ];
 
-function slotsOf(owners: readonly (string | undefined)[]): readonly SlotView[] {
-  return owners.map((shardName, slot) => ({
-    slot,
-    state: shardName === undefined ? 'unowned' : 'serving',
-    epoch: 1,
-    incarnation: undefined,
-    shardName,
-    address: undefined,
-    leaseLeftMs: undefined,
-    logEnd: 7,
-    checkpoint: 5,
-    tenants: 1,
-  }));
-}
+const slotsOf = (owners: readonly (string | undefined)[]): readonly SlotView[] =>
+  owners.map((shardName, slot) => slotView(slot, shardName, { logEnd: 7, checkpoint: 5, tenants: 1 }));
 
 describe('the edges of the console', { skip: missing ?? false }, () => {
   let service: ConsoleService;
@@ -146,9 +139,102 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
 
     await page.route('**/cluster/live', (route) => route.abort());
     await renew(() => stale.isVisible());
+    const figures = page.locator('#live');
+    const inkOf = (of: Locator): Promise<string> => of.evaluate((element) => getComputedStyle(element).color);
+    const [grey, ink] = await Promise.all([
+      inkOf(page.locator('.tile small').first()),
+      inkOf(page.getByRole('heading', { name: 'Cluster' })),
+    ]);
+    assert.notEqual(grey, ink);
+    assert.equal(await inkOf(figures.locator('.tile strong').first()), grey);
+    const age = async (): Promise<number> =>
+      Number(/The figures are as of (\d+) s ago/.exec((await page.locator('[data-stale]').textContent()) ?? '')?.[1]);
+    const before = await age();
+    await page.clock.runFor(30_000);
+    assert.ok((await age()) >= before + 30, `${await age()}`);
     await assertAccessible(page, 'a page that is out of date');
     await page.unroute('**/cluster/live');
     await renew(() => stale.isHidden());
+    assert.equal(await inkOf(figures.locator('.tile strong').first()), ink);
+
+    // A server that is away without a word counts as away too.
+    await page.route('**/cluster/live', () => {});
+    await page.clock.runFor(4000);
+    assert.ok(await stale.isHidden());
+    await renew(() => stale.isVisible());
+    assert.equal(await inkOf(figures.locator('.tile strong').first()), grey);
+  });
+
+  it('shows the hour before it was opened: with its gap, its moves and its lost shard', async () => {
+    const clock = new VirtualClock();
+    clock.wallOffsetMs = Date.UTC(2026, 10, 22, 11) - clock.monotonicMs();
+    await using hour = await startConsole({ clock, random: systemRandom });
+    const { operator } = hour;
+    const own = (...owners: readonly string[]): void => {
+      operator.slots = slotsOf(owners);
+      operator.members = ['north', 'south'].map((name) => memberView(name, owners.includes(name) ? 'alive' : 'dead'));
+      operator.loads = [...new Set(owners)].map((name) => loadOf(name, { checksPerSecond: 40, p99Ms: 250 }));
+    };
+    own('north', 'south', 'south');
+    await clock.advance(10 * MINUTE_MS);
+    operator.onSurvey = () => Promise.reject(new GrantdError('unavailable', 'No shard can be reached.'));
+    await clock.advance(20 * MINUTE_MS);
+    operator.onSurvey = undefined;
+    own('north', 'north', 'north');
+    await clock.advance(10 * MINUTE_MS);
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await using opened = await visitConsole(browser, hour.url, { token: OPERATOR_TOKEN, colorScheme });
+      const { page } = opened;
+      const plot = page.getByRole('img', { name: /^Checks per second, last hour/ });
+      assert.match((await plot.getAttribute('aria-label')) ?? '', /nothing sampled from 11:10:15 to 11:30:00/);
+      // Forty minutes are two thirds of the width; the line ends where the gap begins, and goes on where it ends.
+      const shape = await plot.evaluate((svg) => {
+        const boxOf = (element: Element | null | undefined) => {
+          const { left = 0, right = 0 } = element?.getBoundingClientRect() ?? {};
+          return { left, right };
+        };
+        const gaps = [...svg.querySelectorAll('.plot-gap')].map(boxOf);
+        const line = svg.querySelector('.plot-line');
+        const pieces = (line?.getAttribute('d') ?? '').split('M').slice(1);
+        return { gaps, line: boxOf(line), pieces: pieces.length, axis: boxOf(svg.querySelector('.plot-tick line')) };
+      });
+      assert.equal(shape.pieces, 2);
+      const [start, gap] = shape.gaps;
+      assert.ok(start && gap && shape.gaps.length === 2);
+      const width = shape.axis.right - shape.axis.left;
+      const isNear = (value: number, share: number): boolean => Math.abs(value / width - share) < 0.02;
+      assert.ok(isNear(start.right - start.left, 20 / 60), 'before the start of the console');
+      assert.ok(isNear(gap.right - gap.left, 20 / 60), 'while no shard responded');
+      assert.ok(isNear(shape.line.left - shape.axis.left, 20 / 60));
+      assert.equal(await page.getByRole('img', { name: /p99 of checks.*above 100 ms for/ }).count(), 1);
+
+      const moves = page.getByRole('region', { name: 'Moves' }).getByRole('listitem');
+      const told = (await moves.allTextContents()).map((text) => text.replaceAll(/\s+/g, ' '));
+      // The first look of a process, at its start, is the one that the shards joined after.
+      assert.equal(told.length, 4);
+      for (const text of told.slice(2)) assert.match(text, /11:00:05 (north|south) joined/);
+      assert.match(told[0] ?? '', /11:30:05 after 11:10:00 lost south was declared dead/);
+      assert.match(told[1] ?? '', /11:30:05 after 11:10:00 2 slots from south to north 1, 2/);
+      await page.getByRole('row', { name: /south lost at 11:30:05/ }).waitFor();
+      await assertAccessible(page, `an hour, ${colorScheme}`);
+      await assertFits(page, 'an hour');
+      await page.setViewportSize(NARROW);
+      await assertFits(page, 'an hour, narrow');
+    }
+
+    // What no shard renews is served grey, with its age.
+    operator.onSurvey = () => Promise.reject(new GrantdError('unavailable', 'No shard can be reached.'));
+    await clock.advance(40_000);
+    await using late = await visitConsole(browser, hour.url, { token: OPERATOR_TOKEN });
+    await late.page.getByText(/What follows is as of 4\d s ago|What follows is as of 4\d seconds ago/).waitFor();
+    const [figure, title] = await Promise.all(
+      [late.page.locator('.outdated .tile strong').first(), late.page.getByRole('heading', { name: 'Cluster' })].map(
+        (of) => of.evaluate((element) => getComputedStyle(element).color),
+      ),
+    );
+    assert.notEqual(figure, title);
+    await assertAccessible(late.page, 'figures of a while ago');
   });
 
   it('follows a deletion to its end', async () => {

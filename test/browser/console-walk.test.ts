@@ -78,7 +78,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     const section = (name: string) => page.getByRole('navigation', { name: 'Tenant' }).getByRole('link', { name });
 
     await link('Tenants').first().click();
-    await link('New tenant').click();
+    await link('Create a tenant').click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Globex');
     await page.getByLabel('Plan').selectOption('standard');
     await button('Create the tenant').click();
@@ -97,7 +97,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     assert.deepEqual(await check(key), { status: 200, authorized: false });
 
     await section('Grants').click();
-    const grantForm = page.getByRole('region', { name: 'New grant' });
+    const grantForm = page.getByRole('region', { name: 'Create a grant' });
     await grantForm.getByLabel('Subject').fill('user:ada');
     await grantForm.getByLabel('Relation').selectOption('editor');
     await grantForm.getByLabel('Object').fill('document plan');
@@ -231,7 +231,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await tabTo(page, 'Tenants');
     await keyboard.press('Enter');
     await page.waitForURL('**/console/tenants');
-    await tabTo(page, 'New tenant');
+    await tabTo(page, 'Create a tenant');
     await keyboard.press('Enter');
     await page.waitForURL('**/console/tenants/new');
     await tabTo(page, 'Name');

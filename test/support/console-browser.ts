@@ -31,8 +31,8 @@ export async function visitConsole(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('dialog', (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
   page.on('console', (message) => {
-    // The browser says by itself of every answer of 400 and above, htmx of none at all; tests look at those.
-    const told = /Failed to load resource|Failed to fetch/;
+    // The browser says by itself of every answer of 400 and above, htmx of none at all or in time; tests look at those.
+    const told = /Failed to load resource|Failed to fetch|htmx:error: timeout/;
     if (message.type() === 'error' && !told.test(message.text())) complaints.push(message.text());
   });
   page.on('request', (request) => {

@@ -15,7 +15,7 @@ export const OPERATOR_NAME = 'alice';
 export const OPERATOR_TOKEN = 'an-operator-token-of-32-characters-or-more';
 export const ERRORS_BASE = 'https://errors.example/errors';
 
-export interface ConsoleService extends ConsoleServer {
+export interface ConsoleService extends ConsoleServer, AsyncDisposable {
   readonly operator: FakeOperator;
   readonly metrics: Metrics;
 }
@@ -56,5 +56,5 @@ export async function startConsole(overrides: {
       stallTimeoutMs,
     },
   );
-  return { ...server, operator, metrics };
+  return { ...server, operator, metrics, [Symbol.asyncDispose]: () => server.close() };
 }

@@ -10,6 +10,7 @@ import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
 import { compareUtf8, type Grant, type Namespace, namespaceOf, type Tuple } from '../../src/core/tuples.ts';
 import type {
+  ClusterPicture,
   MemberView,
   OperatorApi,
   RequestContext,
@@ -63,6 +64,10 @@ export class FakeOperator implements OperatorApi {
   /** Of any tenant. */
   usage: readonly UsageMinute[] = [];
   loads: readonly ShardLoad[] = [];
+  /** What looks at the whole cluster were given, newest last. They run by themselves: neither faults nor calls count them. */
+  readonly surveys: RequestContext[] = [];
+  /** Answers a look at the whole cluster in place of what is set above. */
+  onSurvey: (() => Promise<ClusterPicture>) | undefined;
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
@@ -174,6 +179,12 @@ export class FakeOperator implements OperatorApi {
   async listLoads(context: RequestContext) {
     this.#enter('listLoads', context);
     return this.loads;
+  }
+
+  async surveyCluster(context: RequestContext): Promise<ClusterPicture> {
+    this.surveys.push(context);
+    if (this.onSurvey !== undefined) return this.onSurvey();
+    return { slots: this.slots, members: this.members, loads: this.loads };
   }
 
   async listTrail(context: RequestContext, tenantId: TenantId, query: TrailQuery) {

@@ -106,7 +106,7 @@ async function grantsPage(
       : undefined;
   const filled = refusal === undefined ? undefined : { fields: call.form, refusal };
   const content = html`${finder}${listing}
-    <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">New grant</h2>${addForm(call, parts, fits ? subject : '', filled)}</section>`;
+    <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">Create a grant</h2>${addForm(call, parts, fits ? subject : '', filled)}</section>`;
   const status = (refusal ?? search)?.status ?? 200;
   return { kind: 'page', status, title: `Grants of ${tenant.name}`, body: tenantFrame(tenant, 'grants', content) };
 }

@@ -128,7 +128,7 @@ async function keysPage(
   const content = html`
     ${shown.created === undefined ? undefined : createdPanel(shown.created)}
     <section aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>${listing}${pager({ parts, query: {}, cursor, next: page.nextCursor })}</section>
-    <section class="card" aria-labelledby="new-key-title"><h2 id="new-key-title">New key</h2>${createForm(call, tenant, filled)}</section>`;
+    <section class="card" aria-labelledby="new-key-title"><h2 id="new-key-title">Create a key</h2>${createForm(call, tenant, filled)}</section>`;
   const status = shown.refusal?.status ?? 200;
   return { kind: 'page', status, title: `Keys of ${tenant.name}`, body: tenantFrame(tenant, 'keys', content) };
 }

@@ -45,7 +45,7 @@ async function namespacesPage(dependencies: PageDependencies, call: PageCall, re
   );
   const content = html`
     <section aria-labelledby="namespaces-title"><h2 id="namespaces-title">Namespaces</h2>${listing}</section>
-    <section class="card" aria-labelledby="new-namespace-title"><h2 id="new-namespace-title">New namespace</h2>${form}</section>`;
+    <section class="card" aria-labelledby="new-namespace-title"><h2 id="new-namespace-title">Create a namespace</h2>${form}</section>`;
   const status = refusal?.status ?? 200;
   return {
     kind: 'page',

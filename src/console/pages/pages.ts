@@ -8,7 +8,7 @@ import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestOrigin } from '../client-address.ts';
-import { ClusterWatch } from '../cluster-watch.ts';
+import type { ClusterWatch } from '../cluster-watch.ts';
 import type { LogInCode } from '../log-in-code.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { OperatorSessions } from '../sessions.ts';
@@ -28,6 +28,7 @@ import { trailPages } from './trail.ts';
 
 interface PagesDependencies {
   readonly operator: OperatorApi;
+  readonly watch: ClusterWatch;
   readonly tokens: OperatorTokens;
   readonly origin: RequestOrigin;
   readonly clock: Clock;
@@ -46,9 +47,9 @@ interface PagesOptions {
 
 /** To be mounted below the prefix of the pages. */
 export function createPages(dependencies: PagesDependencies, options: PagesOptions): Router {
-  const { operator, clock, metrics, failureLimiter, logInCode } = dependencies;
+  const { operator, watch, clock, metrics, failureLimiter, logInCode } = dependencies;
   const sessions = new OperatorSessions(dependencies);
-  const forPages = { operator, clock, plans: options.plans, watch: new ClusterWatch({ operator, clock }) };
+  const forPages = { operator, clock, plans: options.plans, watch };
   const pages = [
     ...clusterPages(forPages),
     // Before the page of one tenant: `new` is no id.

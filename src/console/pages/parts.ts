@@ -19,6 +19,9 @@ export function moment(wallMs: number): Markup {
   return html`<time datetime=${text} title=${text}>${text.slice(0, 10)} ${text.slice(11, 19)}</time>`;
 }
 
+/** The time of the day in UTC: `11:32:25`. */
+export const clockTime = (wallMs: number): string => formatTimestamp(wallMs).slice(11, 19);
+
 const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
 const MS_PER_DAY = 86_400_000;
@@ -40,6 +43,12 @@ export function span(ms: number): string {
 export function ago(wallMs: number, nowMs: number): Markup {
   const text = formatTimestamp(wallMs);
   return html`<time datetime=${text} title=${text}>${span(nowMs - wallMs)} ago</time>`;
+}
+
+/** How old a figure is that could not be renewed. In the browser it goes on counting. */
+export function asOf(wallMs: number, nowMs: number): Markup {
+  const ageMs = Math.max(0, nowMs - wallMs);
+  return html`<span data-age=${Math.round(ageMs)}>as of ${span(ageMs)} ago</span>`;
 }
 
 export const count = (number: number): string => number.toLocaleString('en');

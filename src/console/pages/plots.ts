@@ -1,8 +1,8 @@
-// Plots, drawn on the server as SVG: checks per second of the cluster, and a tenant's requests of the last hour against
-// its limit. Shapes come from d3; every number in them is rounded, so that pages stay small.
+// A tenant's requests of the last hour against its limit, drawn on the server as SVG: a step for each minute, what was let
+// through below and what was refused on top. Shapes come from d3; every number in them is rounded, so that pages stay small.
 
 import { scaleLinear } from 'd3-scale';
-import { area, curveMonotoneX, line } from 'd3-shape';
+import { area, curveStep, line } from 'd3-shape';
 import type { UsageMinute } from '../../front/front.ts';
 import { html, type Markup } from './markup.ts';
 import { count } from './parts.ts';
@@ -10,31 +10,6 @@ import { count } from './parts.ts';
 const MS_PER_MINUTE = 60_000;
 const MINUTES = 60;
 const round = (number: number): string => number.toFixed(1);
-
-/** A line without axes. Undefined values leave gaps. */
-export function sparkline(values: readonly (number | undefined)[], label: string): Markup {
-  const [width, height] = [240, 40];
-  const known = values.filter((value) => value !== undefined);
-  if (known.length < 2) return undefined;
-  const x = scaleLinear([0, values.length - 1], [0, width]);
-  const y = scaleLinear([0, Math.max(1, ...known)], [height - 1, 2]);
-  const points = values.map((value, index) => [index, value] as const);
-  const isKnown = ([, value]: readonly [number, number | undefined]): boolean => value !== undefined;
-  const shape = area<readonly [number, number | undefined]>()
-    .defined(isKnown)
-    .x(([index]) => x(index))
-    .y0(height)
-    .y1(([, value]) => y(value ?? 0))
-    .digits(1);
-  const edge = line<readonly [number, number | undefined]>()
-    .defined(isKnown)
-    .x(([index]) => x(index))
-    .y(([, value]) => y(value ?? 0))
-    .digits(1);
-  return html`<svg class="sparkline" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label=${label}>
-    <path class="plot-area" d=${shape(points)} /><path class="plot-line" d=${edge(points)} />
-  </svg>`;
-}
 
 interface Limit {
   readonly requests: number;
@@ -56,7 +31,13 @@ export const limitPerMinute = ({ requests, windowSeconds }: Limit): number => (r
 
 /** Texts in a picture grow and shrink with it: so it is drawn twice, and the style sheet shows the one that fits. */
 export function usagePlot(minutes: readonly UsageMinute[], limit: Limit | undefined): Markup {
-  return [drawUsage(minutes, limit, 'wide'), drawUsage(minutes, limit, 'narrow')];
+  const swatch = (name: string): Markup =>
+    html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${name} width="12" height="12" rx="3" /></svg>`;
+  return html`${drawUsage(minutes, limit, 'wide')}${drawUsage(minutes, limit, 'narrow')}
+    <ul class="legend">
+      <li>${swatch('plot-area')} let through</li><li>${swatch('plot-refused')} refused, on top</li>
+      <li><small>requests a minute, times in UTC</small></li>
+    </ul>`;
 }
 
 const PLOT_SIZES = { wide: [1180, 250], narrow: [345, 200] } as const;
@@ -73,13 +54,12 @@ function drawUsage(minutes: readonly UsageMinute[], limit: Limit | undefined, si
   const y = scaleLinear([0, Math.max(most, showsLimit ? perMinute : 0, 4)], [height - bottom, top]).nice(4);
   const shape = area<UsageMinute>()
     .x((_, index) => x(index))
-    .y0(y(0))
-    .curve(curveMonotoneX)
+    .curve(curveStep)
     .digits(1);
   const edge = line<UsageMinute>()
     .x((_, index) => x(index))
     .y(({ requests }) => y(requests))
-    .curve(curveMonotoneX)
+    .curve(curveStep)
     .digits(1);
   const ticks = y.ticks(4).map(
     (tick) => html`<g class="plot-tick">
@@ -100,12 +80,14 @@ function drawUsage(minutes: readonly UsageMinute[], limit: Limit | undefined, si
           <line x1=${left} x2=${width - 8} y1=${round(y(perMinute))} y2=${round(y(perMinute))} />
           <text x=${width - 8} y=${round(y(perMinute) - 5)} text-anchor="end">limit ${count(perMinute)}</text>
         </g>`;
+  const through = ({ requests, refused }: UsageMinute): number => requests - refused;
+  const refused = minutes.reduce((sum, minute) => sum + minute.refused, 0);
   return html`<svg class="plot ${size}" viewBox="0 0 ${width} ${height}" role="img"
-    aria-label="Requests per minute of the last hour, at most ${count(most)}; the table below has every minute">
+    aria-label="Requests per minute of the last hour, at most ${count(most)}; ${count(refused)} refused in all; the table below has every minute">
     ${ticks}${times}
-    <path class="plot-area" d=${shape.y1(({ requests }) => y(requests))(minutes)} />
+    <path class="plot-area" d=${shape.y0(y(0)).y1((minute) => y(through(minute)))(minutes)} />
+    <path class="plot-refused" d=${shape.y0((minute) => y(through(minute))).y1(({ requests }) => y(requests))(minutes)} />
     <path class="plot-line" d=${edge(minutes)} />
-    <path class="plot-refused" d=${shape.y1(({ refused }) => y(refused))(minutes)} />
     ${limitLine}
   </svg>`;
 }

@@ -67,7 +67,7 @@ async function usageMarkup(
             minutes.filter((minute) => minute.requests > 0).toReversed(),
           )}
         </details>`;
-  return html`<div id="usage" data-live hx-get=${path} hx-trigger="every 10s, refresh" hx-swap="outerMorph" hx-status:4xx="swap:none" hx-status:5xx="swap:none">
+  return html`<div id="usage" data-live="10000" hx-get=${path} hx-trigger="every 10s, refresh" hx-swap="outerMorph" hx-status:4xx="swap:none" hx-status:5xx="swap:none">
     <h2>Usage</h2>
     ${limit === undefined ? html`<p>The plan has no limit.</p>` : html`<p>The limit comes to ${count(limitPerMinute(limit))} requests a minute.</p>`}
     ${content}
@@ -138,7 +138,7 @@ export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: strin
     partsRemoved === 0
       ? 'Nothing is removed yet.'
       : html`${plural(partsRemoved, 'part')} removed${lastPartAtMs === undefined ? '' : html`, the last one at ${moment(lastPartAtMs)} UTC`}.`;
-  return html`<div id="deletion" data-live hx-get=${path} hx-trigger="every 2s, refresh" hx-swap="outerMorph" hx-status:4xx="swap:none" hx-status:5xx="swap:none">
+  return html`<div id="deletion" data-live="2000" hx-get=${path} hx-trigger="every 2s, refresh" hx-swap="outerMorph" hx-status:4xx="swap:none" hx-status:5xx="swap:none">
     <h2>Deletion</h2>
     <p>The data of this tenant is being removed. It goes on in the background, over restarts too.</p>
     <progress aria-label="Deletion"></progress>

@@ -83,7 +83,7 @@ async function listingPage(dependencies: PageDependencies, call: PageCall): Prom
   const path = pathTo(['tenants']);
   const body = html`<div class="title-row">
       <h1>Tenants</h1>
-      <a class="button" href=${pathTo(['tenants', 'new'])}>New tenant</a>
+      <a class="button" href=${pathTo(['tenants', 'new'])}>Create a tenant</a>
     </div>
     <search><form method="get" action=${path} class="form-row">
       <div class="field">
@@ -110,8 +110,8 @@ function newPage({ plans }: PageDependencies, call: PageCall, refusal?: Refusal)
       ${selectField({ name: 'plan', label: 'Plan', choices: planChoices(plans), value: DEFAULT_PLAN_NAME, hint: 'How many requests are let through. It can be changed at any time.' }, filled)}
       ${submit('Create the tenant')}`,
   );
-  const body = html`<p class="crumb"><a href=${pathTo(['tenants'])}>Tenants</a></p><h1>New tenant</h1>${form}`;
-  return { kind: 'page', status: refusal?.status ?? 200, title: 'New tenant', body };
+  const body = html`<p class="crumb"><a href=${pathTo(['tenants'])}>Tenants</a></p><h1>Create a tenant</h1>${form}`;
+  return { kind: 'page', status: refusal?.status ?? 200, title: 'Create a tenant', body };
 }
 
 async function create(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {

@@ -278,6 +278,42 @@ test('one silent shard does not hide the slots of the others', async (t) => {
   await assert.rejects(stage.front.operator.listSlots(contextFor(1500)), code('unavailable'));
 });
 
+test('a survey says what the three listings say, for one question of each kind', async (t) => {
+  const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 6 });
+  const { operator } = stage.front;
+  const asked = (name: 'listSlots' | 'readLoad' | 'listMembers') => stage.shards.map((shard) => shard.count(name));
+  const picture = await operator.surveyCluster(contextFor());
+  assert.deepEqual(
+    [asked('listSlots'), asked('readLoad'), asked('listMembers').reduce((sum, count) => sum + count, 0)],
+    [[1, 1, 1], [1, 1, 1], 1],
+  );
+  const slots = await operator.listSlots(contextFor());
+  const members = await operator.listMembers(contextFor());
+  assert.deepEqual(picture, { slots, members, loads: await operator.listLoads(contextFor()) });
+
+  const [first, second, third] = stage.shards;
+  assert.ok(first && second && third);
+  second.onCall = () => new Promise(() => {});
+  const partial = await operator.surveyCluster(contextFor());
+  assert.deepEqual(
+    partial.slots.map(({ state }) => state),
+    ['serving', 'unreachable', 'serving', 'serving', 'unreachable', 'serving'],
+  );
+  assert.deepEqual(
+    partial.loads?.map(({ shardName }) => shardName),
+    ['shard-0', 'shard-2'],
+  );
+  for (const shard of [first, third]) {
+    shard.onCall = (name) => {
+      if (name === 'listMembers') throw new GrantdError('unavailable', 'The store is away.');
+    };
+  }
+  const blind = await operator.surveyCluster(contextFor());
+  assert.deepEqual([blind.members, blind.slots.length], [undefined, 6]);
+  for (const shard of stage.shards) shard.onCall = () => new Promise(() => {});
+  await assert.rejects(operator.surveyCluster(contextFor(1500)), code('unavailable'));
+});
+
 test('browsing a tenant crosses the wire, the longest pages included', async (t) => {
   const stage = await setStage(t, CONSOLE);
   const longest = 'x'.repeat(3) + '\u{1F600}'.repeat(250);

@@ -4,8 +4,45 @@
 (() => {
   const isLive = (element) => element instanceof Element && element.hasAttribute('data-live');
 
-  function markStale(stale) {
-    for (const each of document.querySelectorAll('[data-stale]')) each.hidden = !stale;
+  // A part that renews itself counts as out of date once its renewal failed, or has not come three times in a row: the
+  // server may be away without a word. It turns grey, and its ages go on counting.
+  const RENEWALS_MISSED_MAX = 3;
+  const renewedAtMs = new Map();
+  const failedIds = new Set();
+
+  function inWords(ms) {
+    const seconds = Math.floor(ms / 1000);
+    if (seconds < 120) return `${seconds} s`;
+    return seconds < 7200 ? `${Math.floor(seconds / 60)} minutes` : `${Math.floor(seconds / 3600)} hours`;
+  }
+  function showAges() {
+    const nowMs = performance.now();
+    let oldestMs;
+    for (const part of document.querySelectorAll('[data-live][hx-trigger]')) {
+      const ageMs = nowMs - (renewedAtMs.get(part.id) ?? 0);
+      const isMissed = ageMs > RENEWALS_MISSED_MAX * (Number(part.dataset.live) || Number.POSITIVE_INFINITY);
+      const isStale = failedIds.has(part.id) || isMissed;
+      part.classList.toggle('outdated', isStale);
+      for (const each of part.querySelectorAll('[data-age]')) {
+        each.textContent = `as of ${inWords(Number(each.dataset.age) + ageMs)} ago`;
+      }
+      if (isStale) oldestMs = Math.max(oldestMs ?? 0, ageMs);
+    }
+    for (const each of document.querySelectorAll('[data-stale]')) each.hidden = oldestMs === undefined;
+    if (oldestMs === undefined) return;
+    for (const each of document.querySelectorAll('[data-stale-age]'))
+      each.textContent = `as of ${inWords(oldestMs)} ago`;
+  }
+  setInterval(() => {
+    if (!document.hidden) showAges();
+  }, 1000);
+
+  function noteRenewal(part, succeeded) {
+    if (succeeded) {
+      renewedAtMs.set(part.id, performance.now());
+      failedIds.delete(part.id);
+    } else failedIds.add(part.id);
+    showAges();
   }
 
   document.addEventListener('htmx:before:request', (event) => {
@@ -17,10 +54,14 @@
   });
   document.addEventListener('htmx:after:request', (event) => {
     const { sourceElement, response } = event.detail.ctx;
-    if (isLive(sourceElement)) markStale(response.status >= 400);
+    if (isLive(sourceElement) && response.status >= 400) noteRenewal(sourceElement, false);
+  });
+  document.addEventListener('htmx:after:swap', (event) => {
+    const part = event.detail.ctx?.sourceElement;
+    if (isLive(part) && event.detail.ctx.response?.status < 400) noteRenewal(part, true);
   });
   document.addEventListener('htmx:error', (event) => {
-    if (isLive(event.detail.ctx?.sourceElement)) markStale(true);
+    if (isLive(event.detail.ctx?.sourceElement)) noteRenewal(event.detail.ctx.sourceElement, false);
   });
 
   /** Only a secure context has the clipboard; elsewhere the text is selected, so that one keystroke copies it. */

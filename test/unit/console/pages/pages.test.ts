@@ -470,14 +470,6 @@ describe('what is not there', () => {
     assert.ok(!visit.text.includes('secret'));
     assert.match(visit.text, /req_[0-9a-z]{26}/);
   });
-
-  it('is said of the cluster where no shard answers, on a page that goes on asking', async () => {
-    service.operator.faults.push(new GrantdError('unavailable', 'No shard can be reached.'));
-    const visit = await visitor.get('/console/cluster');
-    assert.equal(visit.status, 200);
-    assert.match(visit.text, /No shard answers/);
-    assert.match(visit.text, /hx-trigger="every 2s/);
-  });
 });
 
 describe('long listings', () => {
