@@ -37,7 +37,7 @@ async function load(
   return Promise.all(decided);
 }
 
-describe('fronts that share a Redis', { skip: missing ?? false, timeout: 60_000 }, () => {
+describe('fronts that share a Redis', { skip: missing ?? false }, () => {
   let redis: RedisServer;
   before(async () => {
     redis = await RedisServer.start();

@@ -124,7 +124,10 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'copies', GRANTD_CASSANDRA_REPLICATION_FACTOR: '' };
     const { code, stderr } = await migrate(keyspace);
     assert.equal(code, 1, stderr);
-    assert.match(stderr, /3 copies of each row, but datacenter1 has 1 node\. .* set GRANTD_CASSANDRA_REPLICATION_FACTOR=1;/);
+    assert.match(
+      stderr,
+      /3 copies of each row, but datacenter1 has 1 node\. .* set GRANTD_CASSANDRA_REPLICATION_FACTOR=1;/,
+    );
   });
 
   it('migrate --wait changes nothing, and ends once another has migrated', async () => {
