@@ -69,7 +69,7 @@ async function firstStatus(client: Socket): Promise<number | undefined> {
   client.on('data', (bytes: Buffer) => {
     text += bytes.toString('latin1');
   });
-  await waitFor('a response or the end', () => text.includes('\r\n\r\n') || client.destroyed, 10_000);
+  await waitFor('a response or the end', () => text.includes('\r\n\r\n') || client.destroyed);
   return text === '' ? undefined : Number(text.split(' ')[1]);
 }
 
