@@ -175,7 +175,10 @@ describe('the ops port, with strangers on it,', () => {
     const scrape = rawExchange(server.url, SCRAPE);
     const begun = rendered;
     await waitFor('the rendering', () => rendered > begun);
+    const before = await dropped('idle');
     const strangers = await openIdleSockets(server.url, 5 * CONNECTIONS_MAX);
+    // A connection stands before the server has taken it.
+    await waitFor('all to have been taken', async () => (await dropped('idle')) - before > 4 * CONNECTIONS_MAX);
     rendering = undefined;
     resolve('text');
     assert.equal((await scrape).body, 'text');
