@@ -76,7 +76,7 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
     ['README.md', /\| durable writes a second +\| +(\S+) \| +(\S+) \| +(\S+) \|/],
   ],
   'pause after a crash, in seconds': [
-    ['docs/operating/cluster.md', /take its slots, some (\S+) seconds after its end/],
+    ['docs/operating/cluster.md', /and take them, some (\S+) seconds after its end/],
     ['docs/operating/recovery.md', /Some (\S+) seconds after its end the other shards have taken/],
     [CAPACITY, /Its slots go to the others, evenly, some (\S+) seconds later/],
     [SCALING, /taken by the others as after a crash, some (\S+) seconds later/],
