@@ -128,7 +128,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     503,
     14,
     'Unavailable',
-    'The answer cannot be given right now. Nothing was decided, or the outcome of a write is not known: repeating the call is safe.',
+    'The answer cannot be given right now. Nothing was decided, or the outcome of a write is not known: repeating the call is safe. The one exception is POST /v1/keys: a repeated call may create a second key, so look at GET /v1/keys first.',
     true,
   ),
   overloaded: entry(

@@ -77,6 +77,11 @@ export abstract class Flight implements Receiver, Waiter {
     return false;
   }
 
+  /** Whether the same call of a client, made again, creates another one: a key or a tenant. */
+  protected get createsAnew(): boolean {
+    return false;
+  }
+
   onCheck(_authorized: boolean, _checkedAtMs: number): void {
     this.refuse(new GrantdError('internal', 'The shard answered another question than was asked.'));
   }
@@ -115,7 +120,9 @@ export abstract class Flight implements Receiver, Waiter {
       unknown
         ? new GrantdError(
             'unavailable',
-            'The change was not confirmed in time: its outcome is not known. Repeating the call is safe.',
+            this.createsAnew
+              ? 'The creation was not confirmed in time: its outcome is not known. A repeated call may create a second one: look at the list first.'
+              : 'The change was not confirmed in time: its outcome is not known. Repeating the call is safe.',
             { cause: error },
           )
         : error,

@@ -37,6 +37,10 @@ export class TenantFlight extends Flight {
     return this.#write;
   }
 
+  protected override get createsAnew(): boolean {
+    return 'createTenant' in this.#body;
+  }
+
   override attempt(): void {
     if (this.settled) return;
     const { routing } = this.control;

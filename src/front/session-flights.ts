@@ -166,6 +166,10 @@ export class CallFlight extends SessionFlight {
     return this.#write;
   }
 
+  protected override get createsAnew(): boolean {
+    return 'createKey' in this.#body;
+  }
+
   protected override get allowedWhileSuspended(): boolean {
     return this.#body === CONFIRM;
   }

@@ -48,7 +48,7 @@ function assertTold(front: LimiterFront, reason: string): void {
   assert.match(told[1] ?? '', /^info .*"Redis is back/);
 }
 
-describe('Redis', { skip: missing ?? false, concurrency: true, timeout: 60_000 }, () => {
+describe('Redis', { skip: missing ?? false, concurrency: true }, () => {
   const OUTAGES: [string, string, (server: RedisServer) => unknown, (server: RedisServer) => unknown][] = [
     ['killed', 'unreachable', (server) => server.kill(), (server) => server.restart()],
     ['hung', 'timeout', (server) => server.pause(), (server) => server.resume()],

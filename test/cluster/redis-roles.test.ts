@@ -26,7 +26,7 @@ const missing = await missingRedis('rate limits over several fronts, as processe
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-describe('the rate limits of several fronts', { skip: missing ?? false, timeout: 120_000 }, () => {
+describe('the rate limits of several fronts', { skip: missing ?? false }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-limits-'));
   const further: ServiceProcess[] = [];
   let redis: RedisServer;

@@ -120,6 +120,16 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     assert.match(other.stderr, /^grantd: .*slots: 8 in the database, 16 in the settings/m);
   });
 
+  it('migrate refuses more copies than there are nodes, and names the setting that says otherwise', async () => {
+    const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'copies', GRANTD_CASSANDRA_REPLICATION_FACTOR: '' };
+    const { code, stderr } = await migrate(keyspace);
+    assert.equal(code, 1, stderr);
+    assert.match(
+      stderr,
+      /3 copies of each row, but datacenter1 has 1 node\. .* set GRANTD_CASSANDRA_REPLICATION_FACTOR=1;/,
+    );
+  });
+
   it('migrate --wait changes nothing, and ends once another has migrated', async () => {
     const keyspace = { GRANTD_CASSANDRA_KEYSPACE: 'awaited' };
     const waiting = start(['migrate', '--wait'], keyspace);

@@ -14,7 +14,7 @@ const PLANS = {
 const tuple = (number: number) => ({ subject: `user${number}:ada`, relation: 'viewer', object: `doc${number}:é` });
 const BYTES = Buffer.byteLength('user1:ada' + 'viewer' + 'doc1:é');
 
-describe('the limit of grants', { timeout: 120_000 }, () => {
+describe('the limit of grants', () => {
   let service: HttpService;
   before(async () => {
     service = await startHttpService({ GRANTD_PLANS: JSON.stringify(PLANS) });

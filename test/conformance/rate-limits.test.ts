@@ -18,6 +18,19 @@ const PLANS = {
   quick: { requests: 3, window_seconds: 2 },
 };
 
+/** As requests commonly come, and with a header that only Node's server reads. */
+const WAYS_IN: readonly Record<string, string>[] = [{}, { 'proxy-connection': 'keep-alive' }];
+const STATE_OF_A_REFUSAL = [
+  'retry-after',
+  'x-service-ratelimit-limit',
+  'x-service-ratelimit-remaining',
+  'x-service-ratelimit-reset',
+] as const;
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, { readonly responses: Record<string, { readonly headers: object }> }>>;
+}
+
 const numberOf = (answer: Answer, name: string): number => Number(answer.headers[name]);
 
 describe('the rate limit', () => {
@@ -27,6 +40,12 @@ describe('the rate limit', () => {
   });
   after(() => service.stop());
   const send = (key: string, options: CallOptions = CHECK): Promise<Answer> => service.send({ ...options, key });
+  const assertRefused = (answer: Answer, limit: number, what: string): void => {
+    assertProblem(answer, 429, 'rate-limited', service.errorsBase);
+    assertRateLimitHeaders(answer, limit);
+    assert.equal(numberOf(answer, 'x-service-ratelimit-remaining'), 0, what);
+    assert.ok(numberOf(answer, 'retry-after') >= numberOf(answer, 'x-service-ratelimit-reset'), what);
+  };
 
   it('counts down, then refuses with 429 until the window ends', async () => {
     const { key } = await service.createTenant('five');
@@ -37,11 +56,7 @@ describe('the rate limit', () => {
       assert.equal(numberOf(answer, 'x-service-ratelimit-remaining'), remaining);
       assert.ok(numberOf(answer, 'x-service-ratelimit-reset') <= 60);
     }
-    const refused = await send(key);
-    assertProblem(refused, 429, 'rate-limited', service.errorsBase);
-    assertRateLimitHeaders(refused, 5);
-    assert.equal(numberOf(refused, 'x-service-ratelimit-remaining'), 0);
-    assert.ok(numberOf(refused, 'retry-after') >= numberOf(refused, 'x-service-ratelimit-reset'));
+    assertRefused(await send(key), 5, 'a check');
   });
 
   it('lets requests through again after Retry-After seconds', async () => {
@@ -96,10 +111,7 @@ describe('the rate limit', () => {
     for (let used = 1; used <= 60; used += 1) {
       assertProblem(await revoke(leaked.key), 403, 'insufficient-scope', service.errorsBase);
     }
-    const refused = await revoke(leaked.key);
-    assertProblem(refused, 429, 'rate-limited', service.errorsBase);
-    assertRateLimitHeaders(refused, 60);
-    assert.ok(numberOf(refused, 'retry-after') >= numberOf(refused, 'x-service-ratelimit-reset'));
+    assertRefused(await revoke(leaked.key), 60, 'a revocation');
 
     const revoked = await revoke(key);
     assert.equal(revoked.status, 204);
@@ -147,19 +159,64 @@ describe('the rate limit', () => {
     });
   }
 
+  it('is told by every operation in the same way, whoever reads the request: a 429 with Retry-After and the state of the limit', async () => {
+    const { tenantId, key } = await service.createTenant('five');
+    const leaked = await service.createKey(tenantId, { scopes: ['check:read'] });
+    const { json } = await service.send({ method: 'GET', path: '/openapi.json', key: service.key });
+    const { paths } = json as OpenApi;
+    const operations = Object.entries(paths).flatMap(([path, byMethod]) =>
+      Object.entries(byMethod).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+    );
+    assert.ok(operations.length >= 10);
+    while ((await send(key)).status !== 429);
+    const revocation = { method: 'DELETE', path: `/v1/keys/${leaked.keyId}` };
+    while ((await send(leaked.key, revocation)).status !== 429);
+    for (const { path, method, operation } of operations) {
+      const { headers: documented } = operation.responses['429'] ?? assert.fail(`${method} ${path} documents no 429`);
+      for (const name of STATE_OF_A_REFUSAL) {
+        assert.ok(
+          Object.keys(documented).some((each) => each.toLowerCase() === name),
+          `${method} ${path}: ${name}`,
+        );
+      }
+      const revokes = method === 'DELETE' && path === '/v1/keys/{key_id}';
+      for (const headers of WAYS_IN) {
+        const options = { method, path: path.replace('{key_id}', leaked.keyId), headers };
+        assertRefused(await send(revokes ? leaked.key : key, options), revokes ? 60 : 5, `${method} ${path}`);
+      }
+    }
+  });
+
   it('of failed authentications belongs to the address: it spares a key that is known, and junk is 401 however often', async () => {
     const { tenantId, key } = await service.createTenant('unlimited');
     assert.equal((await send(key)).status, 200);
     const revoked = await service.createKey(tenantId, { scopes: ['check:read'] });
     assert.equal((await send(key, { method: 'DELETE', path: `/v1/keys/${revoked.keyId}` })).status, 204);
-    for (let failures = 0; failures < 100; failures += 1) assert.equal((await send('junk')).status, 401);
+    const lastCharacter = key.endsWith('0') ? '1' : '0';
+    const junk = {
+      'a word': 'junk',
+      'a key with another last character': key.slice(0, -1) + lastCharacter,
+      'a key that lacks a character': key.slice(0, -1),
+      'a key with one more': `${key}0`,
+      'a key of another form': key.replace('gk1_', 'gk2_'),
+      "the operator's token": service.operatorToken,
+      'nothing at all': undefined,
+    };
+    const sendJunk = async (): Promise<void> => {
+      for (const headers of WAYS_IN) {
+        for (const [what, token] of Object.entries(junk)) {
+          const answer = await service.send({ ...CHECK, key: token, headers });
+          assertProblem(answer, 401, 'unauthorized', service.errorsBase);
+          assertNoRateLimitHeaders(answer);
+          assert.equal(answer.headers['retry-after'], undefined, what);
+        }
+      }
+    };
+    // More often than an address may fail: none of them counts, or the first revoked key would meet the limit.
+    for (let round = 0; round < 5; round += 1) await sendJunk();
     for (let failures = 0; failures < 60; failures += 1) assert.equal((await send(revoked.key)).status, 401);
-    const refused = await send(revoked.key);
-    assertProblem(refused, 429, 'rate-limited', service.errorsBase);
-    assertRateLimitHeaders(refused, 60);
-    assert.equal(numberOf(refused, 'x-service-ratelimit-remaining'), 0);
-    assert.ok(numberOf(refused, 'retry-after') >= numberOf(refused, 'x-service-ratelimit-reset'));
+    for (const headers of WAYS_IN) assertRefused(await send(revoked.key, { ...CHECK, headers }), 60, 'a revoked key');
     assert.equal((await send(key)).status, 200);
-    assert.equal((await send('junk')).status, 401);
+    await sendJunk();
   });
 });

@@ -252,7 +252,7 @@ for (const { name, options } of [
   },
   { name: 'sparse pages, hardly any memory', options: { pageLimits: { rowsMax: 2 }, pageCacheBytesMax: 1500 } },
 ]) {
-  test(`a shard answers as a plain map does: ${name}`, { timeout: 120_000 }, async () => {
+  test(`a shard answers as a plain map does: ${name}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
         const harness = new ShardHarness(options);

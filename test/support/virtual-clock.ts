@@ -6,8 +6,8 @@ export class VirtualClock implements Clock {
   /** Wall clock minus monotonic clock; a test lets it jump. */
   wallOffsetMs = 1_700_000_000_000;
   #nowMs = 1000;
-  #order = 0;
-  #timers: { readonly dueMs: number; readonly order: number; readonly run: () => void }[] = [];
+  /** In the order in which they were set. */
+  readonly #timers = new Set<{ readonly dueMs: number; readonly run: () => void }>();
 
   monotonicMs(): number {
     return this.#nowMs;
@@ -18,12 +18,11 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(run: () => void, delayMs: number): Timer {
-    this.#order += 1;
-    const timer = { dueMs: this.#nowMs + Math.max(0, delayMs), order: this.#order, run };
-    this.#timers.push(timer);
+    const timer = { dueMs: this.#nowMs + Math.max(0, delayMs), run };
+    this.#timers.add(timer);
     return {
       cancel: () => {
-        this.#timers = this.#timers.filter((each) => each !== timer);
+        this.#timers.delete(timer);
       },
     };
   }
@@ -33,7 +32,7 @@ export class VirtualClock implements Clock {
   }
 
   get timers(): number {
-    return this.#timers.length;
+    return this.#timers.size;
   }
 
   /** Time passes, and whatever falls due in it runs. */
@@ -41,9 +40,10 @@ export class VirtualClock implements Clock {
     const endMs = this.#nowMs + byMs;
     while (true) {
       await new Promise((resolve) => setImmediate(resolve));
-      const [next] = this.#timers.sort((left, right) => left.dueMs - right.dueMs || left.order - right.order);
+      let next: { readonly dueMs: number; readonly run: () => void } | undefined;
+      for (const timer of this.#timers) if (next === undefined || timer.dueMs < next.dueMs) next = timer;
       if (next === undefined || next.dueMs > endMs) break;
-      this.#timers = this.#timers.filter((each) => each !== next);
+      this.#timers.delete(next);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
       next.run();
     }

@@ -3,12 +3,14 @@
 /** So long it is looked at again with each turn of the event loop: most of what is waited for is about to come. */
 const NEAR_MS = 10;
 const POLL_MS = 25;
+/** Ten times what the slowest condition takes on a busy machine: only what never comes waits so long. */
+const BOUND_MS_DEFAULT = 120_000;
 
 /** Fails after the bound with what was waited for, and what `explain` knows about it. */
 export async function waitFor(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  boundMs = 30_000,
+  boundMs = BOUND_MS_DEFAULT,
   explain: () => string = () => '',
 ): Promise<void> {
   const startMs = performance.now();

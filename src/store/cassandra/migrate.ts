@@ -62,7 +62,7 @@ async function createKeyspace(
   const nodes = hosts().length;
   if (nodes < replicationFactor) {
     throw new SchemaRefusal(
-      `The keyspace ${keyspace} is to have ${replicationFactor} copies of each row, but ${localDatacenter} has ${nodes} ${nodes === 1 ? 'node' : 'nodes'}.`,
+      `The keyspace ${keyspace} is to have ${replicationFactor} copies of each row, but ${localDatacenter} has ${nodes} ${nodes === 1 ? 'node' : 'nodes'}. Add nodes, or set GRANTD_CASSANDRA_REPLICATION_FACTOR=${nodes}; with fewer than 3 copies no node may be down.`,
     );
   }
   log.info({ keyspace, datacentre: localDatacenter, replicationFactor }, 'creating the keyspace');

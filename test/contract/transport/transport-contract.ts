@@ -157,7 +157,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
       assert.ok(mayGoOn.includes(false), 'the stream has a bound');
       const failed = () => front.messages.flatMap(({ checkResults }) => checkResults?.failed ?? []);
       // The handle is unknown: every check fails, and each of them once.
-      await waitFor('the answers', () => failed().length >= sent, 30_000);
+      await waitFor('the answers', () => failed().length >= sent);
       assert.deepEqual(
         new Set(failed().map(({ id }) => id)),
         new Set(Array.from({ length: sent }, (_, index) => index)),

@@ -16,6 +16,7 @@ import {
   relationNumber,
   relationOf,
 } from '../../../src/core/tuples.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 const FORBIDDEN = /\p{Cc}|\p{Cs}|\p{White_Space}/u;
 
@@ -40,14 +41,14 @@ function oracle(text: string): boolean {
 const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom(...':.-_aZ0 \t\u0000\u0085\u00a0\u2003\ud800\udc00'),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
   ),
   maxLength: 40,
 });
 const nearlyValid = fc
-  .tuple(fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,66}$/), fc.string({ unit: 'binary', maxLength: 260 }))
+  .tuple(fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,66}$/), fc.string({ unit: anyCharacter, maxLength: 260 }))
   .map(([namespace, externalId]) => `${namespace}:${externalId}`);
-const wellFormed = fc.string({ unit: 'binary', maxLength: 30 });
+const wellFormed = fc.string({ unit: anyCharacter, maxLength: 30 });
 
 describe('identifiers', () => {
   it('are accepted exactly where the oracle accepts them', () => {

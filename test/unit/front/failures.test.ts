@@ -303,6 +303,30 @@ test('a write whose outcome an owner could not tell is never said to have been r
   }
 });
 
+test('a creation whose outcome is not known is said to create a second one when it is repeated; other writes are safe', async (t) => {
+  const stage = await setStage(t, { front: { peer: 'console' } });
+  const session = await stage.session();
+  stage.shard.afterWrite = notServing;
+  const says = (message: RegExp) => (error: unknown) =>
+    error instanceof GrantdError && error.code === 'unavailable' && message.test(error.message);
+  const second = says(/outcome is not known\. A repeated call may create a second one/);
+  const key = { name: 'ci', scopes: 1, expiresAtMs: undefined };
+  const tenant = { name: 'Acme', plan: 'free', operator: 'ann' };
+  const outcomes = [
+    assert.rejects(session.createKey(contextFor(), key), second),
+    assert.rejects(stage.front.operator.createTenant(contextFor(), tenant), second),
+    assert.rejects(
+      session.writeGrants(contextFor(), [{ ...tuple, revoke: false }]),
+      says(/outcome is not known\. Repeating the call is safe/),
+    ),
+  ];
+  const calls = ['createKey', 'createTenant', 'writeGrants'] as const;
+  await until(() => calls.every((call) => stage.shard.count(call) > 0), 'the first tries');
+  // Any end will do: the shard has done what it was asked for, and has said that it has not.
+  await stage.front.close();
+  await Promise.all(outcomes);
+});
+
 test('a front that has reached no shard yet says in its metrics that no stream is ready', async () => {
   const metrics = createMetrics();
   const discovery = createStaticDiscovery([]);

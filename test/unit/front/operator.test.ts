@@ -246,7 +246,10 @@ test('one silent shard does not hide the slots of the others', async (t) => {
   assert.ok(first && second);
   first.onCall = () => new Promise(() => {});
   const context = contextFor();
-  const slots = await stage.front.operator.listSlots(context);
+  const [slots, members] = await Promise.all([
+    stage.front.operator.listSlots(context),
+    stage.front.operator.listMembers(context),
+  ]);
   assert.ok(performance.now() < context.deadlineMs - 10_000, 'long before the request would have failed');
   assert.deepEqual(
     slots.map(({ state, shardName, address, logEnd }) => ({ state, shardName, address, logEnd })),
@@ -257,7 +260,6 @@ test('one silent shard does not hide the slots of the others', async (t) => {
       logEnd: slot % 2 === 0 ? undefined : 7,
     })),
   );
-  const members = await stage.front.operator.listMembers(contextFor());
   assert.deepEqual(
     members.map(({ shardName, leaseLeftMs, slotsOwned }) => ({ shardName, leaseLeftMs, slotsOwned })),
     [
@@ -275,7 +277,7 @@ test('one silent shard does not hide the slots of the others', async (t) => {
     ['unreachable', 'serving', 'unreachable', 'serving'],
   );
   second.onCall = () => new Promise(() => {});
-  await assert.rejects(stage.front.operator.listSlots(contextFor(1500)), code('unavailable'));
+  await assert.rejects(stage.front.operator.listSlots(contextFor(200)), code('unavailable'));
 });
 
 test('a survey says what the three listings say, for one question of each kind', async (t) => {

@@ -69,11 +69,11 @@ async function firstStatus(client: Socket): Promise<number | undefined> {
   client.on('data', (bytes: Buffer) => {
     text += bytes.toString('latin1');
   });
-  await waitFor('a response or the end', () => text.includes('\r\n\r\n') || client.destroyed, 10_000);
+  await waitFor('a response or the end', () => text.includes('\r\n\r\n') || client.destroyed);
   return text === '' ? undefined : Number(text.split(' ')[1]);
 }
 
-describe('requests that come all at once on a connection', { timeout: 60_000 }, () => {
+describe('requests that come all at once on a connection', () => {
   for (const [what, first] of [
     ['in the fast path', ''],
     ['at Node’s server', 'GET /nothing HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'],
@@ -131,7 +131,7 @@ describe('requests that come all at once on a connection', { timeout: 60_000 }, 
   );
 });
 
-describe('bodies that are being read', { timeout: 60_000 }, () => {
+describe('bodies that are being read', () => {
   const BUDGET = { bodyBytesMax: 200 * KIB, tenantBodyBytesMax: 100 * KIB };
   const slow = (key: string): string => `${head(key, 'POST', '/v1/check', `Content-Length: ${60 * KIB}\r\n`)}{`;
 
@@ -209,7 +209,7 @@ describe('bodies that are being read', { timeout: 60_000 }, () => {
   );
 });
 
-describe('answers that may be large', { timeout: 60_000 }, () => {
+describe('answers that may be large', () => {
   const list = (key: string, limit = 1000): string =>
     head(key, 'GET', `/v1/objects?subject=user:a&relation=viewer&limit=${limit}`);
   const listed = (http: HttpInProcess): Promise<number> =>
@@ -324,7 +324,7 @@ describe('answers that may be large', { timeout: 60_000 }, () => {
   );
 });
 
-describe('long JSON', { timeout: 60_000 }, () => {
+describe('long JSON', () => {
   for (const [what, json] of [
     ['deep', '['.repeat(500_000)],
     ['of many shapes', `{"checks":[${Array.from({ length: 50_000 }, (_, index) => `{"k${index}":1}`).join(',')}]}`],
@@ -366,7 +366,7 @@ describe('long JSON', { timeout: 60_000 }, () => {
   );
 });
 
-describe('connections of one address', { timeout: 60_000 }, () => {
+describe('connections of one address', () => {
   const JUNK = head('junk', 'GET', '/v1/namespaces');
 
   it(

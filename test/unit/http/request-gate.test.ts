@@ -126,7 +126,7 @@ const chunked = (path: string, body: string): string =>
   }0\r\n\r\n`;
 const LAST = 'GET /end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
-describe('a connection behind the gate', { timeout: 60_000 }, () => {
+describe('a connection behind the gate', () => {
   it(
     'has one request under way, however many come at once',
     withServers(async (gated, url) => {

@@ -15,7 +15,7 @@ const CHECK: CallOptions = {
 };
 const DEADLINE_MS = 2000;
 
-describe('requests in turns', { timeout: 60_000 }, () => {
+describe('requests in turns', () => {
   let http: HttpInProcess;
   let turns: HeldTurns;
   const send = (options: CallOptions) => call(http.url, options);

@@ -13,6 +13,7 @@ import {
   tupleSchema,
 } from '../../../src/http/schemas.ts';
 import { validate, validateBody, validateBulk, validateTuple } from '../../../src/http/validation.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 type Outcome = { readonly value: unknown } | { readonly code: string; readonly message: string };
 
@@ -40,9 +41,9 @@ const identifierLike = fc.oneof(
     `a:${'x'.repeat(257)}`,
   ),
   fc
-    .tuple(fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,70}$/), fc.string({ unit: 'binary', maxLength: 300 }))
+    .tuple(fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,70}$/), fc.string({ unit: anyCharacter, maxLength: 300 }))
     .map(([namespace, id]) => `${namespace}:${id}`),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.jsonValue(),
   fc.constant(undefined),
 );

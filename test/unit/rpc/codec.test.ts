@@ -16,6 +16,7 @@ import {
   encodeShardMessage,
   PROTO_PATH,
 } from '../../../src/rpc/protocol.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 const OPTIONS = { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true };
 const types = loadPackageDefinition(loadSync(PROTO_PATH, OPTIONS)) as unknown as ProtoGrpcType;
@@ -28,7 +29,7 @@ const text = fc.oneof(
   { weight: 5, arbitrary: fc.string({ maxLength: 20 }) },
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 20 }) },
   { weight: 1, arbitrary: fc.string({ minLength: 40, maxLength: 50 }) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', minLength: 100, maxLength: 321 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, minLength: 100, maxLength: 321 }) },
 );
 const relation = fc.integer({ min: 0, max: 9 }) as fc.Arbitrary<1>;
 const many = <Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value[]> => fc.array(arbitrary, { maxLength: 12 });

@@ -1,0 +1,156 @@
+// Figures that stand in more than one place: each page says what its source says, to the digits that it shows. The source is
+// the page that tells how a figure was measured, or the code. A figure that is looked for and not found fails, too: whoever
+// rewords a page moves its pattern here.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { BUILT_IN_PLANS, REVOCATION_RESERVE } from '../../src/core/plans.ts';
+import { readText } from './support/source-tree.ts';
+
+/** Every group of the pattern is a figure. A space stands for any white space, since pages wrap their lines. */
+type Place = readonly [path: string, pattern: RegExp];
+
+const BENCHMARKS = 'docs/benchmarks.md';
+const COMPARE = 'docs/compare.md';
+const SCALING = 'docs/operating/scaling.md';
+const CAPACITY = 'docs/operating/capacity.md';
+
+/** The source first. */
+const FIGURES: Readonly<Record<string, readonly Place[]>> = {
+  'processor time of a check': [
+    [BENCHMARKS, /CPU per check, service ÷ echo \((\S+) ÷/],
+    [SCALING, /\| processor time of a check, front and shard together +\| (\S+) µs/],
+  ],
+  'checks a second': [
+    [BENCHMARKS, /\| checks per second, saturated, all on two cores .*\| +(\S+) \/ s/],
+    [SCALING, /\| checks a second +\| (\S+) +\|/],
+  ],
+  'processor time of a check in a bulk': [
+    [BENCHMARKS, /\| CPU per check of a bulk .*\| +(\S+) µs/],
+    [SCALING, /\| processor time of a check within a bulk of 100 +\| (\S+) µs/],
+  ],
+  'memory of a cached grant': [
+    [BENCHMARKS, /\| resident memory per cached grant .*\| +(\S+) bytes/],
+    [SCALING, /\| memory of a cached grant +\| (\S+) bytes/],
+    [CAPACITY, /\| memory of a grant in a shard's cache, .*\| +\S+ and (\S+) \|/],
+  ],
+  'durable grants of 64 writers': [
+    [BENCHMARKS, /\| the same, 64 writers +\| (\S+) to (\S+):/],
+    [SCALING, /\| durable grants a second, one tenant, 64 writers +\| (\S+) to (\S+) +\|/],
+    [CAPACITY, /on a quieter day\]\([^)]*\) (\S+) to (\S+)\)/],
+  ],
+  'rows of write-behind': [
+    [BENCHMARKS, /\| rows a second that write-behind sustains beside it +\| (\S+) to (\S+) +\|/],
+    [SCALING, /\| rows a second that write-behind sustains beside it +\| (\S+) to (\S+) +\|/],
+  ],
+  'grants in an append': [
+    [BENCHMARKS, /\| grants in one append, 64 writers +\| (\S+) to (\S+) +\|/],
+    [SCALING, /\((\S+) to (\S+) grants in each, at 64 writers\)/],
+  ],
+  'a larger cluster': [
+    [BENCHMARKS, /CPU per check, 4 shards \+ 2 fronts ÷ 1 \+ 1, .*\| +(\S+) × \| ≤/],
+    [CAPACITY, /four shards and two fronts it took (\S+) times the/],
+  ],
+  'single check, beside the peers': [
+    [
+      COMPARE,
+      /CPU per single check, warm caches \(`wide`\) +\| (\S+) µs \| \S+ µs by HTTP, (\S+) µs by gRPC \| (\S+) µs/,
+    ],
+    ['README.md', /\| CPU of a single check +\| +(\S+) µs \| +(\S+) µs \| +(\S+) µs/],
+  ],
+  'check never asked before, beside the peers': [
+    [COMPARE, /CPU per check that was never asked \(`new`\) +\| +(\S+) µs \| +(\S+) µs \| +(\S+) µs/],
+    ['README.md', /\| CPU of a check never asked before +\| +(\S+) µs \| +(\S+) µs \| +(\S+) µs/],
+  ],
+  'check in batches, beside the peers': [
+    [COMPARE, /CPU per check in batches \(`batch`\) +\| +(\S+) µs \| +(\S+) µs \| +(\S+) µs/],
+    ['README.md', /\| CPU of a check in batches +\| +(\S+) µs \| +(\S+) µs \| +(\S+) µs/],
+  ],
+  'listing, beside the peers': [
+    [COMPARE, /CPU of listing 1,000 objects \(`list`\) +\| +(\S+) µs \| +(\S+) µs \| +(\S+) µs/],
+    ['README.md', /\| CPU of listing 1,000 objects +\| +(\S+) µs \| +(\S+) µs \| +(\S+) µs/],
+  ],
+  'writes, beside the peers': [
+    [COMPARE, /durable writes a second \(`write`\) +\| +(\S+) \| +(\S+) \| +(\S+) \|/],
+    ['README.md', /\| durable writes a second +\| +(\S+) \| +(\S+) \| +(\S+) \|/],
+  ],
+  'pause after a crash, in seconds': [
+    ['docs/operating/cluster.md', /and take them, some (\S+) seconds after its end/],
+    ['docs/operating/recovery.md', /Some (\S+) seconds after its end the other shards have taken/],
+    [CAPACITY, /Its slots go to the others, evenly, some (\S+) seconds later/],
+    [SCALING, /taken by the others as after a crash, some (\S+) seconds later/],
+    ['README.md', /when a shard is killed, its tenants wait some (\S+) seconds/],
+  ],
+};
+
+const spaced = (pattern: RegExp): RegExp => new RegExp(pattern.source.replaceAll(/ \+?/g, '\\s+'));
+const plain = (figure: string): string => figure.replaceAll(',', '');
+const readFigures = ([path, pattern]: Place): string[] => {
+  const found = spaced(pattern).exec(readText(path));
+  assert.ok(found !== null, `${path} has nothing like ${pattern}`);
+  return found.slice(1).map(plain);
+};
+/** To as many decimals as `shown` has. */
+const roundedLike = (shown: string, figure: string): string =>
+  Number(figure).toFixed(/\.(\d+)$/.exec(shown)?.[1]?.length ?? 0);
+
+describe('a figure that stands in several places is the same:', () => {
+  for (const [what, [source, ...others]] of Object.entries(FIGURES)) {
+    it(what, () => {
+      assert.ok(source !== undefined && others.length > 0);
+      const figures = readFigures(source);
+      for (const figure of figures) assert.ok(Number.isFinite(Number(figure)), `${source[0]}: ${figure} is no number`);
+      for (const place of others) {
+        const shown = readFigures(place);
+        const expected = figures.map((figure, index) => roundedLike(shown[index] ?? '', figure));
+        assert.deepEqual(shown, expected, `${place[0]} differs from ${source[0]}`);
+      }
+    });
+  }
+
+  it('a bulk check costs what share of a single one, as the benchmarks have both', () => {
+    const [single = ''] = readFigures(FIGURES['processor time of a check']?.[0] ?? assert.fail());
+    const [bulk = ''] = readFigures(FIGURES['processor time of a check in a bulk']?.[0] ?? assert.fail());
+    assert.equal(Math.round(Number(single) / Number(bulk)), 10);
+    assert.match(readText(SCALING), /\*\*Bulk checks\*\* cost a tenth of single ones/);
+  });
+});
+
+describe('a figure of the code is the same in the docs:', () => {
+  const page = readText('docs/operating/rate-limits.md').replaceAll(/\s+/g, ' ');
+  const capacity = readText(CAPACITY).replaceAll(/\s+/g, ' ');
+  const thousands = (count: number): string => count.toLocaleString('en-US');
+
+  it('the plans', () => {
+    for (const { name, requests, windowSeconds, grantsMax } of BUILT_IN_PLANS.values()) {
+      if (requests !== undefined) {
+        // Of the first one the page says what the others leave out.
+        const limit = `${thousands(requests)}(?: in)? (?:in )?${windowSeconds} second`;
+        assert.match(page, new RegExp(`\`${name}\` ${limit}`));
+      }
+      assert.ok(capacity.includes(`\`${name}\` ${grantsMax === undefined ? 'none' : thousands(grantsMax)}`), name);
+    }
+  });
+
+  it('the reserve for revoking keys', () => {
+    const { requests, windowSeconds } = REVOCATION_RESERVE;
+    assert.ok(page.includes(`draws on a reserve of the key that asks, ${requests} in ${windowSeconds} seconds`));
+  });
+
+  it('the autoscalers of the chart', () => {
+    const { front, shard } = parse(readText('charts/grantd/values.yaml'));
+    const [fronts, shards] = [front.autoscaling, shard.autoscaling];
+    const scaling = readText(SCALING);
+    assert.match(
+      scaling,
+      new RegExp(`\\| target +\\| ${fronts.cpuUtilizationPercent} % .*\\| ${shards.cpuUtilizationPercent} % `),
+    );
+    assert.match(
+      scaling,
+      new RegExp(
+        `\\| from, to +\\| ${fronts.replicasMin}, ${fronts.replicasMax} +\\| ${shards.replicasMin}, ${shards.replicasMax} +\\|`,
+      ),
+    );
+  });
+});
