@@ -84,6 +84,7 @@ export class Ownership {
   #handovers = 0;
   #settle: { readonly key: string; readonly keySinceMs: number; readonly startedMs: number } | undefined;
   #settled = false;
+  #leaves = false;
   #changedAtMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #scannedAtMs = Number.NEGATIVE_INFINITY;
@@ -143,6 +144,15 @@ export class Ownership {
     return waits && nowMs - this.#changedAtMs < MOVE_MS_MAX;
   }
 
+  /** While it drains: the others know that it does, and it knows who else does. Before that it hands nothing over. */
+  leave(): void {
+    this.#leaves = true;
+  }
+
+  get leaves(): boolean {
+    return this.#leaves;
+  }
+
   /** Looks at the rows where they may have changed, plans, and begins what is due. Throws where the store cannot answer. */
   async round(session: Session): Promise<void> {
     const { store, clock, membership } = this.#ports;
@@ -154,6 +164,10 @@ export class Ownership {
       this.#scannedMembers = members;
     }
     if (session.ended || !session.leaseValid) return;
+    if (session.state === 'draining' && !this.#leaves) {
+      this.#tasks = [];
+      return;
+    }
     const nowMs = clock.monotonicMs();
     this.#forgetMoves(nowMs);
     const plan = this.#planner.plan({
@@ -297,7 +311,7 @@ export class Ownership {
 
   async #open(slot: number, session: Session): Promise<void> {
     const { store, clock, membership } = this.#ports;
-    if (!session.leaseValid || this.#tenures.has(slot)) return;
+    if (session.state !== 'alive' || !session.leaseValid || this.#tenures.has(slot)) return;
     const claim = { slot, owner: session.incarnation, known: this.#rows.get(slot) };
     const { applied, row } = await claimSlot({ store, clock }, claim, (owner) => membership.confirmDead(owner));
     if (row !== undefined) this.#takeRow(row);
@@ -328,6 +342,8 @@ export class Ownership {
       await Promise.race([tenure.checkpointed().catch(() => {}), delay(clock, FLUSH_MS_MAX)]);
     }
     if (session.ended || this.#tenures.get(slot) !== tenure) return;
+    // It may drain or have died since the plan, which finds another one.
+    if (successor !== undefined && this.#ports.membership.row(successor)?.state !== 'alive') return;
     // The successor reads the last entries from the log: applying them would only lengthen the pause.
     await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });
     if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
