@@ -5,6 +5,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { rankShards } from '../../../src/core/slots.ts';
 import { FairTurns } from '../../../src/core/turns.ts';
+import { HANDOVERS_MAX } from '../../../src/shard/handover-pace.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../../src/shard/node.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -18,7 +19,6 @@ import { random } from './tools.ts';
 
 const SLOTS = 24;
 const ALL = Array.from({ length: SLOTS }, (_, slot) => slot);
-const MOVES_MAX = 2;
 const STORE_OPERATIONS: readonly StoreOperation[] = [
   'append',
   'readRecord',
@@ -139,7 +139,7 @@ describe('the ownership of slots', () => {
       most = Math.max(most, unserved().length);
     });
     // Two owners give.
-    assert.ok(most <= 2 * MOVES_MAX, `${most} slots were without owner at once`);
+    assert.ok(most <= 2 * HANDOVERS_MAX, `${most} slots were without owner at once`);
     const share = wantedBy('c', ['a', 'b', 'c']);
     for (const [slot, { epoch }] of await owners()) {
       assert.equal(epoch, (before.get(slot)?.epoch ?? 0) + (share.includes(slot) ? 1 : 0));
@@ -172,6 +172,33 @@ describe('the ownership of slots', () => {
     assert.equal((await memory.readMember(c.node.incarnation, soon()))?.state, 'dead');
     assert.equal(servedBy(a).length + servedBy(b).length, SLOTS);
   });
+
+  for (const { claimMs, what } of [
+    { claimMs: 3, what: 'more slots at once where they are claimed promptly' },
+    { claimMs: 1200, what: 'no more than two slots at once where claims are slow' },
+  ]) {
+    it(`hands over ${what}`, async () => {
+      const [a, b, c] = [start(add('a')), start(add('b')), start(add('c'))];
+      await until(settled(['a', 'b', 'c']), 3000);
+      fault = (_, operation) => (operation === 'claimSlot' ? { kind: 'delay', until: later(claimMs) } : latency());
+      let stopped = false;
+      void c.node.stop().then(() => {
+        stopped = true;
+      });
+      let most = 0;
+      await until(
+        () => stopped,
+        30_000,
+        () => {
+          most = Math.max(most, unserved().length);
+        },
+      );
+      await until(settled(['a', 'b']), 5000);
+      assert.ok([a, b].every((member) => servedBy(member).length > 0));
+      if (claimMs < 1000) assert.ok(most > 2 && most <= HANDOVERS_MAX, `${most} at once`);
+      else assert.equal(most, 2);
+    });
+  }
 
   it('leaves every slot without owner when all members stop', async () => {
     start(add('a'));

@@ -1,0 +1,34 @@
+// How many slots go at once, by how soon those before were claimed.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { HANDOVERS_MAX, HandoverPace } from '../../../src/shard/handover-pace.ts';
+
+describe('the pace of handovers', () => {
+  it('begins with two, and grows with each slot that is claimed promptly, up to its bound', () => {
+    const pace = new HandoverPace();
+    const limits = Array.from({ length: 10 }, () => {
+      const { limit } = pace;
+      pace.took(100);
+      return limit;
+    });
+    assert.deepEqual(limits, [2, 3, 4, 5, 6, 7, 8, 8, 8, 8]);
+    assert.equal(HANDOVERS_MAX, 8);
+  });
+
+  it('halves with each slot that nobody claims for long, and never stands still', () => {
+    const pace = new HandoverPace();
+    for (let count = 0; count < 10; count += 1) pace.took(100);
+    const limits = Array.from({ length: 4 }, () => {
+      pace.took(1500);
+      return pace.limit;
+    });
+    assert.deepEqual(limits, [4, 2, 2, 2]);
+  });
+
+  it('stays as it is while claims are neither', () => {
+    const pace = new HandoverPace();
+    pace.took(700);
+    assert.equal(pace.limit, 2);
+  });
+});
