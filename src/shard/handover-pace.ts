@@ -1,8 +1,8 @@
-// How many slots a shard hands over at once: as many as their next owners take up promptly. It begins with few, adds one for
-// each that was claimed soon, and goes back to half for each that was not: what limits the pace is the store, the successors,
-// or this process, and the pause of each slot shows whichever it is. So a slow store makes a drain long, and no pause.
+// How many slots a shard hands over at once. To one that joins, as many as it takes up promptly: it begins with few, adds
+// one for each that was claimed soon, and goes back to half for each that was not, since a new process, the store or this
+// one may be what is slow. A shard that leaves has only so long: it goes at the full pace, and what it would not hand over in
+// time would wait for its lease to end, all at once.
 
-/** On its way at any pace. */
 const HANDOVERS_MIN = 2;
 /** Two owners that hand over to one new shard fill the openings that it begins at once (16). */
 export const HANDOVERS_MAX = 8;
@@ -13,9 +13,9 @@ const SLOW_MS = 1000;
 export class HandoverPace {
   #limit = HANDOVERS_MIN;
 
-  /** Handovers that may be under way now. */
-  get limit(): number {
-    return this.#limit;
+  /** Handovers that may be in flight now. */
+  limit({ leaves }: { readonly leaves: boolean }): number {
+    return leaves ? HANDOVERS_MAX : this.#limit;
   }
 
   /** A slot was claimed so long after its release, or given up then. */

@@ -8,8 +8,7 @@
 //      └──── tried again ◀──────┴───────────────────┘ or the session is over
 //
 // A lost reply may have made this shard an owner without its knowing: the plan finds the row, and it is opened in a new
-// epoch or released. Few slots move at a time, and the next only when the former have been claimed: as many as are claimed
-// promptly (handover-pace.ts).
+// epoch or released. Few slots move at a time (handover-pace.ts), and the next only when the former have been claimed.
 
 import { type Clock, delay } from '../core/clock.ts';
 import type { MemberRow, SlotRow, Store } from '../store/store.ts';
@@ -279,7 +278,11 @@ export class Ownership {
     for (const task of this.#tasks) {
       const moving = task.kind === 'moving';
       if (this.#working.has(task.slot)) continue;
-      if (moving ? this.#handovers + this.#moves.size >= this.#pace.limit : this.#openings >= OPENINGS_MAX) {
+      if (
+        moving
+          ? this.#handovers + this.#moves.size >= this.#pace.limit({ leaves: this.#leaves })
+          : this.#openings >= OPENINGS_MAX
+      ) {
         deferred.push(task);
         continue;
       }

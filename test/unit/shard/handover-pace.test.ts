@@ -8,7 +8,7 @@ describe('the pace of handovers', () => {
   it('begins with two, and grows with each slot that is claimed promptly, up to its bound', () => {
     const pace = new HandoverPace();
     const limits = Array.from({ length: 10 }, () => {
-      const { limit } = pace;
+      const limit = pace.limit({ leaves: false });
       pace.took(100);
       return limit;
     });
@@ -21,14 +21,21 @@ describe('the pace of handovers', () => {
     for (let count = 0; count < 10; count += 1) pace.took(100);
     const limits = Array.from({ length: 4 }, () => {
       pace.took(1500);
-      return pace.limit;
+      return pace.limit({ leaves: false });
     });
     assert.deepEqual(limits, [4, 2, 2, 2]);
+  });
+
+  it('is the full one for a shard that leaves, whatever it has seen', () => {
+    const pace = new HandoverPace();
+    assert.equal(pace.limit({ leaves: true }), HANDOVERS_MAX);
+    pace.took(1500);
+    assert.equal(pace.limit({ leaves: true }), HANDOVERS_MAX);
   });
 
   it('stays as it is while claims are neither', () => {
     const pace = new HandoverPace();
     pace.took(700);
-    assert.equal(pace.limit, 2);
+    assert.equal(pace.limit({ leaves: false }), 2);
   });
 });
