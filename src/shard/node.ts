@@ -16,13 +16,13 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { keepCounting } from './grant-walk.ts';
 import { HealthWatch } from './health-watch.ts';
 import { keepMaintaining } from './maintenance.ts';
-import { Membership, SCAN_MS } from './membership.ts';
+import { Membership } from './membership.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { Ownership } from './ownership.ts';
 import { PAGE_LIMITS, type PageLimits } from './page-limits.ts';
 import { Peers } from './peers.ts';
 import { declarePredecessors } from './predecessors.ts';
-import { BEAT_INTERVAL_MS, Session } from './session.ts';
+import { Session } from './session.ts';
 import type { MemberAddress, Routes, Shard, ShardConnection, ShardWelcome } from './shard.ts';
 import { type Lookups, reportShard, tenureObservers } from './shard-observers.ts';
 import { storeDeadline } from './store-calls.ts';
@@ -32,8 +32,6 @@ export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
 
 /** How often slots are looked at while some are moving; else as often as members are. */
 const MOVING_ROUND_MS = 50;
-/** Every other member has seen by then that this one drains: a heartbeat, and one scan of the members. */
-const DRAIN_NOTICE_MS = BEAT_INTERVAL_MS + SCAN_MS;
 /** A shard that waits for others' slots for longer is ready all the same: what it serves, it serves. */
 const READY_WAIT_MS_MAX = 30_000;
 const MAINTENANCE_MS = 2000;
@@ -85,8 +83,6 @@ export class ShardNode implements Shard {
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
   #ready = false;
   #settledAtMs: number | undefined;
-  /** While it drains: when the others know. A scan of the members from then on shows who else drains. */
-  #drainNoticedAtMs = Number.POSITIVE_INFINITY;
   #storeFailing = false;
   #whenReady: (() => void)[] = [];
   #stopReporting: () => void = () => {};
@@ -214,11 +210,11 @@ export class ShardNode implements Shard {
     }
   }
 
-  /** The rounds go on, and from `leave` on hand the slots over; where nobody is there to take them, they are released. */
+  /** The rounds go on, and hand the slots over; where nobody is there to take them, they are released. */
   async #drain(session: Session): Promise<void> {
     const { clock } = this.#dependencies;
     session.drain();
-    this.#drainNoticedAtMs = clock.monotonicMs() + DRAIN_NOTICE_MS;
+    this.#ownership.pace.leave(clock.monotonicMs());
     while (!session.ended && this.#ownership.tenures.size > 0) await delay(clock, MOVING_ROUND_MS);
   }
 
@@ -241,12 +237,11 @@ export class ShardNode implements Shard {
       const session = this.#session;
       const scanMs = this.#membership.scanMs(session.incarnation);
       const nowMs = clock.monotonicMs();
-      const noticed = nowMs >= this.#drainNoticedAtMs;
       try {
-        if (nowMs - scannedAtMs >= scanMs || session.state === 'joining' || (noticed && !this.#ownership.leaves)) {
+        if (nowMs - scannedAtMs >= scanMs || session.state === 'joining' || this.#ownership.pace.awaitsScan(nowMs)) {
           scannedAtMs = nowMs;
           await this.#membership.scan();
-          if (noticed) this.#ownership.leave();
+          this.#ownership.pace.scanned(nowMs);
           this.#lookForNeighbours();
           if (!this.#exclusive && session.leaseValid) {
             await this.#membership.declareSilent(session);
@@ -260,8 +255,7 @@ export class ShardNode implements Shard {
         if (!this.#storeFailing) log.warn({ err: error }, 'members and slots cannot be looked at; trying again');
         this.#storeFailing = true;
       }
-      const soon = this.#ownership.moving || this.#state === 'stopping';
-      await delay(clock, soon ? MOVING_ROUND_MS : scanMs);
+      await delay(clock, this.#ownership.moving || this.#state === 'stopping' ? MOVING_ROUND_MS : scanMs);
     }
   }
 

@@ -68,6 +68,7 @@ interface Move {
 }
 
 export class Ownership {
+  readonly pace = new HandoverPace();
   readonly #ports: OwnershipPorts;
   readonly #options: OwnershipOptions;
   readonly #planner: SlotPlanner;
@@ -78,13 +79,11 @@ export class Ownership {
   readonly #waitingUntilMs = new Map<number, { readonly untilMs: number; readonly delayMs: number }>();
   /** Released, and not yet seen claimed by the next owner. */
   readonly #moves = new Map<number, Move>();
-  readonly #pace = new HandoverPace();
   #tasks: readonly Task[] = [];
   #openings = 0;
   #handovers = 0;
   #settle: { readonly key: string; readonly keySinceMs: number; readonly startedMs: number } | undefined;
   #settled = false;
-  #leaves = false;
   #changedAtMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #scannedAtMs = Number.NEGATIVE_INFINITY;
@@ -144,15 +143,6 @@ export class Ownership {
     return waits && nowMs - this.#changedAtMs < MOVE_MS_MAX;
   }
 
-  /** While it drains: the others know that it does, and it knows who else does. Before that it hands nothing over. */
-  leave(): void {
-    this.#leaves = true;
-  }
-
-  get leaves(): boolean {
-    return this.#leaves;
-  }
-
   /** Looks at the rows where they may have changed, plans, and begins what is due. Throws where the store cannot answer. */
   async round(session: Session): Promise<void> {
     const { store, clock, membership } = this.#ports;
@@ -164,7 +154,7 @@ export class Ownership {
       this.#scannedMembers = members;
     }
     if (session.ended || !session.leaseValid) return;
-    if (session.state === 'draining' && !this.#leaves) {
+    if (session.state === 'draining' && !this.pace.leaves) {
       this.#tasks = [];
       return;
     }
@@ -253,7 +243,7 @@ export class Ownership {
       const claimed = (this.#rows.get(slot)?.epoch ?? 0) > epoch;
       if (!claimed && nowMs - sinceMs < MOVE_MS_MAX) continue;
       this.#moves.delete(slot);
-      this.#pace.took(nowMs - sinceMs);
+      this.pace.took(nowMs - sinceMs);
     }
   }
 
@@ -278,11 +268,7 @@ export class Ownership {
     for (const task of this.#tasks) {
       const moving = task.kind === 'moving';
       if (this.#working.has(task.slot)) continue;
-      if (
-        moving
-          ? this.#handovers + this.#moves.size >= this.#pace.limit({ leaves: this.#leaves })
-          : this.#openings >= OPENINGS_MAX
-      ) {
+      if (moving ? this.#handovers + this.#moves.size >= this.pace.limit : this.#openings >= OPENINGS_MAX) {
         deferred.push(task);
         continue;
       }
