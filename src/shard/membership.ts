@@ -15,7 +15,7 @@ import { storeDeadline } from './store-calls.ts';
 const LEASE_MARGIN_MS = 300;
 /** Two heartbeats and a look at the members after the last one. */
 const SUSPECT_MS = 3 * BEAT_INTERVAL_MS;
-const SCAN_MS = 500;
+export const SCAN_MS = 500;
 const SUSPECT_SCAN_MS = 200;
 /** Declarers take their turns, so that one conditional write does it. */
 const RANK_STAGGER_MS = 150;

@@ -22,7 +22,7 @@ import { Ownership } from './ownership.ts';
 import { PAGE_LIMITS, type PageLimits } from './page-limits.ts';
 import { Peers } from './peers.ts';
 import { declarePredecessors } from './predecessors.ts';
-import { BEAT_INTERVAL_MS, Session } from './session.ts';
+import { Session } from './session.ts';
 import type { MemberAddress, Routes, Shard, ShardConnection, ShardWelcome } from './shard.ts';
 import { type Lookups, reportShard, tenureObservers } from './shard-observers.ts';
 import { storeDeadline } from './store-calls.ts';
@@ -32,8 +32,6 @@ export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
 
 /** How often slots are looked at while some are moving; else as often as members are. */
 const MOVING_ROUND_MS = 50;
-/** Every other member has seen by then that this one drains: a beat, and one look at the members. */
-const DRAIN_NOTICE_MS = 2 * BEAT_INTERVAL_MS;
 /** A shard that waits for others' slots for longer is ready all the same: what it serves, it serves. */
 const READY_WAIT_MS_MAX = 30_000;
 const MAINTENANCE_MS = 2000;
@@ -216,7 +214,7 @@ export class ShardNode implements Shard {
   async #drain(session: Session): Promise<void> {
     const { clock } = this.#dependencies;
     session.drain();
-    await delay(clock, DRAIN_NOTICE_MS);
+    this.#ownership.pace.leave(clock.monotonicMs());
     while (!session.ended && this.#ownership.tenures.size > 0) await delay(clock, MOVING_ROUND_MS);
   }
 
@@ -238,10 +236,12 @@ export class ShardNode implements Shard {
     while (this.#state !== 'stopped') {
       const session = this.#session;
       const scanMs = this.#membership.scanMs(session.incarnation);
+      const nowMs = clock.monotonicMs();
       try {
-        if (clock.monotonicMs() - scannedAtMs >= scanMs || session.state === 'joining') {
-          scannedAtMs = clock.monotonicMs();
+        if (nowMs - scannedAtMs >= scanMs || session.state === 'joining' || this.#ownership.pace.awaitsScan(nowMs)) {
+          scannedAtMs = nowMs;
           await this.#membership.scan();
+          this.#ownership.pace.scanned(nowMs);
           this.#lookForNeighbours();
           if (!this.#exclusive && session.leaseValid) {
             await this.#membership.declareSilent(session);
@@ -255,7 +255,7 @@ export class ShardNode implements Shard {
         if (!this.#storeFailing) log.warn({ err: error }, 'members and slots cannot be looked at; trying again');
         this.#storeFailing = true;
       }
-      await delay(clock, this.#ownership.moving ? MOVING_ROUND_MS : scanMs);
+      await delay(clock, this.#ownership.moving || this.#state === 'stopping' ? MOVING_ROUND_MS : scanMs);
     }
   }
 

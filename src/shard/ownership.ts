@@ -8,11 +8,12 @@
 //      └──── tried again ◀──────┴───────────────────┘ or the session is over
 //
 // A lost reply may have made this shard an owner without its knowing: the plan finds the row, and it is opened in a new
-// epoch or released. Few slots move at a time, and the next only when the former have been claimed.
+// epoch or released. Few slots move at a time (handover-pace.ts), and the next only when the former have been claimed.
 
 import { type Clock, delay } from '../core/clock.ts';
 import type { MemberRow, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
+import { HandoverPace } from './handover-pace.ts';
 import type { Membership } from './membership.ts';
 import { claimSlot } from './recovery.ts';
 import type { Session } from './session.ts';
@@ -23,8 +24,6 @@ import type { Tenure } from './tenure.ts';
 
 /** Slots that are opened at once. */
 const OPENINGS_MAX = 16;
-/** Slots that one shard hands over at once, until their new owners have claimed them. */
-const MOVES_MAX = 2;
 /** A handover that the successor does not finish in this time no longer holds up the next. */
 const MOVE_MS_MAX = 2000;
 /** What the pause of a handover may wait for the last writes and the checkpoint; the log holds them anyway. */
@@ -65,10 +64,11 @@ interface Task {
 
 interface Move {
   readonly epoch: number;
-  readonly untilMs: number;
+  readonly sinceMs: number;
 }
 
 export class Ownership {
+  readonly pace = new HandoverPace();
   readonly #ports: OwnershipPorts;
   readonly #options: OwnershipOptions;
   readonly #planner: SlotPlanner;
@@ -154,6 +154,10 @@ export class Ownership {
       this.#scannedMembers = members;
     }
     if (session.ended || !session.leaseValid) return;
+    if (session.state === 'draining' && !this.pace.leaves) {
+      this.#tasks = [];
+      return;
+    }
     const nowMs = clock.monotonicMs();
     this.#forgetMoves(nowMs);
     const plan = this.#planner.plan({
@@ -235,9 +239,11 @@ export class Ownership {
   }
 
   #forgetMoves(nowMs: number): void {
-    for (const [slot, { epoch, untilMs }] of this.#moves) {
+    for (const [slot, { epoch, sinceMs }] of this.#moves) {
       const claimed = (this.#rows.get(slot)?.epoch ?? 0) > epoch;
-      if (claimed || nowMs >= untilMs) this.#moves.delete(slot);
+      if (!claimed && nowMs - sinceMs < MOVE_MS_MAX) continue;
+      this.#moves.delete(slot);
+      this.pace.took(nowMs - sinceMs);
     }
   }
 
@@ -262,7 +268,7 @@ export class Ownership {
     for (const task of this.#tasks) {
       const moving = task.kind === 'moving';
       if (this.#working.has(task.slot)) continue;
-      if (moving ? this.#handovers + this.#moves.size >= MOVES_MAX : this.#openings >= OPENINGS_MAX) {
+      if (moving ? this.#handovers + this.#moves.size >= this.pace.limit : this.#openings >= OPENINGS_MAX) {
         deferred.push(task);
         continue;
       }
@@ -297,7 +303,7 @@ export class Ownership {
 
   async #open(slot: number, session: Session): Promise<void> {
     const { store, clock, membership } = this.#ports;
-    if (!session.leaseValid || this.#tenures.has(slot)) return;
+    if (session.state !== 'alive' || !session.leaseValid || this.#tenures.has(slot)) return;
     const claim = { slot, owner: session.incarnation, known: this.#rows.get(slot) };
     const { applied, row } = await claimSlot({ store, clock }, claim, (owner) => membership.confirmDead(owner));
     if (row !== undefined) this.#takeRow(row);
@@ -328,13 +334,16 @@ export class Ownership {
       await Promise.race([tenure.checkpointed().catch(() => {}), delay(clock, FLUSH_MS_MAX)]);
     }
     if (session.ended || this.#tenures.get(slot) !== tenure) return;
+    // It may drain or have died since the plan, which finds another one.
+    if (successor !== undefined && this.#ports.membership.row(successor)?.state !== 'alive') return;
     // The successor reads the last entries from the log: applying them would only lengthen the pause.
     await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });
     if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
     this.#ports.onRoutesChanged();
     const { owner, epoch } = tenure;
+    const sinceMs = clock.monotonicMs();
     await this.#releaseRow({ slot, owner, epoch }, successor);
-    if (successor !== undefined) this.#moves.set(slot, { epoch, untilMs: clock.monotonicMs() + MOVE_MS_MAX });
+    if (successor !== undefined) this.#moves.set(slot, { epoch, sinceMs });
   }
 
   /** Tries until the store says what stands; the plan finds the row again where it never does. */

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { missingCassandra, startCassandra } from '../support/cassandra.ts';
 import { Cluster } from '../support/cluster/cluster.ts';
 import { OTHER_FAULTS, SLOW_OTHER_FAULTS } from '../support/cluster/trials/other-faults.ts';
+import { overlappingFaults } from '../support/cluster/trials/overlapping-faults.ts';
 import { SHARD_FAULTS, SLOW_SHARD_FAULTS } from '../support/cluster/trials/shard-faults.ts';
 
 const BEFORE_MS = 10_000;
@@ -32,7 +33,7 @@ function random(below: number): number {
   return Math.floor((state / 2 ** 32) * below);
 }
 
-const faults = [...SHARD_FAULTS, ...OTHER_FAULTS, ...SLOW_SHARD_FAULTS, ...SLOW_OTHER_FAULTS];
+const faults = [...SHARD_FAULTS, ...OTHER_FAULTS, ...SLOW_SHARD_FAULTS, ...SLOW_OTHER_FAULTS, overlappingFaults];
 const trials = faults.filter(({ name }) => name.includes(values.only));
 if (trials.length === 0) throw new Error(`No fault has ${values.only} in its name.`);
 const durationMs = Number(values.minutes) * 60_000;

@@ -43,17 +43,22 @@ export class RememberedRows<Key, Row> {
   }
 }
 
-/** `change` gives the row that is to stand in place of `row`, or undefined where the condition of the call does not hold. */
+/**
+ * `change` gives the row that is to stand in place of `row`, or undefined where the condition of the call does not hold. A
+ * `hint` of the row saves reading it where what is remembered does not do: if it is wrong, the write finds out.
+ */
 export async function compareAndSet<Key, Row>(
   rows: ConditionalRows<Key, Row>,
   remembered: RememberedRows<Key, Row>,
   key: Key,
   change: (row: Row) => Row | undefined,
+  hint?: Row,
 ): Promise<ConditionalOutcome<Row>> {
   let before = remembered.get(key);
   // Whatever becomes of this call, what was remembered may be gone; its end remembers anew.
   remembered.set(key, undefined);
-  if (before === undefined || change(before) === undefined) before = await rows.read(key);
+  const isOfUse = (row: Row | undefined): row is Row => row !== undefined && change(row) !== undefined;
+  if (!isOfUse(before)) before = isOfUse(hint) ? hint : await rows.read(key);
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const after = before === undefined ? undefined : change(before);
     if (before === undefined || after === undefined) {

@@ -36,6 +36,8 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
   const update = `UPDATE ${table} SET owner = ?, epoch = ?, opened = ?, first = ?, successor = ? WHERE slot = ?
     IF owner = ? AND epoch = ? AND opened = ? AND first = ? AND successor = ?`;
   const remembered = new RememberedRows<number, SlotRow>();
+  /** As the last scan has shown them. */
+  let scanned: ReadonlyMap<number, SlotRow> = new Map();
 
   async function readSlot(slot: number, deadline: DeadlineMs): Promise<SlotRow | undefined> {
     const { rows } = await session.readSerial(select, [slot], deadline);
@@ -77,7 +79,8 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
     slot: number,
     deadline: DeadlineMs,
     next: (row: SlotRow) => SlotRow | undefined,
-  ): Promise<ConditionalOutcome<SlotRow>> => compareAndSet(conditionalRows(deadline), remembered, slot, next);
+  ): Promise<ConditionalOutcome<SlotRow>> =>
+    compareAndSet(conditionalRows(deadline), remembered, slot, next, scanned.get(slot));
 
   /** Of the owner of this epoch only. */
   const owned =
@@ -92,7 +95,9 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
       const slots = await meta.slots(deadline);
       const keys = (): number[] => [...new Set([...Array(slots).keys(), ...remembered.keys()])];
       const rows = await scan.list(keys, deadline);
-      return rows.map((row) => slotRowOf(row, integerAt(row, 'slot')));
+      const slotRows = rows.map((row) => slotRowOf(row, integerAt(row, 'slot')));
+      scanned = new Map(slotRows.map((row) => [row.slot, row]));
+      return slotRows;
     },
 
     claimSlot({ slot, expected, owner }, deadline) {

@@ -28,6 +28,7 @@ const OPS_PORT = 8081;
 const RPC_PORT = 8082;
 const CONSOLE_PORT = 8090;
 const STORE_PORT = 9042;
+const REPLICAS = 3;
 
 export interface ClusterOptions {
   readonly cassandra: CassandraCluster;
@@ -124,6 +125,7 @@ export class Cluster {
       GRANTD_CASSANDRA_KEYSPACE: keyspace,
       GRANTD_CASSANDRA_CONTACT_POINTS: cassandra.contactPoints.join(','),
       GRANTD_CASSANDRA_LOCAL_DATACENTER: cassandra.localDatacenter,
+      GRANTD_CASSANDRA_REPLICATION_FACTOR: String(Math.min(REPLICAS, cassandra.contactPoints.length)),
     };
   }
 

@@ -5,6 +5,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { rankShards } from '../../../src/core/slots.ts';
 import { FairTurns } from '../../../src/core/turns.ts';
+import { HANDOVERS_MAX } from '../../../src/shard/handover-pace.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../../src/shard/node.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -18,7 +19,6 @@ import { random } from './tools.ts';
 
 const SLOTS = 24;
 const ALL = Array.from({ length: SLOTS }, (_, slot) => slot);
-const MOVES_MAX = 2;
 const STORE_OPERATIONS: readonly StoreOperation[] = [
   'append',
   'readRecord',
@@ -139,7 +139,7 @@ describe('the ownership of slots', () => {
       most = Math.max(most, unserved().length);
     });
     // Two owners give.
-    assert.ok(most <= 2 * MOVES_MAX, `${most} slots were without owner at once`);
+    assert.ok(most <= 2 * HANDOVERS_MAX, `${most} slots were without owner at once`);
     const share = wantedBy('c', ['a', 'b', 'c']);
     for (const [slot, { epoch }] of await owners()) {
       assert.equal(epoch, (before.get(slot)?.epoch ?? 0) + (share.includes(slot) ? 1 : 0));
@@ -173,6 +173,27 @@ describe('the ownership of slots', () => {
     assert.equal(servedBy(a).length + servedBy(b).length, SLOTS);
   });
 
+  for (const { claimMs, leaves, atOnce, what } of [
+    { claimMs: 3, leaves: false, atOnce: [3, HANDOVERS_MAX], what: 'more to one that joins and claims them promptly' },
+    { claimMs: 1200, leaves: false, atOnce: [2, 2], what: 'two at once to one that joins and is slow' },
+    { claimMs: 1200, leaves: true, atOnce: [HANDOVERS_MAX, HANDOVERS_MAX], what: 'eight at once when it leaves' },
+  ]) {
+    it(`hands over ${what}`, async () => {
+      const a = start(add('a'));
+      if (leaves) start(add('b'));
+      await until(settled(leaves ? ['a', 'b'] : ['a']), 3000);
+      fault = (_, operation) => (operation === 'claimSlot' ? { kind: 'delay', until: later(claimMs) } : latency());
+      if (leaves) void a.node.stop();
+      else start(add('b'));
+      let most = 0;
+      await until(settled(leaves ? ['b'] : ['a', 'b']), 30_000, () => {
+        most = Math.max(most, unserved().length);
+      });
+      const [least = 0, bound = 0] = atOnce;
+      assert.ok(most >= least && most <= bound, `${most} at once`);
+    });
+  }
+
   it('leaves every slot without owner when all members stop', async () => {
     start(add('a'));
     start(add('b'));
@@ -181,6 +202,91 @@ describe('the ownership of slots', () => {
     for (const { node } of members) void node.stop().then(() => (stopped += 1));
     await until(() => stopped === 2, 10_000);
     for (const { owner } of (await owners()).values()) assert.equal(owner, undefined);
+  });
+
+  /** Releases that name one of these as the successor. */
+  const releasesTo = async (...names: readonly Member[]): Promise<string[]> => {
+    const incarnations = new Set(names.map(({ node }) => node.incarnation));
+    const rows = await memory.listSlots(soon());
+    const released = rows.filter(({ owner, successor }) => owner === undefined && incarnations.has(successor ?? ''));
+    return released.map(({ slot, successor }) => `${slot} to ${successor}`);
+  };
+
+  // Less than the notice: by its end each knows that the other one leaves.
+  for (const apartMs of [0, 300, 700]) {
+    it(`hands nothing to a member that leaves ${apartMs} ms later`, async () => {
+      const [a, b, c] = [start(add('a')), start(add('b')), start(add('c'))];
+      await until(settled(['a', 'b', 'c']), 3000);
+      const before = await owners();
+      const claims = [a, b].map(({ faults }) => faults.calls('claimSlot'));
+      let stopped = 0;
+      void a.node.stop().then(() => (stopped += 1));
+      for (let elapsedMs = 0; stopped < 2 && elapsedMs < 10_000; elapsedMs += 10) {
+        if (elapsedMs === apartMs) void b.node.stop().then(() => (stopped += 1));
+        await clock.advance(10);
+        assert.deepEqual(await releasesTo(a, b), []);
+      }
+      assert.equal(stopped, 2);
+      await until(settled(['c']), 3000);
+      assert.deepEqual(
+        [a, b].map(({ faults }) => faults.calls('claimSlot')),
+        claims,
+      );
+      for (const [slot, { owner, epoch }] of await owners()) {
+        const was = before.get(slot);
+        assert.equal(owner, c.node.incarnation);
+        assert.equal(epoch, (was?.epoch ?? 0) + (was?.owner === owner ? 0 : 1));
+      }
+    });
+  }
+
+  it('hands nothing to a member that leaves with it while it looks at the slots', async () => {
+    fault = (name, operation) =>
+      name === 'a' && operation === 'listSlots' ? { kind: 'delay-reply', until: later(200) } : latency();
+    const [a, b] = [start(add('a')), start(add('b')), start(add('c'))];
+    await until(settled(['a', 'b', 'c']), 5000);
+    await clock.advance(5000);
+    const scans = a.faults.calls('listSlots');
+    await until(() => a.faults.calls('listSlots') > scans, 5000);
+    let stopped = 0;
+    for (const { node } of [a, b]) void node.stop().then(() => (stopped += 1));
+    for (let elapsedMs = 0; stopped < 2 && elapsedMs < 20_000; elapsedMs += 10) {
+      await clock.advance(10);
+      assert.deepEqual(await releasesTo(a, b), []);
+    }
+    assert.equal(stopped, 2);
+    await until(settled(['c']), 3000);
+  });
+
+  it('claims nothing more once it is told to stop', async () => {
+    const a = start(add('a'));
+    await until(() => a.faults.calls('claimSlot') > 0, 3000);
+    const begun = a.faults.calls('claimSlot');
+    assert.ok(begun < SLOTS, 'some wait for the first ones');
+    let stopped = false;
+    void a.node.stop().then(() => (stopped = true));
+    await until(() => stopped, 10_000);
+    assert.equal(a.faults.calls('claimSlot'), begun);
+  });
+
+  it('keeps a slot whose successor says that it leaves while the slot is being applied', async () => {
+    // The checkpoint that a handover begins with takes longer than it takes the others to be seen.
+    fault = (name, operation) =>
+      name === 'a' && operation === 'writeCheckpoint' ? { kind: 'delay', until: later(900) } : latency();
+    const [a, b] = [start(add('a')), start(add('b')), start(add('c'))];
+    await until(settled(['a', 'b', 'c']), 3000);
+    let stopped = 0;
+    void a.node.stop().then(() => (stopped += 1));
+    // Its notice has ended, and nothing was released yet.
+    await clock.advance(1100);
+    assert.equal(servedBy(a).length, wantedBy('a', ['a', 'b', 'c']).length);
+    void b.node.stop().then(() => (stopped += 1));
+    for (let elapsedMs = 0; stopped < 2 && elapsedMs < 20_000; elapsedMs += 10) {
+      await clock.advance(10);
+      assert.deepEqual(await releasesTo(a, b), []);
+    }
+    assert.equal(stopped, 2);
+    await until(settled(['c']), 3000);
   });
 
   it('takes over from a member that is cut off from the store, after its lease and not before', async () => {

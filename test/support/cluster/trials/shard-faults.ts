@@ -27,6 +27,9 @@ const HANDOVER_MS_MAX = 300;
 const HANDOVER_SLACK = 3;
 const SHARD_PAUSE_MS = 10_000;
 const RESTART_ALL_MS_MAX = 10_000;
+/** Of a shard with a third of `MANY_SLOTS`, without the second that the tests let a drained shard go on answering. */
+const DRAIN_MS_MAX = 10_000;
+const GOES_ON_MS = 1000;
 const WATCH_AFTER_KILL_MS = 8000;
 const MANY_SLOTS = 256;
 /** Three nodes of Cassandra and three shards share two cores here, where the figure stands for one each. */
@@ -290,6 +293,37 @@ const restartAll: Trial = {
   },
 };
 
+const drainMany: Trial = {
+  name: `SIGTERM of a shard with a third of ${MANY_SLOTS} slots`,
+  async run(bench) {
+    const { cassandra, say } = bench;
+    const cluster = await Cluster.start({ cassandra, shards: 3, fronts: 1, slots: MANY_SLOTS, keyspace: 'drained' });
+    try {
+      await cluster.waitUntilServed();
+      const victim = cluster.shard(1);
+      const before = await cluster.operator.slots();
+      const owned = before.filter(({ shard }) => shard === victim.name);
+      let after: readonly SlotRecord[] = [];
+      let drainMs = 0;
+      const outcome = await underLoad({ ...bench, cluster }, 'drain-many', async (load) => {
+        const from = load.now();
+        await victim.stop();
+        drainMs = load.now() - from - GOES_ON_MS;
+        await cluster.waitUntilServed();
+        after = await cluster.operator.slots();
+      });
+      say(`  ${owned.length} slots handed over in ${drainMs.toFixed(0)} ms`);
+      assertNoFailures(outcome);
+      assert.ok(drainMs <= DRAIN_MS_MAX * outcome.strain, `only after ${drainMs} ms`);
+      const claims = after.map(({ epoch }, index) => (epoch ?? 0) - (before[index]?.epoch ?? 0));
+      const claimed = claims.reduce((sum, each) => sum + each, 0);
+      assert.equal(claimed, owned.length, 'each slot was claimed once, and no other one');
+    } finally {
+      await cluster.end({ keepLogs: false });
+    }
+  },
+};
+
 export const SHARD_FAULTS: readonly Trial[] = [killShard, crashShard, pauseShard, rollingRestart, cutOffFromStore];
 /** More than a minute, or what others cover in part: not in every run. */
-export const SLOW_SHARD_FAULTS: readonly Trial[] = [stopShard, scale, restartAll];
+export const SLOW_SHARD_FAULTS: readonly Trial[] = [stopShard, scale, restartAll, drainMany];

@@ -23,7 +23,7 @@ function createTable(row: Row | undefined) {
     remembered,
     /** Happens right before the next conditional write. */
     meanwhile: (run: () => void) => before.push(run),
-    claim: (owner: string, epoch: number, next: string) =>
+    claim: (owner: string, epoch: number, next: string, hint?: Row) =>
       compareAndSet(
         {
           read: async () => {
@@ -41,6 +41,7 @@ function createTable(row: Row | undefined) {
         remembered,
         'key',
         (found) => (found.owner === owner && found.epoch === epoch ? { owner: next, epoch: epoch + 1 } : undefined),
+        hint,
       ),
   };
 }
@@ -57,6 +58,24 @@ describe('a conditional write that answers with the whole row', () => {
     const table = createTable({ owner: 'a', epoch: 1 });
     table.remembered.set('key', { owner: 'z', epoch: 9 });
     assert.deepEqual(await table.claim('a', 1, 'b'), { applied: true, row: { owner: 'b', epoch: 2 } });
+  });
+
+  it('reads nothing where a hint shows the row as it is, and does not believe one that is wrong', async () => {
+    const table = createTable({ owner: '', epoch: 2 });
+    // What it remembers is older, as with a slot that another owner had meanwhile.
+    table.remembered.set('key', { owner: 'a', epoch: 1 });
+    const applied = await table.claim('', 2, 'b', { owner: '', epoch: 2 });
+    assert.deepEqual(applied, { applied: true, row: { owner: 'b', epoch: 3 } });
+    table.set({ owner: 'c', epoch: 4 });
+    const refused = await table.claim('', 3, 'a', { owner: '', epoch: 3 });
+    assert.deepEqual(refused, { applied: false, row: { owner: 'c', epoch: 4 } });
+    assert.equal(table.reads(), 0);
+  });
+
+  it('never answers from a hint that a condition does not hold', async () => {
+    const table = createTable({ owner: 'a', epoch: 1 });
+    assert.deepEqual((await table.claim('a', 1, 'b', { owner: 'z', epoch: 9 })).applied, true);
+    assert.equal(table.reads(), 1);
   });
 
   it('looks again where the row is not the one remembered', async () => {
