@@ -455,6 +455,18 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'repeat-after-suspension',
+    what: 'A front goes on with its writes after its machine was suspended for longer than owners know operations.',
+    caughtBy: 'suspended',
+    edits: [
+      {
+        file: 'src/front/repeat-guard.ts',
+        find: 'return wallOffsetMs - this.#wallOffsetMs <= SUSPENSION_MS_MAX;',
+        replace: 'return true;',
+      },
+    ],
+  },
+  {
     name: 'revoked-while-queued',
     what: 'A write that waits for its turn is done although its key was revoked before.',
     caughtBy: 'keys',
