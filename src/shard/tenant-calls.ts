@@ -95,14 +95,20 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     const tenure = this.tenureOf(tenantId);
     const memory = tenure.tenants.get(tenantId);
     if (memory === undefined || isLeaving(memory.tenant)) throw unauthorized();
-    await memory.keys.pin();
-    memory.keys.unpin();
+    return memory.withKey(keyId, (key) => this.#admit(tenure, memory, { ...claim, keyId }, key));
+  }
+
+  #admit(
+    tenure: Tenure,
+    memory: TenantMemory,
+    { keyId, key: text }: { readonly keyId: KeyId; readonly key: string },
+    key: ApiKeyRecord | undefined,
+  ): HandleGrant {
     tenure.assertServing();
-    // The tenant may have been deleted while its keys were read.
+    // The tenant may have been deleted while its key was read.
     if (isLeaving(memory.tenant)) throw unauthorized();
-    const key = memory.keys.rows.get(keyId);
     const nowMs = this.dependencies.clock.wallMs();
-    if (key === undefined || !sameHash(key.hash, hashApiKey(claim.key))) throw unauthorized();
+    if (key === undefined || !sameHash(key.hash, hashApiKey(text))) throw unauthorized();
     if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized();
     let use = memory.keyUses.get(keyId);
     if (use === undefined) {
