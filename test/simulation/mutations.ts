@@ -455,6 +455,30 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'repeat-as-another',
+    what: 'A front sends the second try of a write as another operation than the first.',
+    caughtBy: 'failover',
+    edits: [
+      {
+        file: 'src/front/shard-link.ts',
+        find: '{ requestId: write.requestId, expiresAtMs:',
+        replace: '{ requestId: write.requestId + id, expiresAtMs:',
+      },
+    ],
+  },
+  {
+    name: 'attempts-never-expire',
+    what: 'A try of a write is done whenever it arrives.',
+    caughtBy: 'late-bytes',
+    edits: [
+      {
+        file: 'src/front/shard-link.ts',
+        find: 'write.deadlineMs + this.#clockOffsetMs',
+        replace: 'write.deadlineMs + this.#clockOffsetMs + 3_600_000',
+      },
+    ],
+  },
+  {
     name: 'repeat-after-suspension',
     what: 'A front goes on with its writes after its machine was suspended for longer than owners know operations.',
     caughtBy: 'suspended',
