@@ -455,6 +455,18 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'unknown-at-the-door',
+    what: 'A write that may stand is said to have been refused, where its key is revoked or its tenant suspended by its next try.',
+    caughtBy: 'keys',
+    edits: [
+      {
+        file: 'src/front/flights.ts',
+        find: '(error.retryable || REFUSED_AT_THE_DOOR.has(error.code))',
+        replace: 'error.retryable',
+      },
+    ],
+  },
+  {
     name: 'repeat-as-another',
     what: 'A front sends the second try of a write as another operation than the first.',
     caughtBy: 'failover',
