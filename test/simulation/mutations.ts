@@ -155,8 +155,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/node.ts',
-        find: "{ incarnation: this.#ids.create('inc'), shardName,",
-        replace: "{ incarnation: 'inc_' + shardName, shardName,",
+        find: "const incarnation = this.#ids.create('inc');",
+        replace: "const incarnation = 'inc_' + shardName;",
       },
     ],
   },
