@@ -11,6 +11,7 @@ import type { TraceSpan } from '../telemetry/spans.ts';
 import type { RequestContext } from './front.ts';
 import type { LoadTally } from './load-tally.ts';
 import { type CallBody, requestOf } from './outbox.ts';
+import type { RepeatGuard } from './repeat-guard.ts';
 import { retry, served } from './retries.ts';
 import type { RetryGate, Waiter } from './retry-gate.ts';
 import type { Route, RoutingTable } from './routing-table.ts';
@@ -132,6 +133,16 @@ export abstract class Flight implements Receiver, Waiter {
   /** Ends the flight because its deadline has passed. */
   expire(): void {
     this.refuse(new GrantdError('unavailable', 'The answer could not be given in time. Repeating the call is safe.'));
+  }
+
+  /** Whether the next try of a write may be sent; refuses the flight where it may not. */
+  protected maySend(guard: RepeatGuard): boolean {
+    if (guard.maySend()) return true;
+    this.control.metrics.frontSuspendedWrites.inc();
+    this.refuse(
+      new GrantdError('unavailable', 'The machine was suspended during the request. Repeating the call is safe.'),
+    );
+    return false;
   }
 
   /** Begins the span of a try, of a check without a body. Returns what the shard is to be told of it; undefined: nothing. */

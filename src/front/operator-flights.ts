@@ -5,6 +5,7 @@ import type { Reply__Output } from '../rpc/gen/grantd/v1/Reply.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import type { RequestContext } from './front.ts';
 import type { CallBody } from './outbox.ts';
+import { RepeatGuard } from './repeat-guard.ts';
 import { served } from './retries.ts';
 import type { Route } from './routing-table.ts';
 import type { ShardLink, TryFailure } from './shard-link.ts';
@@ -13,7 +14,8 @@ import type { ShardLink, TryFailure } from './shard-link.ts';
 export class TenantFlight extends Flight {
   readonly #tenantId: string;
   readonly #body: CallBody;
-  readonly #write: boolean;
+  /** Of a write. */
+  readonly #guard: RepeatGuard | undefined;
   readonly #resolve: (reply: Reply__Output) => void;
   readonly #reject: (error: GrantdError) => void;
   #route: Route | undefined;
@@ -28,13 +30,13 @@ export class TenantFlight extends Flight {
     super(control, context);
     this.#tenantId = call.tenantId;
     this.#body = call.body;
-    this.#write = call.write;
+    this.#guard = call.write ? new RepeatGuard(control.clock) : undefined;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   protected override get changes(): boolean {
-    return this.#write;
+    return this.#guard !== undefined;
   }
 
   protected override get createsAnew(): boolean {
@@ -51,7 +53,9 @@ export class TenantFlight extends Flight {
     }
     this.#route = route;
     const { link } = route;
-    const write = this.#write ? this.context : undefined;
+    const guard = this.#guard;
+    if (guard !== undefined && !this.maySend(guard)) return;
+    const write = guard === undefined ? undefined : this.context;
     const id = link.call(this, 0, this.#body, write, this.beginTry(link, this.#body));
     if (id === 0) return;
     this.link = link;

@@ -7,6 +7,7 @@ import { Flight, type FlightControl } from './flights.ts';
 import type { RequestContext } from './front.ts';
 import type { Binding, HandleKeeper } from './handle-keeper.ts';
 import type { CallBody } from './outbox.ts';
+import { RepeatGuard } from './repeat-guard.ts';
 import { served } from './retries.ts';
 import type { Route } from './routing-table.ts';
 import type { ShardLink, TryFailure } from './shard-link.ts';
@@ -141,7 +142,8 @@ export class CheckFlight extends SessionFlight {
 /** Any other call under a handle. `write`: carries the request id, the same over all tries. `checks`: in a bulk. */
 export class CallFlight extends SessionFlight {
   readonly #body: CallBody;
-  readonly #write: boolean;
+  /** Of a write. */
+  readonly #guard: RepeatGuard | undefined;
   readonly #checks: number;
   readonly #resolve: (reply: Reply__Output) => void;
   readonly #reject: (error: GrantdError) => void;
@@ -156,14 +158,14 @@ export class CallFlight extends SessionFlight {
   ) {
     super(control, context, session);
     this.#body = call.body;
-    this.#write = call.write;
+    this.#guard = call.write ? new RepeatGuard(control.clock) : undefined;
     this.#checks = call.checks ?? 0;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   protected override get changes(): boolean {
-    return this.#write;
+    return this.#guard !== undefined;
   }
 
   protected override get createsAnew(): boolean {
@@ -175,7 +177,9 @@ export class CallFlight extends SessionFlight {
   }
 
   protected override send(link: ShardLink, handle: number): number {
-    const write = this.#write ? this.context : undefined;
+    const guard = this.#guard;
+    if (guard !== undefined && !this.maySend(guard)) return 0;
+    const write = guard === undefined ? undefined : this.context;
     return link.call(this, handle, this.#body, write, this.beginTry(link, this.#body));
   }
 

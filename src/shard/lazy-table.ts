@@ -13,19 +13,32 @@ interface Loading<Row> {
   /** The overlay at the start of the read and every commit since. */
   readonly delta: Map<string, Row | null>;
   readonly done: Promise<void>;
+  /** Resolves, too, once it is known that the read takes long. */
+  readonly doneOrLong: Promise<void>;
   pins: number;
 }
 
+/** One row that is being read by itself. */
+interface Lookup<Row> {
+  readonly id: string;
+  /** As it was committed last, until state holds it or after the read began. `undefined`: nothing was. */
+  committed: Row | null | undefined;
+}
+
+/** Tells by `onLong` that it takes long. */
+export type ReadTable<Row> = (onLong: () => void) => Promise<ReadonlyMap<string, Row>>;
+
 export class LazyTable<Row> extends Evictable {
-  readonly #read: () => Promise<ReadonlyMap<string, Row>>;
+  readonly #read: ReadTable<Row>;
   readonly #budget: MemoryBudget;
   #rows: Map<string, Row> | undefined;
   /** Committed and not yet confirmed in state. `null`: gone. */
   readonly #overlay = new Map<string, { readonly row: Row | null; readonly seq: number }>();
   #dropped = false;
   #loading: Loading<Row> | undefined;
+  readonly #lookups = new Set<Lookup<Row>>();
 
-  constructor(budget: MemoryBudget, read: () => Promise<ReadonlyMap<string, Row>>) {
+  constructor(budget: MemoryBudget, read: ReadTable<Row>) {
     super();
     this.#budget = budget;
     this.#read = read;
@@ -42,6 +55,33 @@ export class LazyTable<Row> extends Evictable {
     this.#loading ??= this.#startLoading();
     this.#loading.pins += 1;
     await this.#loading.done;
+  }
+
+  /**
+   * Gives `take` one row, current at that moment; it must not wait for anything. The row comes from memory, where the table is
+   * read at its first use. Only while that takes long the row is read by itself.
+   */
+  async withRow<Result>(
+    id: string,
+    readRow: () => Promise<Row | undefined>,
+    take: (row: Row | undefined) => Result,
+  ): Promise<Result> {
+    this.referenced = true;
+    if (this.#dropped) throw ended();
+    if (this.#rows === undefined) {
+      this.#loading ??= this.#startLoading();
+      await this.#loading.doneOrLong;
+    }
+    if (this.#rows !== undefined) return take(this.#rows.get(id));
+    const lookup: Lookup<Row> = { id, committed: this.#overlay.get(id)?.row };
+    this.#lookups.add(lookup);
+    try {
+      const row = await readRow();
+      if (this.#dropped) throw ended();
+      return take(lookup.committed === undefined ? row : (lookup.committed ?? undefined));
+    } finally {
+      this.#lookups.delete(lookup);
+    }
   }
 
   unpin(): void {
@@ -71,6 +111,7 @@ export class LazyTable<Row> extends Evictable {
     this.#overlay.delete(id);
     this.#overlay.set(id, { row, seq });
     this.#loading?.delta.set(id, row);
+    for (const lookup of this.#lookups) if (lookup.id === id) lookup.committed = row;
     if (this.#rows === undefined) return;
     if (row === null) this.#rows.delete(id);
     else this.#rows.set(id, row);
@@ -98,7 +139,8 @@ export class LazyTable<Row> extends Evictable {
   #startLoading(): Loading<Row> {
     const delta = new Map<string, Row | null>();
     for (const [id, { row }] of this.#overlay) delta.set(id, row);
-    const done = this.#read().then(
+    const { promise: long, resolve: onLong } = Promise.withResolvers<void>();
+    const done = this.#read(onLong).then(
       (read) => {
         const rows = new Map(read);
         for (const [id, row] of delta) {
@@ -116,6 +158,10 @@ export class LazyTable<Row> extends Evictable {
         throw error;
       },
     );
-    return { delta, done, pins: 0 };
+    const doneOrLong = Promise.race([done, long]);
+    // Whoever waits for one of them hears of a failure; perhaps nobody does.
+    done.catch(() => {});
+    doneOrLong.catch(() => {});
+    return { delta, done, doneOrLong, pins: 0 };
   }
 }

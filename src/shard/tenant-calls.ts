@@ -95,23 +95,22 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     const tenure = this.tenureOf(tenantId);
     const memory = tenure.tenants.get(tenantId);
     if (memory === undefined || isLeaving(memory.tenant)) throw unauthorized();
-    await memory.keys.pin();
-    memory.keys.unpin();
-    tenure.assertServing();
-    // The tenant may have been deleted while its keys were read.
-    if (isLeaving(memory.tenant)) throw unauthorized();
-    const key = memory.keys.rows.get(keyId);
-    const nowMs = this.dependencies.clock.wallMs();
-    if (key === undefined || !sameHash(key.hash, hashApiKey(claim.key))) throw unauthorized();
-    if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized();
-    let use = memory.keyUses.get(keyId);
-    if (use === undefined) {
-      use = { usedAtMs: nowMs, writtenAtMs: 0 };
-      memory.keyUses.set(keyId, use);
-    }
-    use.usedAtMs = nowMs;
-    const { scopes, expiresAtMs } = key;
-    return this.handles.grant({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
+    return memory.withKey(keyId, (key) => {
+      tenure.assertServing();
+      // The tenant may have been deleted while its key was read.
+      if (isLeaving(memory.tenant)) throw unauthorized();
+      const nowMs = this.dependencies.clock.wallMs();
+      if (key === undefined || !sameHash(key.hash, hashApiKey(claim.key))) throw unauthorized();
+      if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized();
+      let use = memory.keyUses.get(keyId);
+      if (use === undefined) {
+        use = { usedAtMs: nowMs, writtenAtMs: 0 };
+        memory.keyUses.set(keyId, use);
+      }
+      use.usedAtMs = nowMs;
+      const { scopes, expiresAtMs } = key;
+      return this.handles.grant({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
+    });
   }
 
   tenantOf(handle: number): string {

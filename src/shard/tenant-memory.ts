@@ -122,7 +122,7 @@ export class TenantMemory {
         const rows = await readFromStore(store.listNamespaces(tenantId, storeDeadline(clock)));
         return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
       }),
-      keys: new LazyTable(budget, () => this.#readKeys(store, clock)),
+      keys: new LazyTable(budget, (onLong) => this.#readKeys(store, clock, onLong)),
       keyUses: new Map(),
       usage: new TenantUsage(budget),
       handles: new Map(),
@@ -135,7 +135,7 @@ export class TenantMemory {
   }
 
   /** Live ones are few; revoked ones, which are read past, may be any number until they are removed. */
-  async #readKeys(store: StateStore, clock: Clock): Promise<ReadonlyMap<string, ApiKeyRecord>> {
+  async #readKeys(store: StateStore, clock: Clock, onLong: () => void): Promise<ReadonlyMap<string, ApiKeyRecord>> {
     const rows = new Map<string, ApiKeyRecord>();
     let after: KeyId | undefined;
     do {
@@ -144,9 +144,18 @@ export class TenantMemory {
       for (const key of page.keys) rows.set(key.keyId, key);
       if (page.revoked.length > 0) this.keySweep ??= { stamp: undefined, after: undefined };
       after = page.next;
-      if (after !== undefined) await yieldTurn(clock);
-    } while (after !== undefined && !this.#dropped);
+      if (after === undefined) break;
+      onLong();
+      await yieldTurn(clock);
+    } while (!this.#dropped);
     return rows;
+  }
+
+  /** Gives `take` a key of the tenant, as it is at that moment; it must not wait for anything. */
+  withKey<Result>(keyId: KeyId, take: (key: ApiKeyRecord | undefined) => Result): Promise<Result> {
+    const { store, clock } = this.#dependencies;
+    const readKey = () => readFromStore(store.readKey(this.tenantId, keyId, storeDeadline(clock)));
+    return this.keys.withRow(keyId, readKey, take);
   }
 
   /** The subject is listed and has no grant: its row can go, if that is still so when it is looked at. */

@@ -6,6 +6,7 @@
 // An adapter translates its library's errors to GrantdError `unavailable`; for a conditional write that means that its
 // outcome is unknown: read back. One contract suite (test/contract/store) holds for every adapter.
 
+import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Relation } from '../core/tuples.ts';
@@ -247,6 +248,8 @@ export interface StateStore {
     tenantId: TenantId,
     deadline: DeadlineMs,
   ): Promise<readonly { readonly name: string; readonly createdAtMs: number }[]>;
+  /** One live key, or undefined. */
+  readKey(tenantId: TenantId, keyId: KeyId, deadline: DeadlineMs): Promise<ApiKeyRecord | undefined>;
   /**
    * The live keys of a tenant, ascending by id, after `after`, looking at no more than `limit` rows, live and revoked. The
    * plan bounds the live ones; how many are revoked and not removed yet, nothing does.

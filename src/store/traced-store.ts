@@ -54,6 +54,7 @@ export function traceStore(store: Store, options: TracedStoreOptions): Store {
     listGrants: trace('SELECT', 'grants', store.listGrants),
     listSubjects: trace('SELECT', 'subjects', store.listSubjects),
     listNamespaces: trace('SELECT', 'namespaces', store.listNamespaces),
+    readKey: trace('SELECT', 'keys', store.readKey),
     listKeys: trace('SELECT', 'keys', store.listKeys),
     listTenants: trace('SELECT', 'tenants', store.listTenants),
     listGrantCounts: trace('SELECT', 'grant_counts', store.listGrantCounts),

@@ -35,6 +35,7 @@ export interface Metrics {
   readonly frontQueueLength: Gauge;
   readonly turnsWaiting: Gauge;
   readonly frontRetries: Counter<'reason'>;
+  readonly frontSuspendedWrites: Counter;
   readonly frontShardConnections: Gauge<'state'>;
   readonly discoveryAddresses: Gauge<'source'>;
   readonly discoverySynced: Gauge<'source'>;
@@ -163,6 +164,11 @@ export function createMetrics(): Metrics {
       name: 'grantd_front_retries_total',
       help: 'Requests tried again by a front, by reason.',
       labelNames: ['reason'],
+      registers,
+    }),
+    frontSuspendedWrites: new Counter({
+      name: 'grantd_front_suspended_writes_total',
+      help: 'Writes that a front did not try again, since its machine was suspended or its wall clock was set ahead meanwhile.',
       registers,
     }),
     frontShardConnections: new Gauge({

@@ -455,6 +455,54 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'unknown-at-the-door',
+    what: 'A write that may stand is said to have been refused, where its key is revoked or its tenant suspended by its next try.',
+    caughtBy: 'keys',
+    edits: [
+      {
+        file: 'src/front/flights.ts',
+        find: '(error.retryable || REFUSED_AT_THE_DOOR.has(error.code))',
+        replace: 'error.retryable',
+      },
+    ],
+  },
+  {
+    name: 'repeat-as-another',
+    what: 'A front sends the second try of a write as another operation than the first.',
+    caughtBy: 'failover',
+    edits: [
+      {
+        file: 'src/front/shard-link.ts',
+        find: '{ requestId: write.requestId, expiresAtMs:',
+        replace: '{ requestId: write.requestId + id, expiresAtMs:',
+      },
+    ],
+  },
+  {
+    name: 'attempts-never-expire',
+    what: 'A try of a write is done whenever it arrives.',
+    caughtBy: 'late-bytes',
+    edits: [
+      {
+        file: 'src/front/shard-link.ts',
+        find: 'write.deadlineMs + this.#clockOffsetMs',
+        replace: 'write.deadlineMs + this.#clockOffsetMs + 3_600_000',
+      },
+    ],
+  },
+  {
+    name: 'repeat-after-suspension',
+    what: 'A front goes on with its writes after its machine was suspended for longer than owners know operations.',
+    caughtBy: 'suspended',
+    edits: [
+      {
+        file: 'src/front/repeat-guard.ts',
+        find: 'return wallOffsetMs - this.#wallOffsetMs <= SUSPENSION_MS_MAX;',
+        replace: 'return true;',
+      },
+    ],
+  },
+  {
     name: 'revoked-while-queued',
     what: 'A write that waits for its turn is done although its key was revoked before.',
     caughtBy: 'keys',

@@ -17,6 +17,8 @@ const FAR_WALL_JUMPS_MS = [3 * HOUR_MS, 26 * HOUR_MS, 40 * DAY_MS, 400 * DAY_MS]
 const SUSPENSIONS_MS = [300, 1300, 3500, 6000, 9000, 16_000];
 /** Leases outlive event loops and stores that stand still for so long. */
 const STALL_MS_MAX = 1000;
+/** Of a front. Half of them are longer than owners know operations under the focus on suspended machines. */
+const FRONT_SUSPENSIONS_MS = [500, 3500, 6500, 9000];
 /** After SIGTERM, until the process is killed. */
 const GRACE_MS = 30_000;
 
@@ -115,7 +117,7 @@ export class NemesisRun {
         if (shard !== undefined) this.#suspend(shard);
         return;
       case 'suspend-front':
-        if (front !== undefined) this.#suspend(front);
+        if (front !== undefined) this.#suspendFront(front);
         return;
       case 'lose-record':
         this.#loseRecord();
@@ -195,12 +197,31 @@ export class NemesisRun {
     });
   }
 
-  #suspend({ process }: { readonly process: RunningShard['process'] }): void {
+  #suspend(
+    { process }: { readonly process: RunningShard['process'] },
+    lengthsMs = SUSPENSIONS_MS,
+    atWaking = (): void => {},
+  ): void {
     this.#trace.add(process.name, 'is suspended with its machine');
     process.suspend();
-    this.#healLater(this.#random.pick(SUSPENSIONS_MS) * this.#random.between(1, 1.3), () => {
+    this.#healLater(this.#random.pick(lengthsMs) * this.#random.between(1, 1.3), () => {
+      atWaking();
       if (process.alive) this.#trace.add(process.name, 'wakes');
       process.resume();
+    });
+  }
+
+  /** A machine's network goes first: the responses to what is under way are lost, and when it wakes no connection stands. */
+  #suspendFront(front: RunningFront): void {
+    const { network, shards, scheduler } = this.#cluster;
+    const { process } = front;
+    if (process.paused) return;
+    const heals = [...shards.values()].map((shard) => network.cut(shard.process, process));
+    scheduler.after(this.#random.between(20, 400), () => {
+      this.#suspend(front, FRONT_SUSPENSIONS_MS, () => {
+        for (const shard of shards.values()) network.reset(process, shard.process);
+        for (const heal of heals) heal();
+      });
     });
   }
 

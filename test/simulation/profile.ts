@@ -184,7 +184,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   'late-responses': { 'cut-beats': 4, 'isolate-front': 1 },
   'stale-scans': { 'kill-shard': 3, 'add-shard': 4, 'remove-shard': 2 },
   trimming: { 'mute-shard': 4, 'kill-shard': 2, 'stop-shard': 1, 'reset-network': 2 },
-  suspended: { 'suspend-shard': 6, 'suspend-front': 1, 'kill-shard': 1, 'reset-network': 1 },
+  suspended: { 'suspend-shard': 6, 'suspend-front': 3, 'kill-shard': 1, 'reset-network': 1 },
   'far-clocks': { 'jump-wall-far': 5, 'kill-shard': 2, 'mute-shard': 2, 'suspend-shard': 1 },
 };
 
@@ -278,6 +278,9 @@ const TRIMMED = {
   maintenanceMs: 30,
 };
 
+/** Operations are known for so short that a machine is often suspended for longer. */
+const SHORT_WINDOW = { deadlineMs: 3000, clusterDeadlineMs: 3000, logRetentionMs: 8000 };
+
 /** What the focuses on time and the store have besides their faults. */
 function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
   switch (focus) {
@@ -289,6 +292,7 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
     case 'trimming':
       return { ...TRIMMED, segmentSize: 4 };
     case 'suspended':
+      return { ...TRIMMED, ...CROWDED, ...SHORT_WINDOW };
     case 'far-clocks':
       return TRIMMED;
     default:

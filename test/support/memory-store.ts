@@ -251,6 +251,13 @@ export class MemoryStore implements Store {
     );
   }
 
+  readKey(...[tenantId, keyId, deadline]: Arguments<'readKey'>): Answer<'readKey'> {
+    return this.#run('readKey', deadline, () => {
+      const rows = this.#tables.keys.list([tenantId]);
+      return rows.find(({ gone, key }) => !gone && key.keyId === keyId)?.key;
+    });
+  }
+
   listKeys(...[{ tenantId, after, limit }, deadline]: Arguments<'listKeys'>): Answer<'listKeys'> {
     return this.#run('listKeys', deadline, () => {
       const rows = this.#tables.keys.list([tenantId]);

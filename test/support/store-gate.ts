@@ -45,6 +45,7 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     listSubjects: (query, deadline) => gate('listSubjects', deadline, () => store.listSubjects(query, deadline)),
     listNamespaces: (tenantId, deadline) =>
       gate('listNamespaces', deadline, () => store.listNamespaces(tenantId, deadline)),
+    readKey: (tenantId, keyId, deadline) => gate('readKey', deadline, () => store.readKey(tenantId, keyId, deadline)),
     listKeys: (query, deadline) => gate('listKeys', deadline, () => store.listKeys(query, deadline)),
     listTenants: (query, deadline) => gate('listTenants', deadline, () => store.listTenants(query, deadline)),
     listGrantCounts: (query, deadline) =>

@@ -33,6 +33,7 @@ type Calls = Pick<
   | 'listGrants'
   | 'listSubjects'
   | 'listNamespaces'
+  | 'readKey'
   | 'listKeys'
   | 'listTenants'
   | 'listGrantCounts'
@@ -72,6 +73,7 @@ export function createStateReads(session: Session, keyspace: string): Calls {
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
   const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
   const namespaces = `SELECT name, created_at_ms FROM ${table('namespaces')} WHERE tenant = ?`;
+  const key = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id = ?`;
   const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id > ? LIMIT ?`;
   const tenants = `SELECT ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot = ? AND tenant > ? LIMIT ?`;
   const grantCounts = `SELECT tenant, count FROM ${table('grant_counts')} WHERE slot = ? AND tenant > ? LIMIT ?`;
@@ -113,6 +115,11 @@ export function createStateReads(session: Session, keyspace: string): Calls {
     async listNamespaces(tenantId, deadline) {
       const rows = await readAll(namespaces, [tenantId], deadline);
       return rows.map((row) => ({ name: textAt(row, 'name'), createdAtMs: integerAt(row, 'created_at_ms') }));
+    },
+
+    async readKey(tenantId, keyId, deadline) {
+      const rows = await readAll(key, [tenantId, keyId], deadline);
+      return rows.filter((row) => !booleanAt(row, 'gone')).map(keyRecordOf)[0];
     },
 
     async listKeys({ tenantId, after, limit }, deadline) {

@@ -89,6 +89,7 @@ export type ReadCalls = Calls<
   | 'readGrant'
   | 'listSubjects'
   | 'listNamespaces'
+  | 'readKey'
   | 'listKeys'
   | 'listTenants'
   | 'listGrantCounts'

@@ -127,10 +127,18 @@ function createTenantReads(
   database: DatabaseSync,
 ): Pick<
   Handlers<ReadCalls>,
-  'readCheckpoint' | 'listNamespaces' | 'listKeys' | 'listTenants' | 'listGrantCounts' | 'listTrail' | 'listKeyUses'
+  | 'readCheckpoint'
+  | 'listNamespaces'
+  | 'readKey'
+  | 'listKeys'
+  | 'listTenants'
+  | 'listGrantCounts'
+  | 'listTrail'
+  | 'listKeyUses'
 > {
   const checkpoint = prepare(database, `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE slot = ?`);
   const namespaces = prepare(database, 'SELECT name, created_at_ms FROM namespaces WHERE tenant = ? ORDER BY name');
+  const key = prepare(database, `SELECT ${KEY_COLUMNS} FROM keys WHERE tenant = ? AND key_id = ? AND gone = 0`);
   const keys = prepare(
     database,
     `SELECT ${KEY_COLUMNS}, gone FROM keys WHERE tenant = ? AND key_id > ? ORDER BY key_id LIMIT ?`,
@@ -158,6 +166,7 @@ function createTenantReads(
     readCheckpoint: (slot) => checkpoint.all(slot).map(checkpointOf)[0],
     listNamespaces: (tenantId) =>
       namespaces.all(tenantId).map((row) => ({ name: textAt(row, 0), createdAtMs: integerAt(row, 1) })),
+    readKey: (tenantId, keyId) => key.all(tenantId, keyId).map(keyRecordOf)[0],
     listKeys: ({ tenantId, after, limit }) => keyPageOf(keys.all(tenantId, after ?? '', limit), limit),
     listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
     listGrantCounts: ({ slot, after, limit }) => grantCounts.all(slot, after ?? '', limit).map(grantCountRowOf),

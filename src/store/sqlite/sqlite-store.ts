@@ -217,6 +217,10 @@ class SqliteStore implements Store {
     return this.#reader.call('listNamespaces', [tenantId], deadline);
   }
 
+  readKey(...[tenantId, keyId, deadline]: Parameters<Store['readKey']>): ReturnType<Store['readKey']> {
+    return this.#reader.call('readKey', [tenantId, keyId], deadline);
+  }
+
   listKeys(query: Parameters<Store['listKeys']>[0], deadline: DeadlineMs): ReturnType<Store['listKeys']> {
     return this.#reader.call('listKeys', [query], deadline);
   }

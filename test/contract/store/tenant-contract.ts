@@ -91,6 +91,23 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await context.store().listKeys({ tenantId, limit: 100 }, soon()), page);
     });
 
+    it('reads one key, while it is live', async () => {
+      const tenantId = newTenantId();
+      const [live, gone, foreign] = [createKeyRecord(), createKeyRecord({ expiresAtMs: undefined }), createKeyRecord()];
+      const write = { kind: 'key', tenantId, stamp: STAMP } as const;
+      await context.store().writeState(
+        [
+          { ...write, key: live, gone: false },
+          { ...write, key: gone, gone: true },
+          { ...write, tenantId: newTenantId(), key: foreign, gone: false },
+        ],
+        soon(),
+      );
+      const read = (keyId: typeof live.keyId) => context.store().readKey(tenantId, keyId, soon());
+      assert.deepEqual(await read(live.keyId), live);
+      for (const { keyId } of [gone, foreign, createKeyRecord()]) assert.equal(await read(keyId), undefined);
+    });
+
     it('lists keys page by page, looking at no more rows than it was told, however many are revoked', async () => {
       const tenantId = newTenantId();
       const keys = Array.from({ length: 10 }, () => createKeyRecord()).sort((left, right) =>

@@ -14,12 +14,13 @@ class Ballast extends Evictable {
 
 function createTable(bytesMax = 1_000_000) {
   const budget = new MemoryBudget(bytesMax, new FairTurns(systemClock));
-  const reads: { answer: (rows: Record<string, string>) => void; fail: () => void }[] = [];
+  const reads: { long: () => void; answer: (rows: Record<string, string>) => void; fail: () => void }[] = [];
   const table = new LazyTable<string>(
     budget,
-    () =>
+    (onLong) =>
       new Promise((resolve, reject) => {
         reads.push({
+          long: onLong,
           answer: (rows) => resolve(new Map(Object.entries(rows))),
           fail: () => reject(new Error('the store is away')),
         });
@@ -107,4 +108,71 @@ test('once its tenure has ended nothing that was being read lands, and nothing i
   await assert.rejects(table.pin(), { kind: 'not-serving' });
   assert.equal(await settled(turns(1)), true);
   assert.equal(budget.bytes, 0);
+});
+
+/** A read of one row, which the test lets end. */
+function createRowReads() {
+  const reads: ((row: string | undefined) => void)[] = [];
+  return {
+    reads,
+    read: () => new Promise<string | undefined>((resolve) => reads.push(resolve)),
+  };
+}
+
+const given = (row: string | undefined) => row;
+
+test('one row comes out of the table, and is read by itself only while the read of the table takes long', async () => {
+  const { table, reads } = createTable();
+  const { reads: rowReads, read } = createRowReads();
+  const early = table.withRow('a', read, given);
+  await turns(2);
+  assert.equal(rowReads.length, 0, 'the table may be there at once');
+  reads[0]?.long();
+  await turns(2);
+  assert.equal(rowReads.length, 1);
+  const later = table.withRow('b', read, given);
+  const pin = table.pin();
+  await turns(2);
+  assert.equal(rowReads.length, 2);
+  rowReads[0]?.('1');
+  rowReads[1]?.(undefined);
+  assert.equal(await early, '1');
+  assert.equal(await later, undefined);
+  reads[0]?.answer({ a: '1', b: '2' });
+  await pin;
+  assert.equal(await table.withRow('b', read, given), '2');
+  assert.equal(rowReads.length, 2);
+  assert.equal(reads.length, 1);
+});
+
+test('a commit before or during the read of one row wins over it, confirmed or not', async () => {
+  const { table, reads } = createTable();
+  const { reads: rowReads, read } = createRowReads();
+  table.commit('made', 'new', 1);
+  table.commit('gone', null, 2);
+  const answers = ['made', 'gone', 'revoked', 'other'].map((id) => table.withRow(id, read, given));
+  reads[0]?.long();
+  await turns(2);
+  table.commit('revoked', null, 3);
+  table.confirm(3);
+  for (const answer of rowReads) answer('old');
+  assert.deepEqual(await Promise.all(answers), ['new', undefined, undefined, 'old']);
+});
+
+test('one row of a table that cannot be read, or of a tenure that has ended, is an error', async () => {
+  const { table, reads } = createTable();
+  const { reads: rowReads, read } = createRowReads();
+  const failing = table.withRow('a', read, given);
+  reads[0]?.fail();
+  await assert.rejects(failing, /away/);
+  const waiting = table.withRow('a', read, given);
+  reads[1]?.long();
+  await turns(2);
+  table.drop();
+  rowReads[0]?.('1');
+  await assert.rejects(waiting, { kind: 'not-serving' });
+  await assert.rejects(table.withRow('a', read, given), { kind: 'not-serving' });
+  // The read of the table fails when nobody waits for it any more.
+  reads[1]?.fail();
+  await turns(2);
 });

@@ -330,16 +330,23 @@ async function withRevokedKeys(count: number) {
   return { memory, tenantId, key, slot: heir };
 }
 
-test('however many keys were revoked, each read of keys is bounded, the others are verified, and they go', async () => {
+test('however many keys were revoked, each read of keys is bounded, the others are verified meanwhile, and they go', async () => {
   const { memory, tenantId, key, slot } = await withRevokedKeys(3500);
   const read: number[] = [];
   const listKeys = memory.listKeys.bind(memory);
+  const { promise: verified, resolve: goOn } = Promise.withResolvers<void>();
   memory.listKeys = async (query, deadline) => {
+    if (read.length > 0) await verified;
     const page = await listKeys(query, deadline);
     read.push(page.keys.length + page.revoked.length);
     return page;
   };
-  await slot.front.authenticate(key);
+  const { handle } = await slot.front.authenticate(key);
+  await assert.rejects(slot.front.authenticate({ ...key, keyId: ids.create('key') }), { code: 'unauthorized' });
+  await slot.front.confirm(handle);
+  assert.deepEqual(read, [1000], 'one page is read by then');
+  goOn();
+  await waitFor(() => slot.tenure.tenants.get(tenantId)?.keys.size === 1, 'all keys to be read');
   assert.deepEqual(read, [1000, 1000, 1000, 501]);
   const removed: number[] = [];
   const removeGone = memory.removeGone.bind(memory);
@@ -358,6 +365,30 @@ test('however many keys were revoked, each read of keys is bounded, the others a
   await heir.front.authenticate(key);
   assert.deepEqual(read, [1]);
   heir.kill();
+});
+
+test('a key that is revoked while others are still read past gets no good handle', async () => {
+  const { memory, tenantId, key, slot } = await withRevokedKeys(1500);
+  const operator = await slot.handle(tenantId);
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const listKeys = memory.listKeys.bind(memory);
+  memory.listKeys = async (query, deadline) => {
+    if (query.after !== undefined) await arrived;
+    return listKeys(query, deadline);
+  };
+  const readKey = memory.readKey.bind(memory);
+  let reads = 0;
+  memory.readKey = async (...asked) => {
+    const row = await readKey(...asked);
+    reads += 1;
+    // It was read while it lived, and arrives once it is revoked.
+    arrive();
+    await slot.connection.revokeKey(operator, slot.attempt(), key.keyId);
+    return row;
+  };
+  await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
+  assert.equal(reads, 1);
+  slot.kill();
 });
 
 for (const [lookMs, roundsMin] of [
