@@ -13,6 +13,8 @@ import { Strain } from '../strain.ts';
 import type { Trial } from './trial.ts';
 
 const WARM_CHECKS = 3000;
+/** What a check reads, every round reads; an append whose outcome is not known, or a log that is read back, reads but once. */
+const WARM_ROUNDS = 3;
 const CONNECTIONS = 32;
 const COLD_CHECKS = 64;
 /** Tables that hold what checks are answered from, and the log. The others are read as time passes, by the members' beats. */
@@ -82,12 +84,16 @@ const warmChecks: Trial = {
     }));
     const job = { url, key: tenant.key, path: '/v1/check', expectedStatus: 200, connections: CONNECTIONS, requests };
     try {
-      const counted = await countReads(reads, async () => {
-        const result = await client.run({ ...job, mode: { kind: 'each-once' } });
-        assert.equal(result.answered, WARM_CHECKS);
-        say(`  ${(result.answered / result.seconds).toFixed(0)} checks/s, p50 ${result.latencyMs.p50.toFixed(1)} ms`);
-      });
-      say(`  reads of Cassandra during ${WARM_CHECKS} warm checks: ${JSON.stringify(Object.fromEntries(counted))}`);
+      let counted = new Map<string, number>();
+      for (let round = 0; round < WARM_ROUNDS; round += 1) {
+        counted = await countReads(reads, async () => {
+          const result = await client.run({ ...job, mode: { kind: 'each-once' } });
+          assert.equal(result.answered, WARM_CHECKS);
+          say(`  ${(result.answered / result.seconds).toFixed(0)} checks/s, p50 ${result.latencyMs.p50.toFixed(1)} ms`);
+        });
+        say(`  reads of Cassandra during ${WARM_CHECKS} warm checks: ${JSON.stringify(Object.fromEntries(counted))}`);
+        if (counted.size === 0) break;
+      }
       assert.deepEqual(counted, new Map());
     } finally {
       client.close();
