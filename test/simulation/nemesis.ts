@@ -75,6 +75,7 @@ export class NemesisRun {
         if (shard !== undefined) this.#pause(shard, this.#random.pick([500, 2500, 4500, 9000]));
         return;
       case 'stall-shard':
+        // `#pause` draws it up to 1.3 times as long.
         if (shard !== undefined) this.#pause(shard, STALL_MS_MAX * this.#random.between(0, 0.75));
         return;
       case 'stall-store':

@@ -5,11 +5,11 @@ import { scaleLinear } from 'd3-scale';
 import { area, curveStep, line } from 'd3-shape';
 import type { UsageMinute } from '../../front/front.ts';
 import { html, type Markup } from './markup.ts';
-import { count } from './parts.ts';
+import { clockTime, count } from './parts.ts';
+import { LINE_SHOWN_TIMES, round, tickLine } from './plot-parts.ts';
 
 const MS_PER_MINUTE = 60_000;
 const MINUTES = 60;
-const round = (number: number): string => number.toFixed(1);
 
 interface Limit {
   readonly requests: number;
@@ -48,7 +48,7 @@ function drawUsage(minutes: readonly UsageMinute[], limit: Limit | undefined, si
   const most = Math.max(...minutes.map(({ requests }) => requests));
   const perMinute = limit === undefined ? undefined : limitPerMinute(limit);
   // A limit far above what is used would press the plot flat: then it is said in words alone.
-  const showsLimit = perMinute !== undefined && perMinute <= Math.max(most, 1) * 20;
+  const showsLimit = perMinute !== undefined && perMinute <= Math.max(most, 1) * LINE_SHOWN_TIMES;
   const last = minutes.length - 1;
   const x = scaleLinear([0, last], [left, width - 8]);
   const y = scaleLinear([0, Math.max(most, showsLimit ? perMinute : 0, 4)], [height - bottom, top]).nice(4);
@@ -61,15 +61,10 @@ function drawUsage(minutes: readonly UsageMinute[], limit: Limit | undefined, si
     .y(({ requests }) => y(requests))
     .curve(curveStep)
     .digits(1);
-  const ticks = y.ticks(4).map(
-    (tick) => html`<g class="plot-tick">
-      <line x1=${left} x2=${width - 8} y1=${round(y(tick))} y2=${round(y(tick))} />
-      <text x=${left - 8} y=${round(y(tick) + 4)} text-anchor="end">${count(tick)}</text>
-    </g>`,
-  );
+  const ticks = y.ticks(4).map((tick) => tickLine({ y: y(tick), left, right: width - 8, gap: 8, text: count(tick) }));
   const times = (size === 'wide' ? [0, 15, 30, 45, last] : [0, 30, last]).map((index) => {
     const minute = minutes[index];
-    const text = minute === undefined ? '' : new Date(minute.atMs).toISOString().slice(11, 16);
+    const text = minute === undefined ? '' : clockTime(minute.atMs).slice(0, 5);
     const anchor = index === last ? 'end' : index === 0 ? 'start' : 'middle';
     return html`<text class="plot-time" x=${round(x(index))} y=${height - 6} text-anchor=${anchor}>${text}</text>`;
   });

@@ -7,6 +7,7 @@ import { area, line } from 'd3-shape';
 import { type Figure, HISTORY_MS, type Sample } from '../cluster-history.ts';
 import { html, type Markup } from './markup.ts';
 import { clockTime, count } from './parts.ts';
+import { LINE_SHOWN_TIMES, round, tickLine } from './plot-parts.ts';
 
 /** Three samples, and more than one also where the machine is too busy to take each in time. */
 const BUCKET_MS = 15_000;
@@ -17,8 +18,6 @@ const TICKS_OF_TIME = 5;
 /** A time in the middle of its tick must not be cut at the edge. */
 const TIME_TEXT_HALF = 14;
 const TICKS_OF_FIGURE = 3;
-/** A bound so many times above the highest sample would press the plot flat: then words alone say it. */
-const BOUND_SHOWN_TIMES = 20;
 
 interface Bucket {
   readonly atMs: number;
@@ -68,7 +67,6 @@ export interface TimePlot {
   readonly bound?: { readonly value: number; readonly name: string };
 }
 
-const round = (number: number): string => number.toFixed(1);
 const middle = ({ atMs }: Bucket): number => atMs + BUCKET_MS / 2;
 
 /** The same in words. */
@@ -95,7 +93,7 @@ export function timePlot(plot: TimePlot, samples: readonly Sample[], nowMs: numb
   const buckets = bucketsOf(samples, plot.figure, nowMs);
   const gaps = gapsIn(buckets);
   const most = Math.max(0, ...buckets.map(({ value = 0 }) => value));
-  const showsBound = bound !== undefined && bound.value <= most * BOUND_SHOWN_TIMES;
+  const showsBound = bound !== undefined && bound.value <= most * LINE_SHOWN_TIMES;
   const { left, right, top, bottom } = EDGES;
   const [floor, end] = [HEIGHT - bottom, WIDTH - right];
   const x = scaleUtc([nowMs - HISTORY_MS, nowMs], [left, end]);
@@ -120,12 +118,7 @@ export function timePlot(plot: TimePlot, samples: readonly Sample[], nowMs: numb
       ${y
         .ticks(TICKS_OF_FIGURE)
         .filter((tick) => plot.isWhole !== true || Number.isInteger(tick))
-        .map(
-          (tick) => html`<g class="plot-tick">
-          <line x1=${left} x2=${end} y1=${round(y(tick))} y2=${round(y(tick))} />
-          <text x=${left - 6} y=${round(y(tick) + 4)} text-anchor="end">${tickText(tick)}</text>
-        </g>`,
-        )}
+        .map((tick) => tickLine({ y: y(tick), left, right: end, gap: 6, text: tickText(tick) }))}
       ${x
         .ticks(TICKS_OF_TIME)
         .filter((at) => x(at) < end - TIME_TEXT_HALF)

@@ -6,7 +6,7 @@ import type { TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
 import { WRITE_BEHIND } from '../../support/faulty-store.ts';
-import { attempt, createMemoryStore, OpenSlot, SLOT, soon, tuple, waitFor } from './tools.ts';
+import { attempt, createMemoryStore, OpenSlot, openSlot, SLOT, soon, tuple, waitFor } from './tools.ts';
 
 const free = BUILT_IN_PLANS.get('free');
 assert.ok(free !== undefined);
@@ -21,12 +21,6 @@ const bytesOf = (tuples: readonly Tuple[]): number =>
 const totalOf = (slot: OpenSlot, tenantId: TenantId) => slot.tenure.tenants.get(tenantId)?.grantCount.total;
 
 const totalOfAll = (tuples: readonly Tuple[]) => ({ grants: tuples.length, bytes: bytesOf(tuples) });
-
-async function openSlot(options: Parameters<typeof OpenSlot.open>[1] = {}) {
-  const slot = await OpenSlot.open(await createMemoryStore(), options);
-  const tenantId = await slot.createTenant();
-  return { slot, tenantId, handle: await slot.handle(tenantId) };
-}
 
 test('grants and their bytes are counted as they are made and revoked, a repeated one once', async () => {
   const { slot, tenantId, handle } = await openSlot();

@@ -4,14 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareUtf8, type Tuple } from '../../../src/core/tuples.ts';
 import { readAll } from '../../support/read-all.ts';
-import { attempt, createMemoryStore, OpenSlot, type SlotOptions, tuple, turns } from './tools.ts';
-
-async function openSlot(options: SlotOptions = {}) {
-  const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory, options);
-  const tenantId = await slot.createTenant();
-  return { memory, slot, tenantId, handle: await slot.handle(tenantId) };
-}
+import { attempt, type OpenSlot, openSlot, type SlotOptions, tuple, turns } from './tools.ts';
 
 const query = (more: { limit?: number; cursor?: string; namespace?: string; subject?: string } = {}) => ({
   subject: more.subject ?? 'user:a',

@@ -60,21 +60,8 @@ describe('predecessors', () => {
 
   it('leaves the others to their leases where the store does not respond', async () => {
     const earlier = await insert({ place: 'here' });
-    const away = { declareDead: () => Promise.reject(new Error('away')) };
-    await declarePredecessors(
-      { store: { ...bind(store), ...away }, clock, log },
-      { place: 'here', isThere: () => true },
-    );
+    store.declareDead = () => Promise.reject(new Error('away'));
+    await declare('here');
     assert.equal(await stateOf(earlier), 'alive');
   });
-});
-
-/** The calls of members, to be replaced one by one. */
-const bind = (store: MemoryStore) => ({
-  insertMember: store.insertMember.bind(store),
-  beatMember: store.beatMember.bind(store),
-  declareDead: store.declareDead.bind(store),
-  readMember: store.readMember.bind(store),
-  listMembers: store.listMembers.bind(store),
-  removeMember: store.removeMember.bind(store),
 });

@@ -14,7 +14,7 @@ import { Connection } from '../../../src/shard/connection.ts';
 import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/page-limits.ts';
 import { claimSlot } from '../../../src/shard/recovery.ts';
-import type { Attempt, GrantResult } from '../../../src/shard/shard.ts';
+import type { Attempt, GrantResult, TrailPage, TrailQuery } from '../../../src/shard/shard.ts';
 import { Tenure } from '../../../src/shard/tenure.ts';
 import type { WriteKind } from '../../../src/shard/write-memory.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
@@ -258,3 +258,19 @@ export class OpenSlot {
 }
 
 export const tuple = (subject: string, object: string): Tuple => ({ subject, relation: 'viewer', object });
+
+/** A slot of its own with one tenant, and the handle of an operator on it. */
+export async function openSlot(options: SlotOptions = {}) {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory, options);
+  const tenantId = await slot.createTenant();
+  return { memory, slot, tenantId, handle: await slot.handle(tenantId) };
+}
+
+/** A page of the trail: of 100 changes, oldest first, unless the query says otherwise. */
+export const trailPage = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}): Promise<TrailPage> =>
+  slot.connection.listTrail({ limit: 100, cursor: undefined, ...query, tenantId });
+
+/** All of it, page by page. */
+export const wholeTrail = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}) =>
+  readAll((cursor) => trailPage(slot, tenantId, { ...query, cursor }));

@@ -4,36 +4,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChangeFilter } from '../../../src/core/change-filter.ts';
-import type { TenantId } from '../../../src/core/ids.ts';
 import { purgeTenants } from '../../../src/shard/maintenance.ts';
-import type { TrailPage, TrailQuery } from '../../../src/shard/shard.ts';
 import { READING_MS_MAX, READS_MAX } from '../../../src/shard/trail.ts';
-import type { TrailRow } from '../../../src/store/store.ts';
-import { readAll } from '../../support/read-all.ts';
 import {
   attempt,
-  createMemoryStore,
   ids,
-  OpenSlot,
+  type OpenSlot,
+  openSlot,
   SEGMENT_SIZE,
-  type SlotOptions,
   settled,
+  trailPage,
   tuple,
   turns,
+  wholeTrail,
 } from './tools.ts';
-
-async function openSlot(options: SlotOptions = {}) {
-  const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory, options);
-  const tenantId = await slot.createTenant();
-  return { memory, slot, tenantId, handle: await slot.handle(tenantId) };
-}
-
-const list = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}): Promise<TrailPage> =>
-  slot.connection.listTrail({ limit: 100, cursor: undefined, ...query, tenantId });
-
-const listAll = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}): Promise<TrailRow[]> =>
-  readAll((cursor) => list(slot, tenantId, { ...query, cursor }));
 
 /** Every read is full of rows that fit nothing, and the months never end. */
 function fillWith(slot: OpenSlot, atMs: number): { reads: number } {
@@ -62,7 +46,7 @@ test('a filter gives what fits, in every order and page length', async () => {
   await slot.revoke(handle, tuple('user:a', 'doc:1'));
   const granted = await slot.front.authenticate(key);
   await slot.front.writeGrants(granted.handle, attempt(), [{ ...tuple('doc:1', 'user:a'), revoke: false }]);
-  const all = await listAll(slot, tenantId);
+  const all = await wholeTrail(slot, tenantId);
   const filters: readonly (readonly [ChangeFilter, number])[] = [
     [{ action: 'grant.created' }, 3],
     [{ actor: granted.keyId }, 1],
@@ -75,11 +59,11 @@ test('a filter gives what fits, in every order and page length', async () => {
     [{ subject: 'user:a', object: 'doc:2' }, 0],
   ];
   for (const [filter, count] of filters) {
-    const rows = await listAll(slot, tenantId, filter);
+    const rows = await wholeTrail(slot, tenantId, filter);
     assert.equal(rows.length, count, JSON.stringify(filter));
     for (const limit of [1, 2, 100]) {
-      assert.deepEqual(await listAll(slot, tenantId, { ...filter, limit }), rows);
-      assert.deepEqual(await listAll(slot, tenantId, { ...filter, limit, newestFirst: true }), rows.toReversed());
+      assert.deepEqual(await wholeTrail(slot, tenantId, { ...filter, limit }), rows);
+      assert.deepEqual(await wholeTrail(slot, tenantId, { ...filter, limit, newestFirst: true }), rows.toReversed());
     }
     assert.deepEqual(
       rows,
@@ -98,7 +82,7 @@ test('a filter and a range of time both have to fit', async () => {
     wall += 40 * 86_400_000;
   }
   const query = { subject: 'user:b', sinceMs: Date.UTC(2026, 11, 1), untilMs: Date.UTC(2027, 1, 1) };
-  const rows = await listAll(slot, tenantId, query);
+  const rows = await wholeTrail(slot, tenantId, query);
   assert.deepEqual(
     rows.map(({ change }) => JSON.parse(change).object),
     ['doc:2'],
@@ -110,21 +94,21 @@ test('what comes later is found from the end on, and a cursor belongs to its fil
   const { slot, tenantId, handle } = await openSlot();
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const filter = { subject: 'user:a' };
-  const { resumeCursor } = await list(slot, tenantId, filter);
+  const { resumeCursor } = await trailPage(slot, tenantId, filter);
   assert.ok(resumeCursor !== undefined);
-  assert.equal((await list(slot, tenantId, { ...filter, newestFirst: true })).resumeCursor, resumeCursor);
+  assert.equal((await trailPage(slot, tenantId, { ...filter, newestFirst: true })).resumeCursor, resumeCursor);
   await slot.grant(handle, tuple('user:b', 'doc:2'));
   await slot.grant(handle, tuple('user:a', 'doc:3'));
-  const news = await list(slot, tenantId, { ...filter, cursor: resumeCursor });
+  const news = await trailPage(slot, tenantId, { ...filter, cursor: resumeCursor });
   assert.deepEqual(
     news.items.map(({ change }) => JSON.parse(change).object),
     ['doc:3'],
   );
   for (const other of [{}, { subject: 'user:b' }, { object: 'user:a' }, { ...filter, action: 'grant.created' }]) {
-    await assert.rejects(list(slot, tenantId, { ...other, cursor: resumeCursor }), { code: 'invalid-cursor' });
+    await assert.rejects(trailPage(slot, tenantId, { ...other, cursor: resumeCursor }), { code: 'invalid-cursor' });
   }
-  const { resumeCursor: unfiltered } = await list(slot, tenantId);
-  await assert.rejects(list(slot, tenantId, { ...filter, cursor: unfiltered }), { code: 'invalid-cursor' });
+  const { resumeCursor: unfiltered } = await trailPage(slot, tenantId);
+  await assert.rejects(trailPage(slot, tenantId, { ...filter, cursor: unfiltered }), { code: 'invalid-cursor' });
   slot.kill();
 });
 
@@ -133,7 +117,7 @@ test('one call reads a bounded number of rows; the next one goes on behind them'
   const atMs = Date.UTC(2026, 0, 1);
   const counted = fillWith(slot, atMs);
   const filter = { subject: 'user:a', newestFirst: true };
-  const page = await list(slot, tenantId, filter);
+  const page = await trailPage(slot, tenantId, filter);
   assert.equal(counted.reads, READS_MAX);
   assert.deepEqual([page.items, page.scannedToMs], [[], atMs]);
   assert.ok(page.nextCursor !== undefined);
@@ -143,7 +127,7 @@ test('one call reads a bounded number of rows; the next one goes on behind them'
     afters.push(query.after?.seq);
     return listTrail.call(slot.store, query, deadline);
   };
-  await list(slot, tenantId, { ...filter, cursor: page.nextCursor });
+  await trailPage(slot, tenantId, { ...filter, cursor: page.nextCursor });
   assert.equal(afters[0], slot.tenure.lastSeq + 1 - READS_MAX * 1000);
   slot.kill();
 });
@@ -161,7 +145,7 @@ test('where the store is slow, a call reads once at least and no longer than its
       ahead += readMs;
       return listTrail.call(slot.store, query, deadline);
     };
-    const page = await list(slot, tenantId, { subject: 'user:a', newestFirst: true });
+    const page = await trailPage(slot, tenantId, { subject: 'user:a', newestFirst: true });
     assert.equal(counted.reads, reads);
     assert.ok(page.nextCursor !== undefined);
   }
@@ -174,9 +158,9 @@ test("reads wait at their tenant's gate, and nobody else waits for them", async 
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const { loads } = slot.tenure.budget;
   const leaves = await Promise.all(Array.from({ length: 32 }, () => loads.enter(tenantId, 1, slot.clock)));
-  const waiting = list(slot, tenantId, { subject: 'user:a' });
+  const waiting = trailPage(slot, tenantId, { subject: 'user:a' });
   assert.equal(await settled(waiting), false);
-  assert.equal((await list(slot, other, { action: 'tenant.created' })).items.length, 1);
+  assert.equal((await trailPage(slot, other, { action: 'tenant.created' })).items.length, 1);
   for (const leave of leaves) leave();
   assert.equal((await waiting).items.length, 1);
   assert.equal(loads.bytes, 0);
@@ -194,7 +178,7 @@ test("every read waits for its tenant's turn, and a tenure that ends ends the re
     if (key === tenantId) waiting.push(() => run.call(fairTurns, key, step, costMs));
     else run.call(fairTurns, key, step, costMs);
   };
-  const page = list(slot, tenantId, { subject: 'user:a', newestFirst: true });
+  const page = trailPage(slot, tenantId, { subject: 'user:a', newestFirst: true });
   for (let turn = 0; turn < READS_MAX; turn += 1) {
     await turns(3);
     assert.deepEqual([counted.reads, waiting.length], [turn, 1]);
@@ -208,7 +192,7 @@ test("every read waits for its tenant's turn, and a tenure that ends ends the re
     if (counted.reads === 2) slot.tenure.end('The test ends it.');
     return listTrail.call(slot.store, query, deadline);
   };
-  await assert.rejects(list(slot, tenantId, { subject: 'user:a', newestFirst: true }));
+  await assert.rejects(trailPage(slot, tenantId, { subject: 'user:a', newestFirst: true }));
   assert.equal(counted.reads, 3);
   slot.kill();
 });
@@ -224,16 +208,16 @@ test('a deleted tenant has its audit log under any filter, and nothing more is t
   await purgeTenants({ store, clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0, createRequestId }, slot.tenure);
   for (const restarted of [false, true]) {
     if (restarted) slot = await slot.restart();
-    const by = await list(slot, tenantId, { actor: 'operator:ann' });
+    const by = await trailPage(slot, tenantId, { actor: 'operator:ann' });
     assert.deepEqual(
       by.items.map(({ change: text }) => JSON.parse(text).state),
       ['deleting'],
     );
     assert.equal(by.resumeCursor, undefined);
     for (const nothing of [{ subject: 'user:a' }, { sinceMs: Date.now() + 3_600_000 }]) {
-      assert.deepEqual((await list(slot, tenantId, nothing)).items, []);
+      assert.deepEqual((await trailPage(slot, tenantId, nothing)).items, []);
     }
   }
-  await assert.rejects(list(slot, ids.create('ten'), { subject: 'user:a' }), { code: 'tenant-not-found' });
+  await assert.rejects(trailPage(slot, ids.create('ten'), { subject: 'user:a' }), { code: 'tenant-not-found' });
   slot.kill();
 });

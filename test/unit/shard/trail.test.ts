@@ -2,34 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TenantId } from '../../../src/core/ids.ts';
 import { purgeTenants } from '../../../src/shard/maintenance.ts';
-import type { TrailQuery } from '../../../src/shard/shard.ts';
 import { readAll } from '../../support/read-all.ts';
-import {
-  attempt,
-  createMemoryStore,
-  ids,
-  OpenSlot,
-  SEGMENT_SIZE,
-  type SlotOptions,
-  soon,
-  tuple,
-  waitFor,
-} from './tools.ts';
-
-async function openSlot(options: SlotOptions = {}) {
-  const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory, options);
-  const tenantId = await slot.createTenant();
-  return { memory, slot, tenantId, handle: await slot.handle(tenantId) };
-}
-
-const list = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}) =>
-  slot.connection.listTrail({ limit: 100, cursor: undefined, ...query, tenantId });
-
-const listAll = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}) =>
-  readAll((cursor) => list(slot, tenantId, { ...query, cursor }));
+import { attempt, ids, openSlot, SEGMENT_SIZE, soon, trailPage, tuple, waitFor, wholeTrail } from './tools.ts';
 
 /** `grant.created doc:1`: of each change its action and what tells it from others. */
 const told = (rows: readonly { readonly change: string }[]): readonly string[] =>
@@ -56,10 +31,10 @@ test('the trail goes on over the months in the order of the log, from either end
     'grant.created doc:3',
   ];
   for (const limit of [1, 2, 7, 100]) {
-    const trail = await listAll(slot, tenantId, { limit });
+    const trail = await wholeTrail(slot, tenantId, { limit });
     assert.deepEqual(told(trail), expected);
     assert.ok(trail.every(({ actor, requestId }) => actor === 'operator:test' && requestId.startsWith('req_')));
-    assert.deepEqual(told(await listAll(slot, tenantId, { limit, newestFirst: true })), expected.toReversed());
+    assert.deepEqual(told(await wholeTrail(slot, tenantId, { limit, newestFirst: true })), expected.toReversed());
   }
   const months = ['2026-11', '2026-12', '2027-01', '2027-02', '2027-03'];
   const counts = await Promise.all(
@@ -84,7 +59,7 @@ test('a range of time has the changes made in it, wherever clocks were set back'
     };
     const trails = await Promise.all(
       [1, 100].flatMap((limit) =>
-        [false, true].map((newestFirst) => listAll(slot, tenantId, { ...query, limit, newestFirst })),
+        [false, true].map((newestFirst) => wholeTrail(slot, tenantId, { ...query, limit, newestFirst })),
       ),
     );
     const [names = []] = trails.map((rows) => told(rows).filter((name) => name.startsWith('grant')));
@@ -147,7 +122,7 @@ test('every kind of change is told exactly once, whatever a failover replays and
   await purgeTenants(ports, slot.tenure);
   slot = await slot.restart();
 
-  const trail = await listAll(slot, tenantId);
+  const trail = await wholeTrail(slot, tenantId);
   assert.deepEqual(
     trail.map(({ actor, change: text }) => {
       const { action, object, name, state } = JSON.parse(text);
@@ -173,8 +148,8 @@ test('every kind of change is told exactly once, whatever a failover replays and
   assert.equal(new Set(trail.map(({ seq, index }) => `${seq}.${index}`)).size, trail.length);
   assert.ok(trail.every(({ requestId }) => requestId.startsWith('req_')));
   assert.ok(!JSON.stringify(trail).includes(key.hash), 'no secret is told');
-  assert.deepEqual(told(await listAll(slot, tenantId, { newestFirst: true, limit: 3 })), told(trail).toReversed());
-  await assert.rejects(list(slot, ids.create('ten')), { code: 'tenant-not-found' });
+  assert.deepEqual(told(await wholeTrail(slot, tenantId, { newestFirst: true, limit: 3 })), told(trail).toReversed());
+  await assert.rejects(trailPage(slot, ids.create('ten')), { code: 'tenant-not-found' });
   assert.equal((await memory.listTenants({ slot: 0, limit: 1 }, soon()))[0]?.state, 'deleted');
   slot.kill();
 });
@@ -182,12 +157,12 @@ test('every kind of change is told exactly once, whatever a failover replays and
 test('whoever goes on from the end misses nothing, even where state is ahead of what was committed', async () => {
   const { memory, slot, tenantId, handle } = await openSlot();
   await slot.grant(handle, tuple('user:a', 'doc:1'));
-  const first = await list(slot, tenantId, { limit: 2 });
+  const first = await trailPage(slot, tenantId, { limit: 2 });
   assert.equal(first.resumeCursor, undefined, 'there is more to read first');
-  const newest = await list(slot, tenantId, { limit: 2, newestFirst: true });
-  const end = await list(slot, tenantId);
+  const newest = await trailPage(slot, tenantId, { limit: 2, newestFirst: true });
+  const end = await trailPage(slot, tenantId);
   assert.equal(newest.resumeCursor, end.resumeCursor);
-  const again = await list(slot, tenantId, { cursor: end.resumeCursor });
+  const again = await trailPage(slot, tenantId, { cursor: end.resumeCursor });
   assert.deepEqual([again.items, again.nextCursor, again.resumeCursor], [[], undefined, end.resumeCursor]);
 
   // A row of an entry whose predecessor is not in state yet: rows of one write become visible in any order.
@@ -196,16 +171,18 @@ test('whoever goes on from the end misses nothing, even where state is ahead of 
   const ahead = { ...row, seq: slot.tenure.lastSeq + 2, change: '{"action":"ahead","name":"of all"}' };
   const month = new Date(slot.tenure.nextBase / 1000).toISOString().slice(0, 7);
   await memory.writeState([{ kind: 'trail', tenantId, month, row: ahead, stamp: slot.tenure.nextBase + 9 }], soon());
-  const early = await list(slot, tenantId, { cursor: end.resumeCursor });
+  const early = await trailPage(slot, tenantId, { cursor: end.resumeCursor });
   assert.deepEqual([early.items, early.resumeCursor], [[], end.resumeCursor]);
-  assert.deepEqual(told((await list(slot, tenantId, { limit: 1, newestFirst: true })).items), ['grant.created doc:1']);
+  assert.deepEqual(told((await trailPage(slot, tenantId, { limit: 1, newestFirst: true })).items), [
+    'grant.created doc:1',
+  ]);
 
   await slot.grant(handle, tuple('user:a', 'doc:2'));
-  const late = await list(slot, tenantId, { cursor: early.resumeCursor });
+  const late = await trailPage(slot, tenantId, { cursor: early.resumeCursor });
   assert.deepEqual(told(late.items), ['grant.created doc:2']);
   const heir = await slot.restart();
   await heir.grant(await heir.handle(tenantId), tuple('user:a', 'doc:3'));
-  const rest = await readAll((cursor) => list(heir, tenantId, { limit: 1, cursor: cursor ?? late.resumeCursor }));
+  const rest = await readAll((cursor) => trailPage(heir, tenantId, { limit: 1, cursor: cursor ?? late.resumeCursor }));
   assert.deepEqual(told(rest).at(-1), 'grant.created doc:3');
   heir.kill();
 });
@@ -213,15 +190,15 @@ test('whoever goes on from the end misses nothing, even where state is ahead of 
 test('a place to go on from belongs to its tenant, its order and its range', async () => {
   const { slot, tenantId } = await openSlot();
   const other = await slot.createTenant();
-  const { resumeCursor: cursor } = await list(slot, tenantId);
+  const { resumeCursor: cursor } = await trailPage(slot, tenantId);
   const calls = [
-    list(slot, other, { cursor }),
-    list(slot, tenantId, { cursor, newestFirst: true }),
-    list(slot, tenantId, { cursor, sinceMs: 1 }),
-    list(slot, tenantId, { cursor, untilMs: 1 }),
+    trailPage(slot, other, { cursor }),
+    trailPage(slot, tenantId, { cursor, newestFirst: true }),
+    trailPage(slot, tenantId, { cursor, sinceMs: 1 }),
+    trailPage(slot, tenantId, { cursor, untilMs: 1 }),
   ];
   for (const call of calls) await assert.rejects(call, { code: 'invalid-cursor' });
-  const ended = await list(slot, tenantId, { untilMs: Date.now() });
+  const ended = await trailPage(slot, tenantId, { untilMs: Date.now() });
   assert.equal(ended.resumeCursor, undefined, 'nothing is to come in a range that ends');
   slot.kill();
 });
@@ -242,7 +219,7 @@ test('one call reads a bounded number of months, and the pages go on', async () 
     const names: string[] = [];
     do {
       reads = 0;
-      const page = await list(slot, tenantId, { newestFirst, cursor });
+      const page = await trailPage(slot, tenantId, { newestFirst, cursor });
       assert.ok(reads <= 50, `${reads} reads`);
       names.push(...told(page.items));
       cursor = page.nextCursor;

@@ -7,6 +7,7 @@ import { letRun, waitFor } from '../../wait-for.ts';
 import { Cluster } from '../cluster.ts';
 import { percentile, type Window } from '../load.ts';
 import type { SlotRecord } from '../operator-client.ts';
+import type { ServiceProcess } from '../service-process.ts';
 import {
   assertNoFailures,
   type Bench,
@@ -57,26 +58,43 @@ function longestWait({ report }: Outcome, tenants: ReadonlySet<number>, fromMs: 
   return Math.max(...waits);
 }
 
+/** Kills the shard under load, and starts it again after `beforeStart`. `owned`: the tenants that it served. */
+async function killUnderLoad(
+  bench: Bench,
+  name: string,
+  victim: ServiceProcess,
+  beforeStart: (sinceKillMs: () => number) => Promise<void> = async () => {},
+) {
+  const { cluster } = bench;
+  let killedAt = 0;
+  let owned = new Set<number>();
+  const outcome = await underLoad(bench, name, async (load) => {
+    owned = tenantsOf(load, await cluster.operator.slots(), victim.name);
+    killedAt = load.now();
+    await victim.kill();
+    await beforeStart(() => load.now() - killedAt);
+    victim.start();
+    await cluster.waitUntilServed();
+  });
+  return { outcome, killedAt, owned, worst: longestWait(outcome, owned, killedAt) };
+}
+
 const killShard: Trial = {
   name: 'kill -9 of a shard',
   async run(bench) {
-    const { cluster } = bench;
-    const victim = cluster.shard(1);
-    let killedAt = 0;
-    let owned = new Set<number>();
-    const outcome = await underLoad(bench, 'kill-shard', async (load) => {
-      owned = tenantsOf(load, await cluster.operator.slots(), victim.name);
-      killedAt = load.now();
-      await victim.kill();
-      await waitUntilTakenOver(bench, victim.name);
-      await letRun(WATCH_AFTER_KILL_MS - Math.min(WATCH_AFTER_KILL_MS, load.now() - killedAt));
-      victim.start();
-      await cluster.waitUntilServed();
-    });
+    const victim = bench.cluster.shard(1);
+    const { outcome, killedAt, owned, worst } = await killUnderLoad(
+      bench,
+      'kill-shard',
+      victim,
+      async (sinceKillMs) => {
+        await waitUntilTakenOver(bench, victim.name);
+        await letRun(Math.max(0, WATCH_AFTER_KILL_MS - sinceKillMs()));
+      },
+    );
     const others = new Set(outcome.report.requests.map(({ tenant }) => tenant).filter((tenant) => !owned.has(tenant)));
     const before = outcome.report.within({ from: 0, to: killedAt }, others);
     const during = outcome.report.within({ from: killedAt, to: killedAt + WATCH_AFTER_KILL_MS }, others);
-    const worst = longestWait(outcome, owned, killedAt);
     const p99 = { before: percentile(before, 0.99), during: percentile(during, 0.99) };
     bench.say(
       `  ${owned.size} tenants of the killed shard answered again after ${worst.toFixed(0)} ms at the latest; the others: p50 ${percentile(before, 0.5).toFixed(1)} → ${percentile(during, 0.5).toFixed(1)} ms, p99 ${p99.before.toFixed(1)} → ${p99.during.toFixed(1)} ms`,
@@ -90,18 +108,8 @@ const killShard: Trial = {
 const crashShard: Trial = {
   name: 'kill -9 of a shard that is started again at once',
   async run(bench) {
-    const { cluster } = bench;
-    const victim = cluster.shard(1);
-    let killedAt = 0;
-    let owned = new Set<number>();
-    const outcome = await underLoad(bench, 'crash-shard', async (load) => {
-      owned = tenantsOf(load, await cluster.operator.slots(), victim.name);
-      killedAt = load.now();
-      await victim.kill();
-      victim.start();
-      await cluster.waitUntilServed();
-    });
-    const worst = longestWait(outcome, owned, killedAt);
+    const victim = bench.cluster.shard(1);
+    const { outcome, owned, worst } = await killUnderLoad(bench, 'crash-shard', victim);
     bench.say(
       `  ${owned.size} tenants of the crashed shard were answered again after ${worst.toFixed(0)} ms at the latest`,
     );
