@@ -6,9 +6,9 @@ import { dirname } from 'node:path';
 import { grantAt } from '../loadtest/data-set.ts';
 import { parseTenants, type Tenant } from '../loadtest/tenants.ts';
 import { ProblemFailure } from '../src/cli/failures.ts';
-import { deliverBatch } from '../src/cli/import-delivery.ts';
-import { asRecord, textOf } from '../src/cli/json-view.ts';
+import { deliverBatch } from '../src/cli/import/import-delivery.ts';
 import { OperatorClient, type OperatorTarget, path } from '../src/cli/operator-client.ts';
+import { asRecord, textOf } from '../src/cli/output/json-view.ts';
 
 /** What one call of the import takes. */
 const LINES_PER_CALL = 1000;

@@ -9,11 +9,11 @@ import { ConfigError, readConfig } from './config/read-config.ts';
 import { renderSettingsHelp } from './config/render-settings.ts';
 import type { Role } from './config/setting.ts';
 import type { CliConfig } from './config/settings.ts';
-import { fitHeap } from './roles/heap.ts';
-import { describeFailure, endOnSignals, runRole, runTask } from './roles/life-cycle.ts';
-import { resolveOperatorTarget } from './roles/operator-target.ts';
-import { StartError } from './roles/start-error.ts';
-import { systemClock, systemRandom } from './roles/system.ts';
+import { resolveOperatorTarget } from './roles/open/operator-target.ts';
+import { fitHeap } from './roles/process/heap.ts';
+import { describeFailure, endOnSignals, runRole, runTask } from './roles/process/life-cycle.ts';
+import { StartError } from './roles/process/start-error.ts';
+import { systemClock, systemRandom } from './roles/process/system.ts';
 import type { Log } from './telemetry/log.ts';
 import type { LogLevel } from './telemetry/log-levels.ts';
 

@@ -3,7 +3,7 @@
 
 import { IdFactory, parseTenantId, type TenantId } from '../../src/core/ids.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
-import { systemClock, systemRandom } from '../../src/roles/system.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import type { StateWrite, Store } from '../../src/store/store.ts';
 import { forEachAtATime } from '../at-a-time.ts';
 import { DataSet } from '../data-set.ts';

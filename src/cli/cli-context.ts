@@ -4,9 +4,9 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { CliFailure, renderFailure } from './failures.ts';
-import type { JsonRecord } from './json-view.ts';
 import { OperatorClient, type OperatorTarget } from './operator-client.ts';
-import { type Column, renderTable } from './render.ts';
+import type { JsonRecord } from './output/json-view.ts';
+import { type Column, renderTable } from './output/render.ts';
 
 export interface CliDependencies {
   /** Where the operator's API is and with which token. Asked only once a command runs. */

@@ -3,9 +3,9 @@
 import type { Command } from 'commander';
 import type { CliContext } from './cli-context.ts';
 import { EXIT } from './failures.ts';
-import type { JsonRecord } from './json-view.ts';
 import { parseRows, ROWS_DEFAULT, readListing } from './listing.ts';
-import { type Column, renderJson, renderRecord } from './render.ts';
+import type { JsonRecord } from './output/json-view.ts';
+import { type Column, renderJson, renderRecord } from './output/render.ts';
 
 /** A tenant's id in examples. */
 export const TENANT_EXAMPLE = 'ten_01k8x0000000000000000000zz';

@@ -1,19 +1,19 @@
 // The operator's commands, mounted on the program's command line. They speak to the operator's API and to nothing else.
 
 import type { Command, CommanderError } from 'commander';
-import { registerChangesCommand } from './changes-command.ts';
-import { registerCheckCommand } from './check-command.ts';
 import { type CliDependencies, createCliContext } from './cli-context.ts';
-import { registerClusterCommands } from './cluster-commands.ts';
-import { registerCompletionCommand } from './completion-command.ts';
-import { registerExportCommand } from './export-command.ts';
+import { registerChangesCommand } from './commands/audit.ts';
+import { registerCheckCommand } from './commands/check.ts';
+import { registerClusterCommands } from './commands/cluster.ts';
+import { registerCompletionCommand } from './commands/completion.ts';
+import { registerExportCommand } from './commands/export.ts';
+import { registerGrantsCommands } from './commands/grants.ts';
+import { registerImportCommand } from './commands/import.ts';
+import { registerKeysCommands } from './commands/keys.ts';
+import { registerSecretsCommand } from './commands/secrets.ts';
+import { registerTenantsCommands } from './commands/tenants.ts';
+import { registerUsageCommand } from './commands/usage.ts';
 import { CliFailure, EXIT, renderFailure } from './failures.ts';
-import { registerGrantsCommands } from './grants-commands.ts';
-import { registerImportCommand } from './import-command.ts';
-import { registerKeysCommands } from './keys-commands.ts';
-import { registerSecretsCommand } from './secrets-command.ts';
-import { registerTenantsCommands } from './tenants-commands.ts';
-import { registerUsageCommand } from './usage-command.ts';
 
 /** Of the whole program. Help asked for ends with 0, wrong usage with 2: 1 is for commands that ran and failed. */
 function exitOnUsage(command: Command, dependencies: CliDependencies): void {

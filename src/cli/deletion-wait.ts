@@ -3,10 +3,10 @@
 
 import type { CliContext } from './cli-context.ts';
 import { EXIT, ProblemFailure } from './failures.ts';
-import { asRecord, type JsonRecord, textOf } from './json-view.ts';
 import { type OperatorClient, path } from './operator-client.ts';
-import { createPatientReader } from './patient-reader.ts';
-import { formatCount, renderJson, renderRecord } from './render.ts';
+import { asRecord, type JsonRecord, textOf } from './output/json-view.ts';
+import { formatCount, renderJson, renderRecord } from './output/render.ts';
+import { createPatientReader } from './retrying-reader.ts';
 
 const LOOK_MS = 500;
 /** Between two lines where there is no terminal. */

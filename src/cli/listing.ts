@@ -1,8 +1,8 @@
 // Listings: pages of the operator's API put together, up to the number of rows that the caller asked for.
 
 import { InvalidArgumentError } from 'commander';
-import { itemsOf, type JsonRecord, optionalTextOf } from './json-view.ts';
 import type { OperatorClient } from './operator-client.ts';
+import { itemsOf, type JsonRecord, optionalTextOf } from './output/json-view.ts';
 
 export const ROWS_DEFAULT = 1000;
 const ROWS_MAX = 100_000;

@@ -2,7 +2,7 @@
 // call by itself; who knows that a repeat is safe does.
 
 import { ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';
-import { asRecord, type JsonRecord, parseJson, textOf } from './json-view.ts';
+import { asRecord, type JsonRecord, parseJson, textOf } from './output/json-view.ts';
 
 export interface OperatorTarget {
   readonly url: string;

@@ -2,7 +2,7 @@
 // message that lists every wrong one. No value of a secret ever gets into that message.
 
 import { readFileSync } from 'node:fs';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from './did-you-mean.ts';
 import { RULES } from './rules.ts';
 import { Secret } from './secret.ts';
 import { type Origin, type Role, type Setting, WrongSetting } from './setting.ts';

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { assert } from './assert.ts';
-import type { Random } from './clock.ts';
+import type { Random } from './async/clock.ts';
 import { encodeUuid, type KeyId, parseKeyId, parseTenantId, type TenantId, uuidOf } from './ids.ts';
 import type { ScopeMask } from './scopes.ts';
 

@@ -2,7 +2,7 @@
 // Ids made by one factory in one millisecond stay distinct by 74 random bits; they need not be ordered within it.
 
 import { assert } from './assert.ts';
-import type { Clock, Random } from './clock.ts';
+import type { Clock, Random } from './async/clock.ts';
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };

@@ -3,30 +3,30 @@
 
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import { parseApiKey } from '../core/api-keys.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import type { Clock, Random } from '../core/async/clock.ts';
+import { FairTurns, type Turns } from '../core/async/turns.ts';
 import { GrantdError } from '../core/errors.ts';
 import { IdFactory } from '../core/ids.ts';
 import { SLOTS_MAX } from '../core/slots.ts';
-import { FairTurns, type Turns } from '../core/turns.ts';
 import type { Discovery } from '../discovery/discovery.ts';
 import { Peer } from '../rpc/gen/grantd/v1/Peer.ts';
 import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
-import { createGrpcTransport } from '../rpc/grpc-transport.ts';
-import type { OpenStream } from '../rpc/transport.ts';
+import { createGrpcTransport } from '../rpc/transport/grpc-transport.ts';
+import type { OpenStream } from '../rpc/transport/transport.ts';
 import { ShardFailure } from '../shard/shard.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { type FlightControl, FlightTable } from './flights.ts';
 import type { Front, OperatorApi, RequestContext, TenantSession } from './front.ts';
-import { FrontOperator } from './operator.ts';
-import { Reporter } from './reporter.ts';
-import { RetryGate } from './retry-gate.ts';
-import { RoutingTable } from './routing-table.ts';
-import { SessionCache } from './session-cache.ts';
-import { expiredError } from './session-flights.ts';
-import { ShardLink, type TryFailure } from './shard-link.ts';
-import { ShardLinks } from './shard-links.ts';
-import { UsageLedger } from './usage-ledger.ts';
+import { Reporter } from './links/reporter.ts';
+import { RetryGate } from './links/retry-gate.ts';
+import { RoutingTable } from './links/routing-table.ts';
+import { ShardLink, type TryFailure } from './links/shard-link.ts';
+import { ShardLinks } from './links/shard-links.ts';
+import { UsageLedger } from './links/usage-ledger.ts';
+import { FrontOperator } from './operator/operator.ts';
+import { type FlightControl, FlightTable } from './requests/flights.ts';
+import { SessionCache } from './requests/session-cache.ts';
+import { expiredError } from './requests/session-flights.ts';
 
 /** Requests under way in one front; more wait only for shards that cannot keep up. */
 const FLIGHTS_MAX_DEFAULT = 10_000;

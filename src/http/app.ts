@@ -5,15 +5,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
-import type { Answers } from './answers.ts';
-import type { Connections } from './connections.ts';
-import type { ErrorPages } from './error-pages.ts';
-import { Exchange } from './exchange.ts';
-import type { Incoming } from './incoming.ts';
-import { NodeIncoming, type NodeIncomingOptions } from './node-incoming.ts';
-import type { Route } from './operation-table.ts';
-import type { RequestMetrics } from './request-metrics.ts';
-import type { Pipeline } from './request-pipeline.ts';
+import type { ErrorPages } from './pipeline/error-pages.ts';
+import { Exchange } from './pipeline/exchange.ts';
+import type { RequestMetrics } from './pipeline/request-metrics.ts';
+import type { Pipeline } from './pipeline/request-pipeline.ts';
+import type { Answers } from './pipeline/response-writer.ts';
+import type { Route } from './pipeline/routes.ts';
+import type { Connections } from './wire/connections.ts';
+import type { Incoming } from './wire/incoming.ts';
+import { NodeIncoming, type NodeIncomingOptions } from './wire/node-incoming.ts';
 
 export interface App {
   /** Takes every request that Node's parser lets through. */

@@ -3,19 +3,19 @@
 import { hostname } from 'node:os';
 import { describeConfig } from '../config/read-config.ts';
 import type { ConsoleConfig } from '../config/settings.ts';
-import { type Clock, delay, type Random } from '../core/clock.ts';
+import { type Clock, delay, type Random } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
-import type { RunningRole } from './life-cycle.ts';
-import { openOperatorApi } from './open-apis.ts';
-import { openFront } from './open-front.ts';
-import { openOps } from './open-ops.ts';
-import { openTracing } from './open-tracing.ts';
-import { prepareProcess } from './prepare-process.ts';
-import { NO_SHARD } from './reach.ts';
-import { Readiness } from './readiness.ts';
+import { openOperatorApi } from './open/apis.ts';
+import { openFront } from './open/front.ts';
+import { openOps } from './open/ops.ts';
+import { openTracing } from './open/tracing.ts';
+import type { RunningRole } from './process/life-cycle.ts';
+import { prepareProcess } from './process/prepare-process.ts';
+import { NO_SHARD } from './process/reach.ts';
+import { Readiness } from './process/readiness.ts';
 
 interface ConsoleRoleDependencies {
   readonly clock: Clock;

@@ -4,22 +4,22 @@
 import { hostname } from 'node:os';
 import { describeConfig } from '../config/read-config.ts';
 import type { FrontConfig } from '../config/settings.ts';
-import { type Clock, delay, type Random } from '../core/clock.ts';
+import { type Clock, delay, type Random } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
-import type { RunningRole } from './life-cycle.ts';
-import { DEADLINE_MS } from './new-cluster.ts';
-import { openPublicApi } from './open-apis.ts';
-import { openFront } from './open-front.ts';
-import { openOps } from './open-ops.ts';
-import { openRateLimits } from './open-rate-limits.ts';
-import { openTracing } from './open-tracing.ts';
-import { openTurns } from './open-turns.ts';
-import { prepareProcess } from './prepare-process.ts';
-import { watchReach } from './reach.ts';
-import { Readiness } from './readiness.ts';
+import { openPublicApi } from './open/apis.ts';
+import { openFront } from './open/front.ts';
+import { DEADLINE_MS } from './open/new-cluster.ts';
+import { openOps } from './open/ops.ts';
+import { openRateLimits } from './open/rate-limits.ts';
+import { openTracing } from './open/tracing.ts';
+import { openTurns } from './open/turns.ts';
+import type { RunningRole } from './process/life-cycle.ts';
+import { prepareProcess } from './process/prepare-process.ts';
+import { watchReach } from './process/reach.ts';
+import { Readiness } from './process/readiness.ts';
 
 interface FrontRoleDependencies {
   readonly clock: Clock;

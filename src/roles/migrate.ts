@@ -2,15 +2,15 @@
 // else has, and changes nothing. A task, not a service: it prints what it does and ends.
 
 import type { MigrateConfig } from '../config/settings.ts';
-import type { Clock, Random } from '../core/clock.ts';
+import type { Clock, Random } from '../core/async/clock.ts';
 import { openCassandraStore } from '../store/cassandra/cassandra-store.ts';
-import { migrateCassandra } from '../store/cassandra/migrate.ts';
-import { waitForSchema } from '../store/cassandra/schema-gate.ts';
+import { migrateCassandra } from '../store/cassandra/schema/migrate.ts';
+import { waitForSchema } from '../store/cassandra/schema/schema-gate.ts';
 import type { Meta, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
-import { datacentreOf, requireSameCluster } from './cluster-settings.ts';
-import { newClusterMeta, SLOTS_DEFAULT } from './new-cluster.ts';
-import { cassandraOptions, toStartError, whileCassandraIsAway } from './open-cassandra.ts';
+import { cassandraOptions, toStartError, whileCassandraIsAway } from './open/cassandra.ts';
+import { datacentreOf, requireSameCluster } from './open/cluster-settings.ts';
+import { newClusterMeta, SLOTS_DEFAULT } from './open/new-cluster.ts';
 
 const READ_MS = 10_000;
 

@@ -6,27 +6,27 @@
 // On the embedded store one process owns the data directory (a lock says so), so its incarnations are the only ones that
 // can be alive: it is `exclusive`, `retireMembers` declares dead whatever an earlier run left, and no lease has to fence it.
 
-import { type Clock, delay, type Random } from '../core/clock.ts';
+import { type Clock, delay, type Random } from '../core/async/clock.ts';
 import { decodeCursorSecrets } from '../core/cursors.ts';
 import { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { keepCounting } from './grant-walk.ts';
-import { HealthWatch } from './health-watch.ts';
-import { keepMaintaining } from './maintenance.ts';
-import { Membership } from './membership.ts';
-import type { MemoryBudget } from './memory-budget.ts';
-import { Ownership } from './ownership.ts';
-import { PAGE_LIMITS, type PageLimits } from './page-limits.ts';
-import { Peers } from './peers.ts';
-import { declarePredecessors } from './predecessors.ts';
-import { Session } from './session.ts';
+import { keepCounting } from './log/grant-walk.ts';
+import { keepMaintaining } from './log/maintenance.ts';
+import { Tenure } from './log/tenure.ts';
+import type { MemoryBudget } from './memory/memory-budget.ts';
+import { PAGE_LIMITS, type PageLimits } from './memory/page-limits.ts';
+import { type Lookups, reportShard, tenureObservers } from './observers.ts';
+import { HealthWatch } from './ownership/health-watch.ts';
+import { Membership } from './ownership/membership.ts';
+import { Session } from './ownership/membership-lease.ts';
+import { Ownership } from './ownership/ownership.ts';
+import { declarePredecessors } from './ownership/predecessors.ts';
+import { Peers } from './peers/peers.ts';
 import type { MemberAddress, Routes, Shard, ShardConnection, ShardWelcome } from './shard.ts';
-import { type Lookups, reportShard, tenureObservers } from './shard-observers.ts';
 import { storeDeadline } from './store-calls.ts';
-import { Tenure } from './tenure.ts';
 
 export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
 
@@ -329,20 +329,21 @@ export class ShardNode implements Shard {
   }
 
   #createTenure(row: SlotRow, session: Session): Tenure {
-    const { store, clock } = this.#dependencies;
+    const { store, clock, budget } = this.#dependencies;
     const { segmentSize, deadlineMs } = this.#options.meta;
-    return new Tenure(row, session.incarnation, {
+    const tenure: Tenure = new Tenure(row, session.incarnation, {
       store,
       clock,
       ids: this.#ids,
-      budget: this.#dependencies.budget,
+      budget,
       pageLimits: { ...PAGE_LIMITS, ...this.#options.pageLimits },
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
       leaseValid: () => session.leaseValid,
       ...this.#observers,
-      onLost: (tenure, reason) => this.#loseTenure(tenure, reason),
+      onLost: (reason) => this.#loseTenure(tenure, reason),
     });
+    return tenure;
   }
 
   #loseTenure(tenure: Tenure, reason: string): void {
@@ -395,6 +396,5 @@ export class ShardNode implements Shard {
   }
 }
 
-export function createShardNode(dependencies: ShardNodeDependencies, options: ShardNodeOptions): ShardNode {
-  return new ShardNode(dependencies, options);
-}
+export const createShardNode = (dependencies: ShardNodeDependencies, options: ShardNodeOptions): ShardNode =>
+  new ShardNode(dependencies, options);

@@ -1,7 +1,7 @@
 // The port of a shard, as its gRPC server sees it: one connection per peer, one method per verb. Everything a shard
 // decides is behind it. Failures other than those of the catalogue are ShardFailure: they tell a front what to do next.
 
-import type { ChangeFilter } from '../core/change-filter.ts';
+import type { ChangeFilter } from '../core/audit-filter.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';

@@ -1,7 +1,7 @@
 // Calls to the store by a shard: one place for their deadline and for what a failure means. A failed read decides
 // nothing, so the front may try again until its own deadline; only then is it an answer, 503.
 
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/async/clock.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { DeadlineMs } from '../store/store.ts';
 import { ShardFailure } from './shard.ts';

@@ -2,7 +2,7 @@
 // sets: operations, statuses, outcomes. Never a tenant, a key or a path.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { TalliedHistogram } from './tallied-histogram.ts';
+import { TalliedHistogram } from './prebound-histogram.ts';
 
 /** From 100 µs to 10 s, the deadline of a request. */
 const SECONDS_BUCKETS = [

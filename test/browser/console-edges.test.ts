@@ -7,7 +7,7 @@ import type { Browser, Locator } from 'playwright-core';
 import { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { SlotView } from '../../src/front/front.ts';
-import { systemClock, systemRandom } from '../../src/roles/system.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { missingChromium, openChromium } from '../support/chromium.ts';
 import { loadOf, memberView, slotView } from '../support/cluster-picture.ts';
 import { assertAccessible, assertFits, NARROW, visitConsole } from '../support/console-browser.ts';

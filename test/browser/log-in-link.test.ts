@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { createLogInCode } from '../../src/console/log-in-code.ts';
-import { systemClock, systemRandom } from '../../src/roles/system.ts';
+import { createLogInCode } from '../../src/operator/console/log-in-code.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { missingChromium, openChromium } from '../support/chromium.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../support/console-service.ts';
 

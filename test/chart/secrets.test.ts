@@ -10,14 +10,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { connect, createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { createAuthority, issueCertificate } from '../../src/cli/certificates.ts';
+import { createAuthority, issueCertificate } from '../../src/cli/secrets/certificates.ts';
 import {
   ensureSecrets,
   type MadeSecretsOptions,
   type SecretData,
   type SecretStore,
-} from '../../src/cli/made-secrets.ts';
-import { isConsoleCertificate } from '../../src/rpc/peer-certificate.ts';
+} from '../../src/cli/secrets/generated-secrets.ts';
+import { isConsoleCertificate } from '../../src/rpc/transport/peer-certificate.ts';
 
 const SHARDS = 'grantd-shards.authorization.svc';
 const CONSOLE = 'grantd-console.authorization.svc';

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
-import { SCHEMA_VERSION } from '../../src/store/cassandra/migrations.ts';
+import { SCHEMA_VERSION } from '../../src/store/cassandra/schema/migrations.ts';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../support/cassandra.ts';
 import { freePorts } from '../support/free-port.ts';
 import { createAuthority, createDirectory } from '../unit/rpc/certificates.ts';

@@ -168,7 +168,7 @@ describe('the image', { skip: missing ?? false }, () => {
     const served = new Set(['@picocss/pico', 'htmx.org']);
     const loaded = Object.keys(packageFile.dependencies).filter((name) => !served.has(name));
     const program = `
-      const { loadAssets } = await import('/opt/grantd/src/console/pages/assets.ts');
+      const { loadAssets } = await import('/opt/grantd/src/operator/console/assets.ts');
       loadAssets();
       for (const each of ${JSON.stringify([...roles, ...loaded])}) await import(each);
       process.stdout.write('loaded');`;

@@ -25,17 +25,17 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'late-responses',
     edits: [
       {
-        file: 'src/shard/tenant-calls.ts',
+        file: 'src/shard/peers/tenant-calls.ts',
         find: 'this.handles.assertGood(handle);\n      return answersOf(tuples)[0] === true;',
         replace: 'return answersOf(tuples)[0] === true;',
       },
       {
-        file: 'src/shard/tenant-calls.ts',
+        file: 'src/shard/peers/tenant-calls.ts',
         find: 'this.handles.assertGood(handle);\n      // From here to the answer',
         replace: '// From here to the answer',
       },
       {
-        file: 'src/shard/tenant-calls.ts',
+        file: 'src/shard/peers/tenant-calls.ts',
         find: 'this.handles.assertGood(handle);\n    return answer;',
         replace: 'return answer;',
       },
@@ -46,8 +46,8 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'The log is trimmed however young it is, and whatever may still be repeated.',
     caughtBy: 'trimming',
     edits: [
-      { file: 'src/shard/maintenance.ts', find: ' || next > tenure.windowFrom', replace: '' },
-      { file: 'src/shard/maintenance.ts', find: ' || !(await isOld(ports, tenure, next - 1))', replace: '' },
+      { file: 'src/shard/log/maintenance.ts', find: ' || next > tenure.windowFrom', replace: '' },
+      { file: 'src/shard/log/maintenance.ts', find: ' || !(await isOld(ports, tenure, next - 1))', replace: '' },
     ],
   },
   {
@@ -55,9 +55,9 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'The log is trimmed by wall clocks alone.',
     caughtBy: 'far-clocks',
     edits: [
-      { file: 'src/shard/maintenance.ts', find: ' || next > tenure.windowFrom', replace: '' },
+      { file: 'src/shard/log/maintenance.ts', find: ' || next > tenure.windowFrom', replace: '' },
       {
-        file: 'src/shard/maintenance.ts',
+        file: 'src/shard/log/maintenance.ts',
         find: ' && age.atLeastMs >= Math.min(logRetentionMs, TRIM_AGE_MS_MIN)',
         replace: '',
       },
@@ -69,7 +69,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'stale-scans',
     edits: [
       {
-        file: 'src/shard/membership.ts',
+        file: 'src/shard/ownership/membership.ts',
         find: "if (this.#rows.get(incarnation)?.state === 'dead') return true;",
         replace: "if (!this.#rows.has(incarnation) || this.#rows.get(incarnation)?.state === 'dead') return true;",
       },
@@ -81,7 +81,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'restarts',
     edits: [
       {
-        file: 'src/shard/predecessors.ts',
+        file: 'src/shard/ownership/predecessors.ts',
         find: 'row.place !== place ||',
         replace: '(row.place !== place && row.beat % 2 === 0) ||',
       },
@@ -93,7 +93,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'clocks',
     edits: [
       {
-        file: 'src/shard/applier.ts',
+        file: 'src/shard/log/applier.ts',
         find: 'const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };',
         replace:
           'const checkpoint = { seq: entry.seq, stamp: this.#ports.clock.wallMs() * 1000 + checkpointStamp(entry) * 0, countedFrom: this.#countedFrom };',
@@ -106,7 +106,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'broken-clocks',
     edits: [
       {
-        file: 'src/shard/appender.ts',
+        file: 'src/shard/log/appender.ts',
         find: 'if (standing.epoch >= this.#epoch) {',
         replace: 'if (standing.epoch === this.#epoch) {',
       },
@@ -118,7 +118,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'broken-clocks',
     edits: [
       {
-        file: 'src/shard/recovery.ts',
+        file: 'src/shard/log/recovery.ts',
         find: 'if (!(await appendOnce(ports, record))) continue;',
         replace: 'if (record.seq > 0) return { slot, epoch, first, lastSeq, nextBase: time.base, openedAtMs };',
       },
@@ -130,7 +130,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'zombies',
     edits: [
       {
-        file: 'src/shard/session.ts',
+        file: 'src/shard/ownership/membership-lease.ts',
         find: 'return nowMs < this.#leaseUntilMs && !this.#wallJumped(nowMs);',
         replace: 'return nowMs < Number.POSITIVE_INFINITY && !this.ended;',
       },
@@ -142,7 +142,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'zombies',
     edits: [
       {
-        file: 'src/shard/membership.ts',
+        file: 'src/shard/ownership/membership.ts',
         find: 'if (silentMs < this.#leaseMs + LEASE_MARGIN_MS + turnMs) continue;',
         replace: 'if (silentMs < 700 + turnMs) continue;',
       },
@@ -166,7 +166,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'store',
     edits: [
       {
-        file: 'src/shard/appender.ts',
+        file: 'src/shard/log/appender.ts',
         find: 'outcome = await this.#readBack(record);',
         replace: "outcome = { kind: 'appended' };",
       },
@@ -178,7 +178,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'failover',
     edits: [
       {
-        file: 'src/shard/operation-memory.ts',
+        file: 'src/shard/log/idempotency/cache.ts',
         find: 'const outcome = table.find(requestId, index);',
         replace: 'const outcome = table.bytes < 0 ? table.find(requestId, index) : undefined;',
       },
@@ -190,7 +190,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'broad',
     edits: [
       {
-        file: 'src/shard/recovery.ts',
+        file: 'src/shard/log/recovery.ts',
         find: 'while (end >= range.windowFrom && !ports.over()) {',
         replace: 'while (end < 0) {',
       },
@@ -202,7 +202,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'late-bytes',
     edits: [
       {
-        file: 'src/shard/appender.ts',
+        file: 'src/shard/log/appender.ts',
         find: 'if (waiting.expiresAtMs <= nowMs) {',
         replace: 'if (waiting.expiresAtMs <= nowMs - 1e9) {',
       },
@@ -214,7 +214,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'memory',
     edits: [
       {
-        file: 'src/shard/subject-pages.ts',
+        file: 'src/shard/memory/subject-pages.ts',
         find: 'if (fits) putOver(page, delta);\n        else page =',
         replace: 'if (!fits) page =',
       },
@@ -226,7 +226,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'memory',
     edits: [
       {
-        file: 'src/shard/subject-pages.ts',
+        file: 'src/shard/memory/subject-pages.ts',
         find: 'putOver(page, delta);\n    budget.remove(sparse);',
         replace: 'budget.remove(sparse);',
       },
@@ -238,7 +238,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'memory',
     edits: [
       {
-        file: 'src/shard/subject-pages.ts',
+        file: 'src/shard/memory/subject-pages.ts',
         find: 'this.#watched.commit(subject, relation, object, facts);',
         replace: '',
       },
@@ -250,7 +250,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'memory',
     edits: [
       {
-        file: 'src/shard/subject-pages.ts',
+        file: 'src/shard/memory/subject-pages.ts',
         find: 'tuple.facts = this.#deltas.find(subject, relation, object)?.facts;',
         replace: '',
       },
@@ -262,12 +262,12 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'delays',
     edits: [
       {
-        file: 'src/shard/tenure.ts',
+        file: 'src/shard/log/tenure.ts',
         find: 'for (const memory of this.tenants.values()) memory.drop();',
         replace: '',
       },
       {
-        file: 'src/shard/tenure.ts',
+        file: 'src/shard/log/tenure.ts',
         find: "assertServing(): void {\n    if (this.#state !== 'serving') throw this.#notServing();",
         replace: 'assertServing(): void {',
       },
@@ -297,7 +297,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'displaced',
     edits: [
       {
-        file: 'src/shard/recovery.ts',
+        file: 'src/shard/log/recovery.ts',
         find: 'const isVoid = record.epoch < highestEpoch;',
         replace: 'const isVoid = false;',
       },
@@ -309,7 +309,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'lost-records',
     edits: [
       {
-        file: 'src/shard/recovery.ts',
+        file: 'src/shard/log/recovery.ts',
         find: 'if (record.seq !== seq) {',
         replace: 'seq = record.seq; if (record.seq !== seq) {',
       },
@@ -321,7 +321,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'broad',
     edits: [
       {
-        file: 'src/shard/grant-count.ts',
+        file: 'src/shard/memory/grant-count.ts',
         find: 'if (seq <= this.#loadedSeq) return false;',
         replace: '',
       },
@@ -333,7 +333,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'broad',
     edits: [
       {
-        file: 'src/shard/applier.ts',
+        file: 'src/shard/log/applier.ts',
         find: 'for (const count of pending.counts) counts.set(count.row.tenantId, count);',
         replace:
           'for (const count of pending.counts) if (!counts.has(count.row.tenantId)) counts.set(count.row.tenantId, count);',
@@ -346,7 +346,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'broad',
     edits: [
       {
-        file: 'src/shard/recovery.ts',
+        file: 'src/shard/log/recovery.ts',
         find: 'if (row.seq >= countedFrom) yield row;',
         replace: 'if (row.seq >= countedFrom - 1e9) yield row;',
       },
@@ -358,7 +358,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'broad',
     edits: [
       {
-        file: 'src/shard/grant-walk.ts',
+        file: 'src/shard/log/grant-walk.ts',
         find: 'if (changes.find(relationNumber(grant.relation) ?? 0, grant.object) === undefined) add(grant);',
         replace: 'add(grant);',
       },
@@ -370,7 +370,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'moves',
     edits: [
       {
-        file: 'src/shard/ownership.ts',
+        file: 'src/shard/ownership/ownership.ts',
         find: 'await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });',
         replace:
           'await this.#releaseRow({ slot, owner: tenure.owner, epoch: tenure.epoch }, successor).catch(() => {}); await delay(clock, 2000); await tenure.release({ limitMs: FLUSH_MS_MAX, flush: false });',
@@ -383,7 +383,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'listings',
     edits: [
       {
-        file: 'src/shard/listings.ts',
+        file: 'src/shard/peers/listings.ts',
         find: 'if (end === undefined || compareRows(row, end) <= 0) insertRow(rows, row);',
         replace: 'insertRow(rows, row);',
       },
@@ -395,7 +395,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'listings',
     edits: [
       {
-        file: 'src/shard/listings.ts',
+        file: 'src/shard/peers/listings.ts',
         find: 'const delta = memory.pages.openDelta(query.subject);',
         replace: "const delta = memory.pages.openDelta('user:nobody');",
       },
@@ -407,7 +407,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'listings',
     edits: [
       {
-        file: 'src/shard/enumerations.ts',
+        file: 'src/shard/peers/enumerations.ts',
         find: 'const position = positionOf(context, scope, query.cursor);\n  await tenure.applied();',
         replace: 'const position = positionOf(context, scope, query.cursor);',
       },
@@ -419,12 +419,12 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'failover',
     edits: [
       {
-        file: 'src/shard/tenure.ts',
+        file: 'src/shard/log/tenure.ts',
         find: "return this.#state === 'serving';",
         replace: "return this.#state === 'serving' || this.#state === 'opening';",
       },
       {
-        file: 'src/shard/tenure.ts',
+        file: 'src/shard/log/tenure.ts',
         find: "assertServing(): void {\n    if (this.#state !== 'serving') throw",
         replace: 'assertServing(): void {\n    if (!this.serving) throw',
       },
@@ -436,7 +436,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'keys',
     edits: [
       {
-        file: 'src/front/flights.ts',
+        file: 'src/front/requests/flights.ts',
         find: "  'undecided',\n]);",
         replace: ']);',
       },
@@ -448,7 +448,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'keys',
     edits: [
       {
-        file: 'src/front/flights.ts',
+        file: 'src/front/requests/flights.ts',
         find: "  'disconnected',\n",
         replace: '',
       },
@@ -460,7 +460,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'keys',
     edits: [
       {
-        file: 'src/front/flights.ts',
+        file: 'src/front/requests/flights.ts',
         find: '(error.retryable || REFUSED_AT_THE_DOOR.has(error.code))',
         replace: 'error.retryable',
       },
@@ -472,7 +472,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'failover',
     edits: [
       {
-        file: 'src/front/shard-link.ts',
+        file: 'src/front/links/shard-link.ts',
         find: '{ requestId: write.requestId, expiresAtMs:',
         replace: '{ requestId: write.requestId + id, expiresAtMs:',
       },
@@ -484,7 +484,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'late-bytes',
     edits: [
       {
-        file: 'src/front/shard-link.ts',
+        file: 'src/front/links/shard-link.ts',
         find: 'write.deadlineMs + this.#clockOffsetMs',
         replace: 'write.deadlineMs + this.#clockOffsetMs + 3_600_000',
       },
@@ -496,7 +496,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'suspended',
     edits: [
       {
-        file: 'src/front/repeat-guard.ts',
+        file: 'src/front/requests/repeat-guard.ts',
         find: 'return wallOffsetMs - this.#wallOffsetMs <= SUSPENSION_MS_MAX;',
         replace: 'return true;',
       },
@@ -508,7 +508,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'keys',
     edits: [
       {
-        file: 'src/shard/tenant-calls.ts',
+        file: 'src/shard/peers/tenant-calls.ts',
         find: "if (handle.dead || draft.revokes(memory.tenantId, keyId) || draft.tenant(memory).state === 'suspended') {",
         replace: "if (draft.tenant(memory).state === 'suspended') {",
       },
@@ -520,7 +520,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'operators',
     edits: [
       {
-        file: 'src/shard/maintenance.ts',
+        file: 'src/shard/log/maintenance.ts',
         find: 'await tenure.checkpointed();',
         replace: '',
       },
@@ -532,7 +532,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'operators',
     edits: [
       {
-        file: 'src/shard/maintenance.ts',
+        file: 'src/shard/log/maintenance.ts',
         find: 'if (!tenure.serving || clock.monotonicMs() >= untilMs) return;\n    await yieldTurn(clock);',
         replace: 'break;',
       },

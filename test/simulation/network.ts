@@ -3,7 +3,7 @@
 // path heals unless the connection was given up first. It keeps: the bytes of one direction arrive in order, each once or
 // not at all; nothing crosses but bytes.
 
-import type { AcceptStream, OpenStream } from '../../src/rpc/transport.ts';
+import type { AcceptStream, OpenStream } from '../../src/rpc/transport/transport.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { SimulatedConnection } from './simulated-connection.ts';

@@ -1,7 +1,7 @@
 // What a run is made of: sizes, faults and their odds, drawn from the seed. A focus makes the faults that one protection is
 // there for frequent; without one the draw is broad.
 
-import type { PageLimits } from '../../src/shard/page-limits.ts';
+import type { PageLimits } from '../../src/shard/memory/page-limits.ts';
 import { drawOperations, drawPageLimits, type OperationProfile } from './operation-profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { NO_STORE_FAULTS, type StoreFaults } from './store-view.ts';

@@ -3,7 +3,7 @@
 // more in one part of a run does not change every other part.
 
 import { createHash } from 'node:crypto';
-import type { Random } from '../../src/core/clock.ts';
+import type { Random } from '../../src/core/async/clock.ts';
 
 export class SeededRandom implements Random {
   readonly #seed: string;

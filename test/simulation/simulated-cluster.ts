@@ -1,13 +1,13 @@
 // A whole cluster below HTTP in one thread: the real shard and front code over a simulated network, one database and virtual
 // time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
 
+import { FairTurns } from '../../src/core/async/turns.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
-import { FairTurns } from '../../src/core/turns.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
-import { PeerStream } from '../../src/rpc/peer-stream.ts';
-import { MemoryBudget } from '../../src/shard/memory-budget.ts';
+import { PeerStream } from '../../src/rpc/serving/peer-stream.ts';
+import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/node.ts';
 import type { Meta, Store } from '../../src/store/store.ts';
 import type { Log } from '../../src/telemetry/log.ts';

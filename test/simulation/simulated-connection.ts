@@ -13,7 +13,7 @@ import type {
   ClientStreamHandlers,
   ServerStream,
   StreamError,
-} from '../../src/rpc/transport.ts';
+} from '../../src/rpc/transport/transport.ts';
 import type { SimulatedNetwork } from './network.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 

@@ -3,7 +3,7 @@
 // is resumed, and then all that came meanwhile, each in its turn and before anything newer; where its machine is suspended,
 // its monotonic clock and its timers stand still as well, and its wall clock runs on.
 
-import type { Clock, Timer } from '../../src/core/clock.ts';
+import type { Clock, Timer } from '../../src/core/async/clock.ts';
 import type { ScheduledEvent, Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 

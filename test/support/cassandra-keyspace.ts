@@ -1,9 +1,9 @@
 // A keyspace on a test's cluster, with the schema of the program in it, and stores over it.
 
-import { systemClock, systemRandom } from '../../src/roles/system.ts';
-import type { CassandraOptions } from '../../src/store/cassandra/cassandra-options.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { openCassandraStore } from '../../src/store/cassandra/cassandra-store.ts';
-import { migrateCassandra, type WantedMeta } from '../../src/store/cassandra/migrate.ts';
+import type { CassandraOptions } from '../../src/store/cassandra/driver/options.ts';
+import { migrateCassandra, type WantedMeta } from '../../src/store/cassandra/schema/migrate.ts';
 import type { Meta, Store } from '../../src/store/store.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import type { CassandraCluster } from './cassandra.ts';

@@ -1,12 +1,12 @@
 // A console on a free port over an operator's front in memory, for tests.
 
-import type { LogInCode } from '../../src/console/log-in-code.ts';
-import { createOperatorTokens, hashOperatorToken } from '../../src/console/operator-tokens.ts';
-import { type ConsoleServer, listenConsole } from '../../src/console/server.ts';
-import type { Clock, Random } from '../../src/core/clock.ts';
+import type { Clock, Random } from '../../src/core/async/clock.ts';
 import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import type { FailureLimiter } from '../../src/front/limits/rate-limiter.ts';
+import type { LogInCode } from '../../src/operator/console/log-in-code.ts';
+import { createOperatorTokens, hashOperatorToken } from '../../src/operator/operator-tokens.ts';
+import { type ConsoleServer, listenConsole } from '../../src/operator/server.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { FakeOperator } from './fake-operator.ts';

@@ -2,7 +2,7 @@
 // refused as the port says. A key is verified with a promise the first time and at once afterwards.
 
 import { createApiKey, parseApiKey } from '../../src/core/api-keys.ts';
-import type { Clock, Random } from '../../src/core/clock.ts';
+import type { Clock, Random } from '../../src/core/async/clock.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../src/core/scopes.ts';

@@ -2,8 +2,8 @@
 // the port's rules on order, pages and results; faults are set by the test.
 
 import { createApiKey } from '../../src/core/api-keys.ts';
-import { changeMatcher, filterScope } from '../../src/core/change-filter.ts';
-import type { Clock, Random } from '../../src/core/clock.ts';
+import type { Clock, Random } from '../../src/core/async/clock.ts';
+import { changeMatcher, filterScope } from '../../src/core/audit-filter.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
@@ -19,7 +19,7 @@ import type {
   TenantSession,
   UsageMinute,
 } from '../../src/front/front.ts';
-import { bytesOfGrant } from '../../src/shard/grant-count.ts';
+import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
 import type {
   GrantRequest,
   GrantResult,

@@ -1,7 +1,7 @@
 // A store that goes wrong on demand, around any other: per call it can be late, fail before it was applied, fail after
 // (the outcome is then unknown to the caller), or be held until it is let go. Every call still ends at its deadline.
 
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/async/clock.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import type { DeadlineMs, Store } from '../../src/store/store.ts';
 import { withDeadline } from './store-deadline.ts';

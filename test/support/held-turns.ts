@@ -1,6 +1,6 @@
 // Turns that never come by themselves: a test lets the work of a key go on.
 
-import type { Step, Turns } from '../../src/core/turns.ts';
+import type { Step, Turns } from '../../src/core/async/turns.ts';
 
 export class HeldTurns implements Turns {
   /** False: work runs at once. */

@@ -1,12 +1,12 @@
 // The public interface in this process on a free port, over a front in memory, with bounds short enough to test.
 
+import type { Turns } from '../../src/core/async/turns.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plan, REVOCATION_RESERVE } from '../../src/core/plans.ts';
-import type { Turns } from '../../src/core/turns.ts';
 import type { FailureLimiter, RateDecision, RateLimiter } from '../../src/front/limits/rate-limiter.ts';
 import { type HttpOptions, listenHttp } from '../../src/http/server.ts';
-import { systemClock, systemRandom } from '../../src/roles/system.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { FakeFront } from './fake-front.ts';

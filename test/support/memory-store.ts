@@ -1,7 +1,7 @@
 // The store port in memory, for tests: plain maps, one atomic step per call. `delay` puts each call's two ways (to the
 // store and back) in the hands of a scheduler. It passes the contract suite like any other adapter.
 
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/async/clock.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import type { KeyId, TenantId } from '../../src/core/ids.ts';
 import { segmentOf } from '../../src/core/slots.ts';

@@ -2,8 +2,8 @@
 
 import { readConfig } from '../../src/config/read-config.ts';
 import type { RateLimiter } from '../../src/front/limits/rate-limiter.ts';
-import { openRateLimits } from '../../src/roles/open-rate-limits.ts';
-import { systemClock, systemRandom } from '../../src/roles/system.ts';
+import { openRateLimits } from '../../src/roles/open/rate-limits.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { waitFor } from './wait-for.ts';

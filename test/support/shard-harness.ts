@@ -3,14 +3,14 @@
 
 import { randomBytes } from 'node:crypto';
 import { createApiKey, hashApiKey } from '../../src/core/api-keys.ts';
-import type { Random } from '../../src/core/clock.ts';
+import type { Random } from '../../src/core/async/clock.ts';
+import { FairTurns } from '../../src/core/async/turns.ts';
 import { IdFactory, type TenantId } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
-import { FairTurns } from '../../src/core/turns.ts';
-import { retireMembers } from '../../src/shard/membership.ts';
-import { MemoryBudget } from '../../src/shard/memory-budget.ts';
+import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode, type ShardNodeOptions } from '../../src/shard/node.ts';
+import { retireMembers } from '../../src/shard/ownership/membership.ts';
 import type { GrantResult, HandleGrant, ShardConnection } from '../../src/shard/shard.ts';
 import type { Meta } from '../../src/store/store.ts';
 import { createLog } from '../../src/telemetry/log.ts';

@@ -1,6 +1,6 @@
 // What every store owes its caller at the deadline: a rejection as `unavailable`, whatever becomes of the call.
 
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/async/clock.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 
 /** No test waits longer. */

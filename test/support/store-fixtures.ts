@@ -4,7 +4,7 @@
 import { randomInt } from 'node:crypto';
 import type { ApiKeyRecord } from '../../src/core/api-keys.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
-import { systemClock, systemRandom } from '../../src/roles/system.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import type { GrantWrite, LogRecord, MemberRow, Meta, SlotRow, Store } from '../../src/store/store.ts';
 
 const ids = new IdFactory(systemClock, systemRandom);

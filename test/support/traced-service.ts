@@ -2,19 +2,19 @@
 // of the two with a tracing of its own, as if they were two processes.
 
 import { randomBytes } from 'node:crypto';
+import { FairTurns } from '../../src/core/async/turns.ts';
 import { IdFactory, type TenantId } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
-import { FairTurns } from '../../src/core/turns.ts';
 import { createStaticDiscovery } from '../../src/discovery/static.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import { createFailureLimiter } from '../../src/front/limits/failure-limiter.ts';
 import { createMemoryRateLimiter } from '../../src/front/limits/memory-rate-limiter.ts';
 import { listenHttp } from '../../src/http/server.ts';
-import { systemClock, systemRandom } from '../../src/roles/system.ts';
-import { listenShardServer } from '../../src/rpc/server.ts';
-import { createMemoryBudget } from '../../src/shard/memory-budget.ts';
+import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
+import { listenShardServer } from '../../src/rpc/serving/server.ts';
+import { createMemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/node.ts';
 import type { Meta } from '../../src/store/store.ts';
 import { traceStore } from '../../src/store/traced-store.ts';

@@ -1,6 +1,6 @@
 // A clock that stands still until a test moves it: every timer that falls due runs in order, and promises settle between.
 
-import type { Clock, Timer } from '../../src/core/clock.ts';
+import type { Clock, Timer } from '../../src/core/async/clock.ts';
 
 export class VirtualClock implements Clock {
   /** Wall clock minus monotonic clock; a test lets it jump. */

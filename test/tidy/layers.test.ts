@@ -2,15 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findLayerViolations, importsOf } from './support/layers.ts';
+import { findCircles, findLayerViolations, importsOf } from './support/layers.ts';
 import { readCode } from './support/source-tree.ts';
 
 const files = readCode(['src']);
+const written = new Map([...files].filter(([path]) => !path.startsWith('src/rpc/gen/')));
 
 describe('the layers of src/', () => {
   it('import one way', () => {
     assert.ok(files.size > 20);
     assert.deepEqual(findLayerViolations(files), []);
+  });
+
+  it('make no circles, of types either', () => {
+    assert.deepEqual(findCircles(written), []);
+    const [[path, text] = ['', '']] = [...written].filter(([name]) => name === 'src/shard/log/entries.ts');
+    const back = `${text}\nimport type { Tenure } from './tenure.ts';\n`;
+    assert.ok(findCircles(new Map([...written, [path, back]])).length > 0);
   });
 
   const MUTATIONS: readonly (readonly [string, string, string, RegExp])[] = [
@@ -79,8 +87,38 @@ describe('the layers of src/', () => {
       /only src\/roles/,
     ],
     ['gRPC outside rpc', 'src/front/x.ts', "import { Client } from '@grpc/grpc-js';", /belongs to rpc, roles/],
-    ['express outside http', 'src/front/x.ts', "import express from 'express';", /belongs to http, console/],
+    ['express outside http', 'src/front/x.ts', "import express from 'express';", /belongs to http, operator/],
     ['SQLite outside the store', 'src/shard/x.ts', "import { DatabaseSync } from 'node:sqlite';", /belongs to store/],
+    [
+      'the memory of a shard knows its log',
+      'src/shard/memory/x.ts',
+      "import { Appender } from '../log/appender.ts';",
+      /order within src\/shard/,
+    ],
+    [
+      'the log of a shard knows who asks',
+      'src/shard/log/idempotency/x.ts',
+      "import type { Connection } from '../../peers/connection.ts';",
+      /order within src\/shard/,
+    ],
+    [
+      'the port of a shard knows its parts',
+      'src/shard/shard.ts',
+      "import type { Tenure } from './log/tenure.ts';",
+      /order within src\/shard/,
+    ],
+    [
+      'a page of the console routes',
+      'src/operator/console/pages/x.ts',
+      "import { x } from '../router.ts';",
+      /order within src\/operator\/console/,
+    ],
+    [
+      'a structure knows the domain',
+      'src/core/structures/x.ts',
+      "import { x } from '../tuples.ts';",
+      /order within src\/core/,
+    ],
     ['a re-export', 'src/shard/x.ts', "export { X } from '../http/server.ts';", /order of the rooms/],
     ['a dynamic import', 'src/shard/x.ts', "const x = await import('../http/server.ts');", /order of the rooms/],
     ['an import for its effects', 'src/shard/x.ts', "import '../http/server.ts';", /order of the rooms/],
@@ -114,6 +152,11 @@ describe('the layers of src/', () => {
       "import { assert } from '../../core/assert.ts';\nimport type { Log } from '../../telemetry/log.ts';",
     ],
     ['an adapter implements its port', 'src/store/sqlite/x.ts', "import type { Store } from '../store.ts';"],
+    [
+      'a room imports one below it within its room',
+      'src/shard/log/x.ts',
+      "import { x } from '../memory/load-gate.ts';",
+    ],
     ['a higher port as a type', 'src/store/sqlite/x.ts', "import type { Page } from '../../shard/shard.ts';"],
     ['a comment that names a forbidden import', 'src/core/x.ts', "// import { z } from 'zod';\n/* process.env */"],
   ];

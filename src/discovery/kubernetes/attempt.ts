@@ -1,6 +1,6 @@
 // The bound in time on one request to the API server, and its end.
 
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { ApiFailure } from './api-failure.ts';
 
 /** Its signal aborts with a failure when the time is over that was allowed last. */

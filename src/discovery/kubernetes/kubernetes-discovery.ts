@@ -8,7 +8,7 @@
 //    └─ rest ──┘ anything that fails: refused, broken off, silent, version expired
 
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, delay, type Random } from '../../core/clock.ts';
+import { type Clock, delay, type Random } from '../../core/async/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Discovery, DiscoveryFailure, DiscoveryObserver } from '../discovery.ts';
 import { ApiFailure } from './api-failure.ts';

@@ -3,7 +3,7 @@
 // window began first is let go.
 
 import { clientNetwork } from '../../core/addresses.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/async/clock.ts';
 import { type FailureLimiter, secondsUntil } from './rate-limiter.ts';
 
 const FAILURES_MAX = 60;

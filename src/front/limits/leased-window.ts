@@ -6,7 +6,7 @@
 // from the sending, not after it was counted from the answer. Between the two a request is paid for in both windows. Where
 // the count cannot be had, the front goes on with its share: limit ÷ fronts, less what it has let through in this window.
 
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/async/clock.ts';
 import { type RateDecision, secondsUntil } from './rate-limiter.ts';
 import type { SharedCounts, WindowCount, WindowLimit } from './shared-counts.ts';
 

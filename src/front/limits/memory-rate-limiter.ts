@@ -4,9 +4,9 @@
 // the next request on; a tenant takes memory for two lengths of a window after its last one at most. The reserves of keys
 // have a bound besides, above which the oldest begin anew: a tenant makes keys at will, but has one window for its plan.
 
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/async/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
-import { TextMap } from '../../core/text-map.ts';
+import { TextMap } from '../../core/structures/string-map.ts';
 import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT, secondsUntil } from './rate-limiter.ts';
 
 interface Window {

@@ -6,7 +6,7 @@
 // log: the errors of the library carry the commands that failed, so only their messages are used.
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import type { Clock, Random, Timer } from '../../core/clock.ts';
+import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 

@@ -2,7 +2,7 @@
 // leased ahead. It keeps: a tenant takes memory only while one of its windows runs; another limit begins another window;
 // of the reserves of keys there are never more than the bound here, above which the oldest is let go.
 
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/async/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { LeasedWindow, type LeasedWindowDependencies } from './leased-window.ts';

@@ -1,13 +1,12 @@
 // POST /v1/check/bulk: up to 100 checks, all decided at one moment of the tenant's history.
 
 import { GrantdError } from '../../core/errors.ts';
-import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../examples.ts';
-import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../limits.ts';
-import type { Operation } from '../operation.ts';
-import type { CheckOutcomes } from '../request-metrics.ts';
-import { bulkResultSchema, bulkSchema } from '../schemas.ts';
-import { timestampText } from '../timestamps.ts';
-import { isJsonObject, validateBulk } from '../validation.ts';
+import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
+import { bulkResultSchema, bulkSchema } from '../schema/schemas.ts';
+import { timestampText } from '../schema/timestamps.ts';
+import { isJsonObject, validateBulk } from '../schema/validation.ts';
+import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../wire/limits.ts';
+import type { CheckOutcomes, Operation } from './operation.ts';
 
 /** Before any element is looked at, so that the answer does not depend on what the surplus holds. */
 function refuseTooMany(body: unknown): void {

@@ -1,12 +1,11 @@
 // POST /v1/check: does this subject hold this relation on this object? The hot one: nothing here but the question.
 
-import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../examples.ts';
-import { BODY_BYTES_MAX } from '../limits.ts';
-import type { Operation } from '../operation.ts';
-import type { CheckOutcomes } from '../request-metrics.ts';
-import { checkResultSchema, tupleSchema } from '../schemas.ts';
-import { timestampText } from '../timestamps.ts';
-import { validateTuple } from '../validation.ts';
+import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
+import { checkResultSchema, tupleSchema } from '../schema/schemas.ts';
+import { timestampText } from '../schema/timestamps.ts';
+import { validateTuple } from '../schema/validation.ts';
+import { BODY_BYTES_MAX } from '../wire/limits.ts';
+import type { CheckOutcomes, Operation } from './operation.ts';
 
 export function createCheck(outcomes: CheckOutcomes): Operation {
   return {

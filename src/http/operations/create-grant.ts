@@ -2,12 +2,12 @@
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../examples.ts';
-import { BODY_BYTES_MAX } from '../limits.ts';
-import type { Operation } from '../operation.ts';
-import { grantRecord } from '../records.ts';
-import { grantSchema, tupleSchema } from '../schemas.ts';
-import { validateTuple } from '../validation.ts';
+import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
+import { grantRecord } from '../schema/records.ts';
+import { grantSchema, tupleSchema } from '../schema/schemas.ts';
+import { validateTuple } from '../schema/validation.ts';
+import { BODY_BYTES_MAX } from '../wire/limits.ts';
+import type { Operation } from './operation.ts';
 
 const schema = { name: 'Grant', schema: grantSchema };
 

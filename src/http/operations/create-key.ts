@@ -1,14 +1,14 @@
 // POST /v1/keys: creates an API key. Its text is in the answer and nowhere else.
 
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { SCOPES, scopeMask } from '../../core/scopes.ts';
-import { EXAMPLE_KEY } from '../examples.ts';
-import { BODY_BYTES_MAX } from '../limits.ts';
-import type { Operation } from '../operation.ts';
-import { keyRecord } from '../records.ts';
-import { createdKeySchema, keyBodySchema } from '../schemas.ts';
-import { isJsonObject, validateBody } from '../validation.ts';
+import { EXAMPLE_KEY } from '../schema/examples.ts';
+import { keyRecord } from '../schema/records.ts';
+import { createdKeySchema, keyBodySchema } from '../schema/schemas.ts';
+import { isJsonObject, validateBody } from '../schema/validation.ts';
+import { BODY_BYTES_MAX } from '../wire/limits.ts';
+import type { Operation } from './operation.ts';
 
 /** Before any of them is looked at: the schema would say of each of thousands what is wrong with it. */
 function refuseTooManyScopes(body: unknown): void {

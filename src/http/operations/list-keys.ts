@@ -1,11 +1,11 @@
 // GET /v1/keys: the API keys of the tenant, never their text.
 
-import { EXAMPLE_KEY, EXAMPLE_TIMESTAMP } from '../examples.ts';
-import type { Operation } from '../operation.ts';
-import { listedKeyRecord } from '../records.ts';
-import { keyListBytesMax } from '../response-bytes.ts';
-import { keyListSchema, pageQuerySchema } from '../schemas.ts';
-import { validate } from '../validation.ts';
+import { EXAMPLE_KEY, EXAMPLE_TIMESTAMP } from '../schema/examples.ts';
+import { listedKeyRecord } from '../schema/records.ts';
+import { keyListSchema, pageQuerySchema } from '../schema/schemas.ts';
+import { validate } from '../schema/validation.ts';
+import type { Operation } from './operation.ts';
+import { keyListBytesMax } from './response-bytes.ts';
 
 export const listKeys: Operation = {
   id: 'listKeys',

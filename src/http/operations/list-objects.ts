@@ -1,10 +1,10 @@
 // GET /v1/objects: the objects on which a subject holds a relation, page by page.
 
-import { EXAMPLE_TUPLE } from '../examples.ts';
-import type { Operation } from '../operation.ts';
-import { objectListBytesMax } from '../response-bytes.ts';
-import { objectListSchema, objectQuerySchema } from '../schemas.ts';
-import { validate } from '../validation.ts';
+import { EXAMPLE_TUPLE } from '../schema/examples.ts';
+import { objectListSchema, objectQuerySchema } from '../schema/schemas.ts';
+import { validate } from '../schema/validation.ts';
+import type { Operation } from './operation.ts';
+import { objectListBytesMax } from './response-bytes.ts';
 
 export const listObjects: Operation = {
   id: 'listObjects',

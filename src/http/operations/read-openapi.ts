@@ -1,7 +1,7 @@
 // GET /openapi.json: the machine-readable description of the interface.
 
 import { z } from 'zod';
-import type { Operation } from '../operation.ts';
+import type { Operation } from './operation.ts';
 
 export function createReadOpenapi(readText: () => string): Operation {
   return {

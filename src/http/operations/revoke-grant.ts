@@ -2,11 +2,11 @@
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { EXAMPLE_TUPLE } from '../examples.ts';
-import { BODY_BYTES_MAX } from '../limits.ts';
-import type { Operation } from '../operation.ts';
-import { tupleSchema } from '../schemas.ts';
-import { validateTuple } from '../validation.ts';
+import { EXAMPLE_TUPLE } from '../schema/examples.ts';
+import { tupleSchema } from '../schema/schemas.ts';
+import { validateTuple } from '../schema/validation.ts';
+import { BODY_BYTES_MAX } from '../wire/limits.ts';
+import type { Operation } from './operation.ts';
 
 export const revokeGrant: Operation = {
   id: 'revokeGrant',

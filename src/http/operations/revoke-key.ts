@@ -2,8 +2,8 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseKeyId } from '../../core/ids.ts';
-import { EXAMPLE_KEY_ID } from '../examples.ts';
-import type { Operation } from '../operation.ts';
+import { EXAMPLE_KEY_ID } from '../schema/examples.ts';
+import type { Operation } from './operation.ts';
 
 export const revokeKey: Operation = {
   id: 'revokeKey',

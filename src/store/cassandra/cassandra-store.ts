@@ -2,18 +2,18 @@
 // level; state is written plainly, each row with its stamp as its timestamp. Reads and writes meet in a quorum.
 
 import type { Store } from '../store.ts';
-import { type CassandraOptions, quoteKeyspace } from './cassandra-options.ts';
-import { type ConnectionPorts, openConnection } from './connection.ts';
-import { createLogCalls } from './log-calls.ts';
-import { createMemberCalls } from './member-calls.ts';
-import { createMetaCalls } from './meta-calls.ts';
-import { warnOfSettings } from './node-settings.ts';
-import { createPurge } from './purge.ts';
-import { createRowRemoval } from './row-removal.ts';
-import { createSlotCalls } from './slot-calls.ts';
-import { createStateReads } from './state-reads.ts';
-import { createStateWrites } from './state-writes.ts';
-import { RangeTrust } from './table-scan.ts';
+import { type ConnectionPorts, openConnection } from './driver/connection.ts';
+import { warnOfSettings } from './driver/node-settings.ts';
+import { type CassandraOptions, quoteKeyspace } from './driver/options.ts';
+import { createLogCalls } from './tables/log-calls.ts';
+import { createMemberCalls } from './tables/member-calls.ts';
+import { createMetaCalls } from './tables/meta-calls.ts';
+import { createPurge } from './tables/purge.ts';
+import { createSlotCalls } from './tables/slot-calls.ts';
+import { createStateReads } from './tables/state-reads.ts';
+import { createStateWrites } from './tables/state-writes.ts';
+import { RangeTrust } from './tables/table-scan.ts';
+import { createRowRemoval } from './tables/tombstone-gc.ts';
 
 /**
  * Connects; the keyspace and its tables need not be there yet, `readMeta` says whether they are. Rejects as `unavailable`

@@ -2,7 +2,7 @@
 // go, as soon as all of a month is older than the retention, in parts that a few transactions of state hold, with pauses in
 // between: a commit waits for one step of a part at most. A part that fails is found again by the next round.
 
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { DeadlineMs } from '../store.ts';
 
 /** As on Cassandra. */

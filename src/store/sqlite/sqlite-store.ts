@@ -3,17 +3,17 @@
 // write that was answered before they were asked. The main thread never waits for the disk.
 
 import { resolve as resolvePath } from 'node:path';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { DeadlineMs, GrantRow, LogRecord, Meta, StateWrite, Store } from '../store.ts';
 import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
-import { Lane } from './lane.ts';
 import type { CallMap, FlatGrants, ReadCalls, WorkerSettings, WriteCalls } from './messages.ts';
-import { parseRelation } from './rows.ts';
 import { toStateBatch } from './state-batch.ts';
+import { parseRelation } from './worker/rows.ts';
+import { Lane } from './worker-client.ts';
 
 /** Pages written, roughly, after which the checkpointer is asked to move the write-ahead log into the database. */
 const CHECKPOINT_PAGES = 4000;

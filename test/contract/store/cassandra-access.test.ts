@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
 import { GrantdError } from '../../../src/core/errors.ts';
-import { systemClock } from '../../../src/roles/system.ts';
-import { SchemaRefusal, waitForSchema } from '../../../src/store/cassandra/schema-gate.ts';
+import { systemClock } from '../../../src/roles/process/system.ts';
+import { SchemaRefusal, waitForSchema } from '../../../src/store/cassandra/schema/schema-gate.ts';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../support/cassandra.ts';
 import { migrate, openStore } from '../../support/cassandra-keyspace.ts';
 import { createRecordingLog } from '../../support/store-directory.ts';
@@ -140,6 +140,21 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
         return true;
       },
     );
+  });
+
+  it('keeps what an earlier program chose when it made the cluster', async () => {
+    const keyspace = 'earlier';
+    const { slots, segmentSize, leaseMs, deadlineMs, logFormat } = META;
+    const wanted = { slots, segmentSize, leaseMs, deadlineMs, logFormat, serialLevel: 'LOCAL_SERIAL' } as const;
+    const datacentre = 'datacenter1';
+    const made = await migrate(cluster, { keyspace }, { ...wanted, datacentre });
+    const today = { segmentSize: segmentSize * 2, leaseMs: leaseMs - 500, deadlineMs: deadlineMs + 1 };
+    assert.deepEqual(await migrate(cluster, { keyspace }, { ...wanted, ...today, datacentre }), made);
+    // And where there are steps to apply.
+    await asSuperuser(
+      `UPDATE ${keyspace}.meta SET schema_version = 4, schema_serves_from = 1 WHERE id = 'cluster' IF EXISTS`,
+    );
+    assert.deepEqual(await migrate(cluster, { keyspace }, { ...wanted, ...today, datacentre }), made);
   });
 
   it('leaves a newer schema alone where that serves this program, and refuses it where it does not', async () => {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
-import { systemClock } from '../../../src/roles/system.ts';
+import { systemClock } from '../../../src/roles/process/system.ts';
 import type { LogRecord, Store } from '../../../src/store/store.ts';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../support/cassandra.ts';
 import { migrate, openStore } from '../../support/cassandra-keyspace.ts';

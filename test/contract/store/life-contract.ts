@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
-import { systemClock } from '../../../src/roles/system.ts';
+import { systemClock } from '../../../src/roles/process/system.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   createGrantWrite,

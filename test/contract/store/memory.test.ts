@@ -1,6 +1,6 @@
 // The memory store of the tests keeps the contract that the real ones keep.
 
-import { systemClock } from '../../../src/roles/system.ts';
+import { systemClock } from '../../../src/roles/process/system.ts';
 import { delayedStore } from '../../support/faulty-store.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { defineStoreContract } from './store-contract.ts';

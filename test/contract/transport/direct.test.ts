@@ -1,6 +1,6 @@
 // Within one process, as in `grantd dev`.
 
-import { createDirectTransport } from '../../../src/rpc/direct-transport.ts';
+import { createDirectTransport } from '../../../src/rpc/transport/direct-transport.ts';
 import { defineTransportContract } from './transport-contract.ts';
 
 defineTransportContract('within a process', ({ address, accept }) =>

@@ -10,7 +10,7 @@ const ROOMS: readonly string[] = [
   'cli',
   'config',
   'http',
-  'console',
+  'operator',
   'front',
   'rpc',
   'shard',
@@ -39,8 +39,8 @@ const ADAPTER_ROOMS = new Map([
 /** Parts that are put together: only a role chooses them. */
 const WIRED = new Set([
   'src/http/server.ts',
-  'src/console/server.ts',
-  'src/rpc/server.ts',
+  'src/operator/server.ts',
+  'src/rpc/serving/server.ts',
   'src/shard/node.ts',
   'src/front/create-front.ts',
   'src/front/limits/memory-rate-limiter.ts',
@@ -62,21 +62,57 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['cli-progress', ['cli']],
   ['cli-table3', ['cli']],
   ['commander', ['main', 'cli']],
-  ['d3-scale', ['console']],
-  ['d3-shape', ['console']],
-  ['express', ['http', 'console']],
-  ['htm', ['console']],
+  ['d3-scale', ['operator']],
+  ['d3-shape', ['operator']],
+  ['express', ['http', 'operator']],
+  ['htm', ['operator']],
   ['pino', ['telemetry']],
   ['pino-pretty', ['telemetry']],
-  ['preact', ['console']],
-  ['preact-render-to-string', ['console']],
+  ['preact', ['operator']],
+  ['preact-render-to-string', ['operator']],
   ['prom-client', ['telemetry']],
-  ['proxy-addr', ['http', 'console']],
+  ['proxy-addr', ['http', 'operator']],
   ['ioredis', ['front']],
   ['rate-limiter-flexible', ['front']],
-  ['zod', ['http', 'console', 'cli', 'shard']],
+  ['zod', ['http', 'operator', 'cli', 'shard']],
   ['node:sqlite', ['store']],
   ['cassandra-driver', ['store']],
+]);
+
+/**
+ * The order within a room that has rooms of its own: what stands in a line imports only from the lines below it. `*` is
+ * whatever the list does not name, and stands at the bottom where the list does not place it.
+ */
+const INNER_ROOMS = new Map<string, readonly string[]>([
+  ['src/roles', ['dev.ts', 'front.ts', 'shard.ts', 'console.ts', 'migrate.ts', 'open', 'dev', 'process']],
+  [
+    'src/cli',
+    [
+      'commands.ts',
+      'commands',
+      'import',
+      'secrets',
+      'deletion-wait.ts',
+      'followed-audit-log.ts',
+      'retrying-reader.ts',
+      'command-parts.ts',
+      'confirmation.ts',
+      'cli-context.ts',
+      'listing.ts',
+      'operator-client.ts',
+      'output',
+    ],
+  ],
+  ['src/http', ['server.ts', 'app.ts', 'pipeline', 'openapi', 'operation-table.ts', 'operations', 'schema', 'wire']],
+  ['src/operator', ['server.ts', 'api', 'console']],
+  ['src/operator/api', ['app.ts', 'operations']],
+  ['src/operator/console', ['page-table.ts', 'router.ts', 'pages', 'log-in-code.ts', 'parts']],
+  ['src/front', ['create-front.ts', 'operator', 'requests', 'links', 'limits']],
+  ['src/rpc', ['serving', 'calls', 'transport', 'protocol.ts', 'codec']],
+  ['src/shard', ['node.ts', 'observers.ts', 'peers', 'ownership', 'log', 'memory']],
+  ['src/store/cassandra', ['cassandra-store.ts', 'schema', 'tables', 'driver']],
+  ['src/store/sqlite', ['sqlite-store.ts', 'worker-client.ts', 'worker']],
+  ['src/core', ['*', 'structures', 'async']],
 ]);
 
 interface Import {
@@ -114,6 +150,21 @@ function externalViolation(path: string, specifier: string, typeOnly: boolean): 
 /** Which adapter of its room a file belongs to: its folder, or itself. */
 const adapterOf = (path: string): string => path.split('/')[2] ?? '';
 
+/** What a path is called in the list of the room `inner`: its folder there, or its file. */
+const nameIn = (inner: string, path: string): string => path.slice(inner.length + 1).split('/', 1)[0] ?? '';
+
+function innerViolation(path: string, target: string): string | undefined {
+  for (const [inner, order] of INNER_ROOMS) {
+    if (!path.startsWith(`${inner}/`) || !target.startsWith(`${inner}/`)) continue;
+    const [from, to] = [nameIn(inner, path), nameIn(inner, target)];
+    if (from === to) continue;
+    const rest = order.includes('*') ? order.indexOf('*') : order.length;
+    const floorOf = (name: string): number => (order.includes(name) ? order.indexOf(name) : rest);
+    if (floorOf(to) < floorOf(from)) return `${path} imports ${target}, against the order within ${inner}`;
+  }
+  return undefined;
+}
+
 function internalViolation(path: string, target: string, typeOnly: boolean): string | undefined {
   const [from, to] = [roomOf(path), roomOf(target)];
   const [fromLevel, toLevel] = [ROOMS.indexOf(from), ROOMS.indexOf(to)];
@@ -123,7 +174,7 @@ function internalViolation(path: string, target: string, typeOnly: boolean): str
   const isAdapter = port !== undefined && target !== port;
   if (from === to) {
     const sibling = isAdapter && path !== port && adapterOf(path) !== adapterOf(target);
-    return sibling ? `${path} imports its sibling ${target}` : undefined;
+    return sibling ? `${path} imports its sibling ${target}` : innerViolation(path, target);
   }
   const allowedUp = typeOnly && PORTS.has(target);
   if (toLevel < fromLevel && !allowedUp) return `${path} imports ${target}, against the order of the rooms`;
@@ -152,4 +203,26 @@ export function findLayerViolations(files: ReadonlyMap<string, string>): string[
     }
   }
   return violations;
+}
+
+/**
+ * Files that import one another in a circle, types included: each circle as its paths in order, none twice.
+ * `files`: path to text, all below `src/`.
+ */
+export function findCircles(files: ReadonlyMap<string, string>): string[][] {
+  const targetsOf = (path: string): string[] =>
+    importsOf(files.get(path) ?? '')
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier }) => posix.join(posix.dirname(path), specifier))
+      .filter((target) => files.has(target));
+  const circles: string[][] = [];
+  const done = new Set<string>();
+  const walk = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) circles.push(trail.slice(trail.indexOf(path)));
+    if (trail.includes(path) || done.has(path)) return;
+    for (const target of targetsOf(path)) walk(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of files.keys()) walk(path, []);
+  return circles;
 }

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { CliFailure, EXIT } from '../../../src/cli/failures.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
-import { systemClock, systemRandom } from '../../../src/roles/system.ts';
+import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { type CliRun, type CliRunOptions, runCli } from '../../support/cli-run.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../support/console-service.ts';
 

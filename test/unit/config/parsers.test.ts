@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nearestName } from '../../../src/config/nearest-name.ts';
+import { nearestName } from '../../../src/config/did-you-mean.ts';
 import {
   bytesParser,
   choiceParser,

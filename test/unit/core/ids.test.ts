@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Clock, Random } from '../../../src/core/clock.ts';
+import type { Clock, Random } from '../../../src/core/async/clock.ts';
 import {
   decodeUuid,
   encodeUuid,

@@ -1,7 +1,7 @@
 // gRPC with a network between that can swallow everything to and from an address, without either end being told.
 
-import { createGrpcTransport } from '../../../src/rpc/grpc-transport.ts';
-import type { OpenStream } from '../../../src/rpc/transport.ts';
+import { createGrpcTransport } from '../../../src/rpc/transport/grpc-transport.ts';
+import type { OpenStream } from '../../../src/rpc/transport/transport.ts';
 
 export interface CuttableTransport {
   readonly openStream: OpenStream;

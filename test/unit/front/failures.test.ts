@@ -8,7 +8,7 @@ import { slotOfTenant } from '../../../src/core/slots.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
 import { createStaticDiscovery } from '../../../src/discovery/static.ts';
 import { createFront } from '../../../src/front/create-front.ts';
-import { systemClock, systemRandom } from '../../../src/roles/system.ts';
+import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { addGrant } from '../../support/fake-shard.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { problemOf } from '../../../src/core/problem.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
-import { systemClock } from '../../../src/roles/system.ts';
+import { systemClock } from '../../../src/roles/process/system.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { addGrant } from '../../support/fake-shard.ts';
 import { addKey, contextFor, setStage, until, watchStalls } from './harness.ts';

@@ -2,14 +2,14 @@
 
 import type { TestContext } from 'node:test';
 import { type ClientDuplexStream, credentials, type ServiceError, type StatusObject } from '@grpc/grpc-js';
-import type { Turns } from '../../../src/core/turns.ts';
-import { systemClock } from '../../../src/roles/system.ts';
+import type { Turns } from '../../../src/core/async/turns.ts';
+import { systemClock } from '../../../src/roles/process/system.ts';
 import type { FrontMessage } from '../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
 import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
 import type { Reply__Output } from '../../../src/rpc/gen/grantd/v1/Reply.ts';
 import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
 import { CLIENT_OPTIONS, ShardClient } from '../../../src/rpc/protocol.ts';
-import { listenShardServer, type ShardServer } from '../../../src/rpc/server.ts';
+import { listenShardServer, type ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { createLog, type Log } from '../../../src/telemetry/log.ts';
 

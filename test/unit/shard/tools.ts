@@ -4,19 +4,19 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import { hashApiKey } from '../../../src/core/api-keys.ts';
-import type { Random } from '../../../src/core/clock.ts';
+import type { Random } from '../../../src/core/async/clock.ts';
+import { FairTurns } from '../../../src/core/async/turns.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
 import { columnsOf, type Tuple } from '../../../src/core/tuples.ts';
-import { FairTurns } from '../../../src/core/turns.ts';
-import { Connection } from '../../../src/shard/connection.ts';
-import { MemoryBudget } from '../../../src/shard/memory-budget.ts';
-import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/page-limits.ts';
-import { claimSlot } from '../../../src/shard/recovery.ts';
+import { claimSlot } from '../../../src/shard/log/recovery.ts';
+import { Tenure } from '../../../src/shard/log/tenure.ts';
+import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
+import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/memory/page-limits.ts';
+import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
+import { Connection } from '../../../src/shard/peers/connection.ts';
 import type { Attempt, GrantResult, TrailPage, TrailQuery } from '../../../src/shard/shard.ts';
-import { Tenure } from '../../../src/shard/tenure.ts';
-import type { WriteKind } from '../../../src/shard/write-memory.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
 import { withoutCounts } from '../../support/countless-store.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from '../../support/faulty-store.ts';
@@ -135,7 +135,7 @@ export class OpenSlot {
       },
       observeState: () => {},
       observeWait: (_, kind) => this.waits.push(kind),
-      onLost: (_, reason) => this.lost.push(reason),
+      onLost: (reason) => this.lost.push(reason),
     });
     const dependencies = {
       store,

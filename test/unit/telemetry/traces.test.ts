@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { createApiKey } from '../../../src/core/api-keys.ts';
 import { IdFactory } from '../../../src/core/ids.ts';
-import { systemClock, systemRandom } from '../../../src/roles/system.ts';
+import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { SamplerName } from '../../../src/telemetry/sampler-names.ts';

@@ -1,8 +1,8 @@
 // The driver in the hands of a test: every call waits until it is answered or failed, and says which node it went to.
 
 import type { QueryOptions } from 'cassandra-driver';
-import type { Driver } from '../../../../src/store/cassandra/session.ts';
-import { Session } from '../../../../src/store/cassandra/session.ts';
+import type { Driver } from '../../../../src/store/cassandra/driver/executor.ts';
+import { Session } from '../../../../src/store/cassandra/driver/executor.ts';
 import { createRecordingLog } from '../../../support/store-directory.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 

@@ -1,0 +1,136 @@
+// `grantd plans`, `grantd slots`, `grantd members`, `grantd loads`: the cluster at a glance.
+
+import type { Command } from 'commander';
+import type { CliContext } from '../cli-context.ts';
+import { EXIT } from '../failures.ts';
+import { type JsonRecord, recordsOf } from '../output/json-view.ts';
+import { type Column, formatCount, renderJson } from '../output/render.ts';
+
+interface ClusterListing {
+  readonly name: string;
+  /** Of the array in the answer, where it is not that of the command. */
+  readonly field?: string;
+  readonly description: string;
+  readonly columns: readonly Column[];
+  /** A line below the table. */
+  readonly summary?: (records: readonly JsonRecord[]) => string;
+}
+
+const msCell =
+  (field: string) =>
+  (record: JsonRecord): string =>
+    typeof record[field] === 'number' ? `${record[field]} ms` : '-';
+
+const rateCell =
+  (field: string) =>
+  (record: JsonRecord): string => {
+    const value = record[field];
+    return typeof value === 'number' ? value.toLocaleString('en', { maximumFractionDigits: 1 }) : '-';
+  };
+
+const plural = (count: number, noun: string): string => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+/** `256 slots: 254 serving, 2 opening; 3 shards; checkpoints up to 12 behind`. */
+function summarizeSlots(slots: readonly JsonRecord[]): string {
+  const states = [...Map.groupBy(slots, ({ state }) => String(state))].sort(
+    ([left, ofLeft], [right, ofRight]) => ofRight.length - ofLeft.length || (left < right ? -1 : 1),
+  );
+  const shards = new Set(slots.map(({ shard }) => shard).filter((shard) => shard !== null && shard !== undefined));
+  const lagMax = slots.reduce((most, { checkpoint_lag: lag }) => Math.max(most, typeof lag === 'number' ? lag : 0), 0);
+  return [
+    `${plural(slots.length, 'slot')}: ${states.map(([state, of]) => `${formatCount(of.length)} ${state}`).join(', ')}`,
+    plural(shards.size, 'shard'),
+    `checkpoints up to ${formatCount(lagMax)} behind`,
+  ].join('; ');
+}
+
+function summarizeMembers(members: readonly JsonRecord[]): string {
+  const states = [...Map.groupBy(members, ({ state }) => String(state))].sort(([left], [right]) =>
+    left < right ? -1 : 1,
+  );
+  return `${plural(members.length, 'member')}: ${states.map(([state, of]) => `${formatCount(of.length)} ${state}`).join(', ')}`;
+}
+
+function summarizeLoads(loads: readonly JsonRecord[]): string {
+  const checks = loads.reduce((sum, { checks_per_second: each }) => sum + (typeof each === 'number' ? each : 0), 0);
+  return `${plural(loads.length, 'shard')}: ${formatCount(checks)} checks/s`;
+}
+
+const LISTINGS: readonly ClusterListing[] = [
+  {
+    name: 'plans',
+    description: 'list the plans that the service knows',
+    columns: [
+      ['plan', 'name'],
+      ['requests', (plan) => (plan.requests === null ? 'unlimited' : String(plan.requests))],
+      ['per seconds', 'window_seconds'],
+      ['namespaces max', 'namespaces_max'],
+      ['keys max', 'keys_max'],
+      ['grants max', (plan) => (plan.grants_max === null ? 'unlimited' : String(plan.grants_max))],
+    ],
+  },
+  {
+    name: 'slots',
+    description: 'list every slot: who owns it, in which epoch, and how far its log and state are',
+    columns: [
+      ['slot', 'slot'],
+      ['state', 'state'],
+      ['shard', 'shard'],
+      ['epoch', 'epoch'],
+      ['lease left', msCell('lease_left_ms')],
+      ['tenants', 'tenants'],
+      ['log end', 'log_end'],
+      ['checkpoint', 'checkpoint'],
+      ['lag', 'checkpoint_lag'],
+      ['address', 'address'],
+      ['incarnation', 'incarnation'],
+    ],
+    summary: summarizeSlots,
+  },
+  {
+    name: 'members',
+    description: 'list the members of the cluster and their sessions',
+    columns: [
+      ['shard', 'shard'],
+      ['state', 'state'],
+      ['slots', 'slots'],
+      ['lease left', msCell('lease_left_ms')],
+      ['beat', 'beat'],
+      ['started', 'started_at'],
+      ['address', 'address'],
+      ['incarnation', 'incarnation'],
+    ],
+    summary: summarizeMembers,
+  },
+  {
+    name: 'loads',
+    field: 'shards',
+    description: 'list what fronts asked of each shard over the last ten seconds, and how it answered',
+    columns: [
+      ['shard', 'shard'],
+      ['checks/s', rateCell('checks_per_second')],
+      ['failures/s', rateCell('failures_per_second')],
+      ['p99', msCell('p99_ms')],
+    ],
+    summary: summarizeLoads,
+  },
+];
+
+export function registerClusterCommands(program: Command, context: CliContext): void {
+  for (const { name, field = name, description, columns, summary } of LISTINGS) {
+    program
+      .command(name)
+      .description(description)
+      .option('--json', 'print JSON')
+      .addHelpText('after', `\nExamples:\n  grantd ${name}\n  grantd ${name} --json\n`)
+      .action(
+        context.action(async (options: { json?: boolean }) => {
+          const client = await context.connect();
+          const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), field);
+          context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
+          if (!options.json && summary !== undefined) context.print(`\n${summary(records)}`);
+          return EXIT.ok;
+        }),
+      );
+  }
+}

@@ -1,0 +1,72 @@
+// `grantd completion`: what a shell needs to complete the operator's commands. The suggestions and the script for fish are
+// those of @bomb.sh/tab. Its scripts for bash and zsh cut values at a colon; the one for bash also needs the package
+// bash-completion and runs what is typed in `$(…)`. So these two get scripts of our own, which speak the same protocol.
+
+import { readdirSync } from 'node:fs';
+import tab from '@bomb.sh/tab/commander';
+import type { Command } from 'commander';
+import { assert } from '../../core/assert.ts';
+import { CHANGE_ACTIONS } from '../../core/audit-filter.ts';
+import { BUILT_IN_PLANS } from '../../core/plans.ts';
+import { SCOPES } from '../../core/scopes.ts';
+import { RELATIONS } from '../../core/tuples.ts';
+import type { CliContext } from '../cli-context.ts';
+import { addExamples } from '../command-parts.ts';
+import { CliFailure, EXIT } from '../failures.ts';
+import { COMPLETION_SCRIPTS } from './completion-scripts.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'];
+const PLANS = [...BUILT_IN_PLANS.keys()];
+
+type Suggest = (complete: (value: string, description: string) => void) => void;
+
+const suggest =
+  (values: readonly string[]): Suggest =>
+  (complete) => {
+    for (const value of values) complete(value, '');
+  };
+
+/** Files here that can be imported. The protocol has no way to leave file names to the shell. */
+const suggestFiles: Suggest = (complete) => {
+  for (const name of readdirSync('.')) if (/\.(?:tsv|ndjson|jsonl)$/i.test(name)) complete(name, '');
+};
+
+/** Of an argument, or of an option, of one command. */
+const SUGGESTIONS: readonly (readonly [command: string, value: string, suggestions: Suggest])[] = [
+  ...['check', 'grants add', 'grants revoke', 'objects'].map((name) => [name, 'relation', suggest(RELATIONS)] as const),
+  ['changes', 'action', suggest(CHANGE_ACTIONS)],
+  ['keys create', 'scope', suggest(SCOPES)],
+  ['tenants create', 'plan', suggest(PLANS)],
+  ['tenants set-plan', 'plan', suggest(PLANS)],
+  ['import', 'file', suggestFiles],
+  ['completion', 'shell', suggest(SHELLS)],
+];
+
+/** To be called last: it looks at the commands that are there. */
+export function registerCompletionCommand(program: Command, context: CliContext): void {
+  const root = tab(program, { completionCommandName: 'completion' });
+  for (const [name, value, suggestions] of SUGGESTIONS) {
+    const known = root.commands.get(name);
+    const place = known?.arguments.get(value) ?? known?.options.get(value);
+    assert(place !== undefined, 'suggestions are for a value that a command takes');
+    place.handler = suggestions;
+  }
+
+  const command = program.commands.find((each) => each.name() === 'completion');
+  assert(command !== undefined, 'the library has made its command');
+  command.registeredArguments[0]?.choices(SHELLS);
+  command.description('print what a shell needs to complete these commands: bash, zsh or fish');
+  command.addHelpText(
+    'after',
+    '\nThe program has to be found as "grantd": in the PATH, or as a function of that name.\n\nbash, in ~/.bashrc:  source <(grantd completion bash)\nzsh, in ~/.zshrc after compinit:  source <(grantd completion zsh)\nfish:  grantd completion fish > ~/.config/fish/completions/grantd.fish',
+  );
+  addExamples(command, 'completion bash', 'completion fish > ~/.config/fish/completions/grantd.fish').action(
+    context.action(async (shell: string) => {
+      if (!SHELLS.includes(shell)) throw new CliFailure(`The shell must be one of ${SHELLS.join(', ')}.`, EXIT.usage);
+      const script = COMPLETION_SCRIPTS.get(shell);
+      if (script === undefined) root.setup('grantd', 'grantd', shell);
+      else context.stdout.write(script);
+      return EXIT.ok;
+    }),
+  );
+}

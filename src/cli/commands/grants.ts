@@ -1,0 +1,179 @@
+// `grantd grants …`, `objects`, `subjects` and `namespaces …`: what a tenant has, looked at and changed one by one.
+// `import` and `export` are for many.
+
+import type { Command } from 'commander';
+import type { CliContext } from '../cli-context.ts';
+import {
+  addExamples,
+  addListOptions,
+  JSON_OPTION,
+  type ListOptions,
+  printListing,
+  printRecord,
+  TENANT_EXAMPLE,
+  TENANT_OPTION,
+  type TenantOption,
+} from '../command-parts.ts';
+import { EXIT } from '../failures.ts';
+import { path } from '../operator-client.ts';
+import { recordsOf } from '../output/json-view.ts';
+import { renderJson } from '../output/render.ts';
+
+export const SUBJECT_ARGUMENT = ['<subject>', 'namespace:external_id'] as const;
+export const RELATION_ARGUMENT = [
+  '<relation>',
+  'owner, admin, manager, editor, commenter, viewer, member, guest or parent',
+] as const;
+export const OBJECT_ARGUMENT = ['<object>', 'namespace:external_id'] as const;
+
+/** A grant is its three parts: what was there already and what is new look the same, so a repeat is no failure. */
+function registerGrants(program: Command, context: CliContext): void {
+  const grants = program.command('grants').description('list, add and revoke the grants of a tenant');
+
+  const list = grants
+    .command('list')
+    .description('list the grants of one subject')
+    .argument(...SUBJECT_ARGUMENT)
+    .option(...TENANT_OPTION);
+  addExamples(addListOptions(list), `grants list user:ann --tenant ${TENANT_EXAMPLE}`).action(
+    context.action((subject: string, options: TenantOption & ListOptions) =>
+      printListing(
+        context,
+        {
+          path: path`/tenants/${options.tenant}/grants`,
+          name: 'grants',
+          query: { subject },
+          columns: [
+            ['relation', 'relation'],
+            ['object', 'object'],
+            ['grant', 'grant_id'],
+            ['created', 'created_at'],
+          ],
+        },
+        options,
+      ),
+    ),
+  );
+
+  const add = grants
+    .command('add')
+    .description('let a subject hold a relation on an object; one that is there stays as it is')
+    .argument(...SUBJECT_ARGUMENT)
+    .argument(...RELATION_ARGUMENT)
+    .argument(...OBJECT_ARGUMENT)
+    .option(...TENANT_OPTION)
+    .option(...JSON_OPTION);
+  addExamples(add, `grants add user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`).action(
+    context.action(async (subject: string, relation: string, object: string, options: TenantOption) => {
+      const client = await context.connect();
+      const json = { subject, relation, object };
+      printRecord(
+        context,
+        await client.readJson({ method: 'POST', path: path`/tenants/${options.tenant}/grants`, json }),
+        options,
+      );
+      return EXIT.ok;
+    }),
+  );
+
+  const revoke = grants
+    .command('revoke')
+    .description('take a relation on an object from a subject; checks that start afterwards are denied')
+    .argument(...SUBJECT_ARGUMENT)
+    .argument(...RELATION_ARGUMENT)
+    .argument(...OBJECT_ARGUMENT)
+    .option(...TENANT_OPTION);
+  addExamples(revoke, `grants revoke user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`).action(
+    context.action(async (subject: string, relation: string, object: string, options: TenantOption) => {
+      const client = await context.connect();
+      const json = { subject, relation, object };
+      await client.readJson({ method: 'DELETE', path: path`/tenants/${options.tenant}/grants`, json });
+      context.print(`${subject} is no longer ${relation} of ${object}.`);
+      return EXIT.ok;
+    }),
+  );
+}
+
+function registerListings(program: Command, context: CliContext): void {
+  const objects = program
+    .command('objects')
+    .description('list the objects on which a subject holds a relation')
+    .argument(...SUBJECT_ARGUMENT)
+    .argument(...RELATION_ARGUMENT)
+    .option(...TENANT_OPTION)
+    .option('--namespace <name>', 'only objects of this namespace');
+  addExamples(
+    addListOptions(objects),
+    `objects user:ann viewer --tenant ${TENANT_EXAMPLE}`,
+    `objects user:ann viewer --namespace doc --tenant ${TENANT_EXAMPLE} --json | jq -r ".[]"`,
+  ).action(
+    context.action(
+      (subject: string, relation: string, options: TenantOption & ListOptions & { readonly namespace?: string }) =>
+        printListing(
+          context,
+          {
+            path: path`/tenants/${options.tenant}/objects`,
+            name: 'objects',
+            query: { subject, relation, namespace: options.namespace },
+            columns: [['object', 'object']],
+          },
+          options,
+        ),
+    ),
+  );
+
+  const subjects = program
+    .command('subjects')
+    .description('list every subject of a tenant that has a grant or ever had one')
+    .option(...TENANT_OPTION);
+  addExamples(addListOptions(subjects), `subjects --tenant ${TENANT_EXAMPLE} --limit 20`).action(
+    context.action((options: TenantOption & ListOptions) =>
+      printListing(
+        context,
+        { path: path`/tenants/${options.tenant}/subjects`, name: 'subjects', columns: [['subject', 'subject']] },
+        options,
+      ),
+    ),
+  );
+}
+
+function registerNamespaces(program: Command, context: CliContext): void {
+  const namespaces = program.command('namespaces').description('list and make the namespaces of a tenant');
+
+  const list = namespaces
+    .command('list')
+    .description('list the namespaces of a tenant')
+    .option(...TENANT_OPTION)
+    .option(...JSON_OPTION);
+  addExamples(list, `namespaces list --tenant ${TENANT_EXAMPLE}`).action(
+    context.action(async (options: TenantOption) => {
+      const client = await context.connect();
+      const answer = await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}/namespaces` });
+      const records = recordsOf(answer, 'namespaces');
+      const columns = [['namespace', 'name'] as const, ['created', 'created_at'] as const];
+      context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
+      return EXIT.ok;
+    }),
+  );
+
+  const create = namespaces
+    .command('create')
+    .description('make a namespace; one that is there stays as it is. Grants make theirs by themselves')
+    .argument('<name>', 'a letter, then up to 63 letters, digits, "_", "." and "-"')
+    .option(...TENANT_OPTION)
+    .option(...JSON_OPTION);
+  addExamples(create, `namespaces create doc --tenant ${TENANT_EXAMPLE}`).action(
+    context.action(async (name: string, options: TenantOption) => {
+      const client = await context.connect();
+      const request = { method: 'POST', path: path`/tenants/${options.tenant}/namespaces`, json: { name } } as const;
+      printRecord(context, await client.readJson(request), options);
+      return EXIT.ok;
+    }),
+  );
+}
+
+export function registerGrantsCommands(program: Command, context: CliContext): void {
+  registerGrants(program, context);
+  registerListings(program, context);
+  registerNamespaces(program, context);
+}

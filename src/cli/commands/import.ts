@@ -1,0 +1,129 @@
+// `grantd import`: tuples from a file or standard input into a tenant. It may be interrupted and run again at any time.
+
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { type Command, Option } from 'commander';
+import type { CliContext } from '../cli-context.ts';
+import { TENANT_OPTION } from '../command-parts.ts';
+import { CliFailure, EXIT, reasonOf } from '../failures.ts';
+import type { ImportFormat } from '../import/import-lines.ts';
+import { createImportProgress } from '../import/import-progress.ts';
+import { ImportReport } from '../import/import-report.ts';
+import { runImport } from '../import/import-run.ts';
+import { path } from '../operator-client.ts';
+import { renderJson } from '../output/render.ts';
+
+interface ImportOptions {
+  readonly tenant: string;
+  readonly format?: ImportFormat;
+  readonly refused?: string;
+  readonly json?: boolean;
+}
+
+const FORMATS: ReadonlyMap<string, ImportFormat> = new Map([
+  ['.tsv', 'tsv'],
+  ['.ndjson', 'ndjson'],
+  ['.jsonl', 'ndjson'],
+]);
+
+/** `-` is TSV, as `grantd export` writes it; a file says by its name what it is. */
+function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
+  if (format !== undefined) return format;
+  if (file === '-') return 'tsv';
+  const dot = file.lastIndexOf('.');
+  const known = FORMATS.get(file.slice(dot < 0 ? file.length : dot).toLowerCase());
+  if (known !== undefined) return known;
+  throw new CliFailure(
+    `The name of ${file} does not tell its format: pass --format tsv or --format ndjson.`,
+    EXIT.usage,
+  );
+}
+
+async function openSource(
+  context: CliContext,
+  file: string,
+): Promise<{ source: Readable; length: number | undefined }> {
+  if (file === '-') return { source: context.stdin, length: undefined };
+  try {
+    const stats = await stat(file);
+    if (stats.isDirectory()) throw new Error('it is a directory');
+    const source = createReadStream(file);
+    await once(source, 'open');
+    return { source, length: stats.isFile() ? stats.size : undefined };
+  } catch (cause) {
+    throw new CliFailure(`Cannot read ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
+  }
+}
+
+async function openReport(refusedPath: string | undefined, source: Readable): Promise<ImportReport> {
+  try {
+    return await ImportReport.open(refusedPath);
+  } catch (error) {
+    source.destroy();
+    throw error;
+  }
+}
+
+async function importFile(context: CliContext, file: string, options: ImportOptions): Promise<number> {
+  const format = formatOf(file, options.format);
+  const client = await context.connect();
+  // An unknown tenant or a wrong token is told before anything is read.
+  await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}` });
+  const { source, length } = await openSource(context, file);
+  const report = await openReport(options.refused, source);
+  const interruption = new AbortController();
+  const stopListening = context.onInterrupt(() => interruption.abort());
+  const progress = createImportProgress(context, length);
+  const startedMs = performance.now();
+  const outcome = await runImport(client, {
+    source,
+    format,
+    tenant: options.tenant,
+    signal: interruption.signal,
+    onProgress: (tally) => progress.update(tally),
+    onRetry: (reason, delayMs) => progress.note(`${reason} Trying again in ${(delayMs / 1000).toFixed(1)} s.`),
+    onRefused: (refused) => report.add(refused),
+  });
+  const elapsedMs = performance.now() - startedMs;
+  stopListening();
+  progress.stop();
+  await report.close();
+
+  const refused = report.renderRefused(outcome);
+  if (refused !== '') context.note(refused);
+  context.print(
+    options.json ? renderJson(report.toJson(outcome, elapsedMs)) : report.renderSummary(outcome, elapsedMs),
+  );
+  if (outcome.failure !== undefined) {
+    const { failure } = outcome;
+    context.reportFailure(
+      failure instanceof CliFailure ? failure : new CliFailure(`Cannot read ${file}: ${reasonOf(failure)}.`),
+    );
+  }
+  if (!outcome.whole) {
+    const what = interruption.signal.aborted ? 'Interrupted' : 'Broken off';
+    context.note(`${what}. What is counted above stands; to finish, run the same import again: that is safe.`);
+    return outcome.failure === undefined ? EXIT.interrupted : EXIT.failed;
+  }
+  return outcome.tally.refused > 0 ? EXIT.linesRefused : EXIT.ok;
+}
+
+export function registerImportCommand(program: Command, context: CliContext): void {
+  program
+    .command('import')
+    .description('create grants from a file, one per line; what is there already stays')
+    .argument('<file>', 'a .tsv (subject, relation, object) or .ndjson file; - for standard input')
+    .option(...TENANT_OPTION)
+    .addOption(
+      new Option('--format <format>', 'of the file; without it, by its name, and tsv for -').choices(['tsv', 'ndjson']),
+    )
+    .option('--refused <file>', 'write every refused line there: number, error type, reason, the line')
+    .option('--json', 'print the summary as JSON')
+    .addHelpText(
+      'after',
+      '\nIt may be interrupted and run again at any time: lines that are there already stay as they are.\nExit code: 0 all lines stand, 4 some were refused, 1 broken off, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n',
+    )
+    .action(context.action((file: string, options: ImportOptions) => importFile(context, file, options)));
+}

@@ -1,0 +1,116 @@
+// `grantd keys …`: the API keys of a tenant. The text of a key is printed once, when it is made.
+
+import type { Command } from 'commander';
+import type { CliContext } from '../cli-context.ts';
+import {
+  addExamples,
+  addListOptions,
+  JSON_OPTION,
+  type ListOptions,
+  printListing,
+  printRecord,
+  TENANT_EXAMPLE,
+  TENANT_OPTION,
+  type TenantOption,
+  YES_OPTION,
+} from '../command-parts.ts';
+import { confirm } from '../confirmation.ts';
+import { EXIT } from '../failures.ts';
+import { path } from '../operator-client.ts';
+import type { Column } from '../output/render.ts';
+import { TIME_FORMS, timeParser } from '../output/times.ts';
+
+const KEY_EXAMPLE = 'key_01k8x0000000000000000000zz';
+
+const COLUMNS: readonly Column[] = [
+  ['key', 'key_id'],
+  ['name', (key) => (key.name === '' ? '-' : String(key.name))],
+  ['scopes', 'scopes'],
+  ['created', 'created_at'],
+  ['expires', 'expires_at'],
+  ['last used', 'last_used_at'],
+];
+
+/** `--scope` may be repeated, and each may be a list with commas. */
+const addScopes = (text: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  ...text.split(',').map((scope) => scope.trim()),
+];
+
+interface CreateOptions extends TenantOption {
+  readonly scope: readonly string[];
+  readonly name?: string;
+  readonly expiresAt?: string;
+}
+
+export function registerKeysCommands(program: Command, context: CliContext): void {
+  const keys = program.command('keys').description('make, list and revoke the API keys of a tenant');
+
+  const create = keys
+    .command('create')
+    .description('make an API key; its text is shown this once and kept nowhere')
+    .option(...TENANT_OPTION)
+    .requiredOption('--scope <scope>', 'check:read, grant:write or admin; repeat it for several', addScopes)
+    .option('--name <name>', 'what it is for')
+    .option(
+      '--expires-at <time>',
+      `when it ends, in UTC: ${TIME_FORMS}, from now`,
+      timeParser(context.nowMs, 'the future'),
+    )
+    .option(...JSON_OPTION);
+  addExamples(
+    create,
+    `keys create --tenant ${TENANT_EXAMPLE} --scope check:read --name web`,
+    `keys create --tenant ${TENANT_EXAMPLE} --scope check:read --scope grant:write --json`,
+    `keys create --tenant ${TENANT_EXAMPLE} --scope check:read --expires-at 90d`,
+  ).action(
+    context.action(async (options: CreateOptions) => {
+      const client = await context.connect();
+      const json = {
+        scopes: options.scope,
+        ...(options.name === undefined ? {} : { name: options.name }),
+        ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt }),
+      };
+      const key = await client.readJson({ method: 'POST', path: path`/tenants/${options.tenant}/keys`, json });
+      printRecord(context, key, options);
+      if (!options.json) context.note('Keep the key now: it cannot be shown again.');
+      return EXIT.ok;
+    }),
+  );
+
+  const list = keys
+    .command('list')
+    .description('list the live API keys of a tenant')
+    .option(...TENANT_OPTION);
+  addExamples(addListOptions(list), `keys list --tenant ${TENANT_EXAMPLE}`).action(
+    context.action((options: TenantOption & ListOptions) =>
+      printListing(context, { path: path`/tenants/${options.tenant}/keys`, name: 'keys', columns: COLUMNS }, options),
+    ),
+  );
+
+  const revoke = keys
+    .command('revoke')
+    .description('revoke an API key for good; requests that start afterwards are refused')
+    .argument('<key_id>', 'key_…, of "grantd keys list"')
+    .option(...TENANT_OPTION)
+    .option(...YES_OPTION);
+  addExamples(
+    revoke,
+    `keys revoke --tenant ${TENANT_EXAMPLE} ${KEY_EXAMPLE}`,
+    `keys revoke --tenant ${TENANT_EXAMPLE} ${KEY_EXAMPLE} --yes`,
+  ).action(
+    context.action(async (keyId: string, options: TenantOption & { readonly yes?: boolean }) => {
+      const client = await context.connect();
+      if (!options.yes) {
+        await confirm(context, {
+          what: `This revokes the key ${keyId} for good: whoever uses it is refused from then on.`,
+          answer: 'yes',
+          declined: 'Nothing was revoked.',
+        });
+      }
+      await client.readJson({ method: 'DELETE', path: path`/tenants/${options.tenant}/keys/${keyId}` });
+      context.print(`${keyId} is revoked.`);
+      return EXIT.ok;
+    }),
+  );
+}

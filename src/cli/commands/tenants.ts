@@ -1,0 +1,194 @@
+// `grantd tenants …`: made, listed, shown, changed and deleted.
+
+import type { Command } from 'commander';
+import type { CliContext } from '../cli-context.ts';
+import {
+  addExamples,
+  addListOptions,
+  JSON_OPTION,
+  type JsonOption,
+  type ListOptions,
+  printListing,
+  printRecord,
+  TENANT_EXAMPLE,
+  YES_OPTION,
+} from '../command-parts.ts';
+import { confirm } from '../confirmation.ts';
+import { waitForDeletion } from '../deletion-wait.ts';
+import { EXIT } from '../failures.ts';
+import { path } from '../operator-client.ts';
+import { type JsonRecord, textOf } from '../output/json-view.ts';
+import type { Column } from '../output/render.ts';
+
+/** Null: they are being counted, or on their way out. */
+function grantsOf({ grants, state }: JsonRecord): string {
+  if (typeof grants === 'number') return String(grants);
+  return state === 'deleting' ? '' : 'counting';
+}
+
+const COLUMNS: readonly Column[] = [
+  ['tenant', 'tenant_id'],
+  ['name', 'name'],
+  ['plan', 'plan'],
+  ['state', 'state'],
+  ['grants', grantsOf],
+  ['created', 'created_at'],
+];
+
+const ID_ARGUMENT = ['<id>', 'ten_…'] as const;
+
+/** `tenants NAME ID …`, each of which sets one field. */
+interface FieldCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly argument?: readonly [name: string, description: string];
+  readonly example: string;
+  readonly change: (value: string) => object;
+}
+
+const FIELD_COMMANDS: readonly FieldCommand[] = [
+  {
+    name: 'rename',
+    description: 'give a tenant another name; its id stays',
+    argument: ['<name>', 'what people call it, up to 256 characters'],
+    example: '"Acme Corp"',
+    change: (name) => ({ name }),
+  },
+  {
+    name: 'set-plan',
+    description: 'put a tenant on another plan; it counts everywhere within seconds',
+    argument: ['<plan>', 'one of "grantd plans"'],
+    example: 'scale',
+    change: (plan) => ({ plan }),
+  },
+  {
+    name: 'suspend',
+    description: 'refuse every request of a tenant until it is resumed; nothing is deleted',
+    example: '',
+    change: () => ({ state: 'suspended' }),
+  },
+  {
+    name: 'resume',
+    description: 'serve a suspended tenant again',
+    example: '',
+    change: () => ({ state: 'active' }),
+  },
+];
+
+function registerReads(tenants: Command, context: CliContext): void {
+  const list = tenants
+    .command('list')
+    .description('list the tenants of the cluster')
+    .option('--name <text>', 'only those with this text in their name or id (case-insensitive)');
+  addExamples(
+    addListOptions(list),
+    'tenants list',
+    'tenants list --name acme',
+    'tenants list --json | jq -r ".[].tenant_id"',
+  );
+  list.action(
+    context.action((options: ListOptions & { readonly name?: string }) =>
+      printListing(
+        context,
+        { path: '/tenants', name: 'tenants', query: { name: options.name }, columns: COLUMNS },
+        options,
+      ),
+    ),
+  );
+
+  const show = tenants
+    .command('show')
+    .description('show a tenant')
+    .argument(...ID_ARGUMENT)
+    .option(...JSON_OPTION);
+  addExamples(show, `tenants show ${TENANT_EXAMPLE}`).action(
+    context.action(async (id: string, options: JsonOption) => {
+      const client = await context.connect();
+      printRecord(context, await client.readJson({ method: 'GET', path: path`/tenants/${id}` }), options);
+      return EXIT.ok;
+    }),
+  );
+}
+
+function registerChanges(tenants: Command, context: CliContext): void {
+  const create = tenants
+    .command('create')
+    .description('make a tenant')
+    .argument('<name>', 'what people call it, up to 256 characters')
+    .option('--plan <name>', 'its plan; without it, free')
+    .option(...JSON_OPTION);
+  addExamples(create, 'tenants create "Acme Corp" --plan standard').action(
+    context.action(async (name: string, options: JsonOption & { readonly plan?: string }) => {
+      const client = await context.connect();
+      const json = { name, ...(options.plan === undefined ? {} : { plan: options.plan }) };
+      printRecord(context, await client.readJson({ method: 'POST', path: '/tenants', json }), options);
+      return EXIT.ok;
+    }),
+  );
+
+  for (const { name, description, argument, example, change } of FIELD_COMMANDS) {
+    const command = tenants
+      .command(name)
+      .description(description)
+      .argument(...ID_ARGUMENT);
+    if (argument !== undefined) command.argument(...argument);
+    addExamples(command.option(...JSON_OPTION), `tenants ${name} ${TENANT_EXAMPLE} ${example}`.trimEnd());
+    const set = async (id: string, value: string, options: JsonOption): Promise<number> => {
+      const client = await context.connect();
+      const request = { method: 'PATCH', path: path`/tenants/${id}`, json: change(value) } as const;
+      printRecord(context, await client.readJson(request), options);
+      return EXIT.ok;
+    };
+    if (argument === undefined)
+      command.action(context.action((id: string, options: JsonOption) => set(id, '', options)));
+    else command.action(context.action(set));
+  }
+}
+
+interface DeletionOptions extends JsonOption {
+  readonly yes?: boolean;
+  readonly wait?: boolean;
+}
+
+function registerDeletion(tenants: Command, context: CliContext): void {
+  const command = tenants
+    .command('delete')
+    .description('delete a tenant with all its grants and keys; its id is never used again')
+    .argument(...ID_ARGUMENT)
+    .option(...YES_OPTION)
+    .option('--wait', 'show how it goes on, and end once all data is removed')
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      '\nThe tenant is refused at once; its data is removed in the background, and until then\n"grantd tenants show" says "deleting". Running it again with --wait goes on watching.',
+    );
+  addExamples(
+    command,
+    `tenants delete ${TENANT_EXAMPLE}`,
+    `tenants delete ${TENANT_EXAMPLE} --wait`,
+    `tenants delete ${TENANT_EXAMPLE} --yes`,
+  ).action(
+    context.action(async (id: string, options: DeletionOptions) => {
+      const client = await context.connect();
+      if (!options.yes) {
+        const tenant = await client.readJson({ method: 'GET', path: path`/tenants/${id}` });
+        await confirm(context, {
+          what: `This deletes the tenant "${textOf(tenant, 'name')}" with all its grants and keys, for good.`,
+          answer: textOf(tenant, 'tenant_id'),
+          declined: 'Nothing was deleted.',
+        });
+      }
+      const deleted = await client.readJson({ method: 'DELETE', path: path`/tenants/${id}` });
+      if (options.wait) return waitForDeletion(context, client, deleted, options.json === true);
+      printRecord(context, deleted, options);
+      return EXIT.ok;
+    }),
+  );
+}
+
+export function registerTenantsCommands(program: Command, context: CliContext): void {
+  const tenants = program.command('tenants').description('make, list, change and delete tenants');
+  registerReads(tenants, context);
+  registerChanges(tenants, context);
+  registerDeletion(tenants, context);
+}

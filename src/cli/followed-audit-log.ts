@@ -1,0 +1,105 @@
+// `grantd changes --follow`: changes as they come. It goes on from a cursor that the service gives, so that it prints each
+// change once, in their order, also where the service was away for a while.
+
+import type { CliContext } from './cli-context.ts';
+import { EXIT } from './failures.ts';
+import { PAGE_LENGTH } from './listing.ts';
+import { type OperatorRequest, path } from './operator-client.ts';
+import { asRecord, type JsonRecord, optionalTextOf, recordsOf } from './output/json-view.ts';
+import { createPatientReader, type PatientReader } from './retrying-reader.ts';
+
+/** A look at one tenant's newest changes costs the service a read of one row or none. */
+const LOOK_MS = 1000;
+
+interface FollowOptions {
+  readonly tenant: string;
+  readonly cursor?: string;
+  readonly since?: string;
+  /** What changes have to fit, the time included. */
+  readonly filter: Readonly<Record<string, string | undefined>>;
+  readonly json?: boolean;
+  /** How many of those that were there before are shown first, where neither a cursor nor a time says where to begin. */
+  readonly before: number;
+}
+
+/** All fields of the change but its action. */
+export function describeChange(record: JsonRecord): string {
+  const { action: _action, ...rest } = asRecord(record.change);
+  return Object.entries(rest)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+}
+
+/** One line per change. Columns cannot be aligned with what is still to come. */
+function lineOf(record: JsonRecord): string {
+  const { action } = asRecord(record.change);
+  return [record.at, record.actor, action, describeChange(record), record.request_id].map(String).join('  ');
+}
+
+const isDeletion = (record: JsonRecord): boolean => asRecord(record.change).state === 'deleted';
+
+/** Rejects at once where the first request fails; later it waits until the service is back. */
+export async function followChanges(context: CliContext, options: FollowOptions): Promise<number> {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  const stopListening = context.onInterrupt(end);
+  // A reader that goes away is no failure.
+  let readerGone = false;
+  const onGone = (): void => {
+    readerGone = true;
+    end();
+  };
+  context.stdout.once('error', onGone);
+  context.stdout.once('close', onGone);
+  try {
+    const reader = createPatientReader(context, await context.connect(), ended.signal);
+    const deleted = await follow(context, reader, options);
+    if (deleted) context.note('The tenant is deleted: nothing more will come.');
+    return deleted || readerGone ? EXIT.ok : EXIT.interrupted;
+  } finally {
+    stopListening();
+    context.stdout.removeListener('error', onGone);
+    context.stdout.removeListener('close', onGone);
+  }
+}
+
+/** True: the tenant is gone. False: interrupted. */
+async function follow(context: CliContext, reader: PatientReader, options: FollowOptions): Promise<boolean> {
+  const { since, json, filter } = options;
+  const request = (query: Record<string, string | undefined>): OperatorRequest => ({
+    method: 'GET',
+    path: path`/tenants/${options.tenant}/changes`,
+    query: { ...filter, ...query },
+  });
+  /** Prints them and tells whether the last of all was among them. */
+  const show = (changes: readonly JsonRecord[]): boolean => {
+    for (const change of changes) context.print(json ? JSON.stringify(change) : lineOf(change));
+    return changes.some(isDeletion);
+  };
+
+  let { cursor } = options;
+  if (cursor === undefined && since === undefined) {
+    const past: JsonRecord[] = [];
+    let older: string | undefined;
+    do {
+      const limit = String(Math.min(options.before - past.length, PAGE_LENGTH));
+      const page = await reader.read(request({ order: 'desc', limit, cursor: older }));
+      if (page === undefined) return false;
+      past.push(...recordsOf(page, 'changes'));
+      cursor ??= optionalTextOf(page, 'resume_cursor');
+      older = optionalTextOf(page, 'next_cursor');
+      // A page may be short where few changes fit.
+    } while (older !== undefined && past.length < options.before);
+    if (show(past.toReversed()) || cursor === undefined) return true;
+  }
+  while (true) {
+    const page = await reader.read(request({ cursor, limit: String(PAGE_LENGTH) }));
+    if (page === undefined) return false;
+    if (show(recordsOf(page, 'changes'))) return true;
+    const next = optionalTextOf(page, 'next_cursor');
+    cursor = next ?? optionalTextOf(page, 'resume_cursor');
+    // Of a tenant that is deleted, nothing is to come.
+    if (cursor === undefined) return true;
+    if (next === undefined && !(await reader.pause(LOOK_MS))) return false;
+  }
+}

@@ -1,0 +1,82 @@
+// One batch of an import on its way: sent, and sent again while the service is out of reach or has no room. That is safe
+// however often: a grant that is there stays, and is reported as there.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { CliFailure, ConnectionFailure, ProblemFailure } from '../failures.ts';
+import { type OperatorClient, path } from '../operator-client.ts';
+import { asRecord, optionalTextOf, parseJson, textOf } from '../output/json-view.ts';
+
+/** A failover takes about five seconds and a rolling update a minute. */
+const RETRY_MS_MAX = 120_000;
+const BACKOFF_FIRST_MS = 200;
+const BACKOFF_MS_MAX = 5_000;
+const RETRIED_STATUSES: readonly number[] = [408, 429, 502, 503, 504];
+
+export interface BatchResult {
+  /** The position in the batch, from 0. */
+  readonly index: number;
+  readonly result: 'created' | 'exists' | 'refused';
+  /** Of a refused line. */
+  readonly code: string;
+  readonly detail: string;
+}
+
+interface DeliveryOptions {
+  readonly tenant: string;
+  /** No further try once it is aborted; the one under way is waited for. */
+  readonly signal: AbortSignal;
+  /** Told before each pause. */
+  readonly onRetry: (reason: string, delayMs: number) => void;
+  readonly backoffFirstMs?: number;
+}
+
+function isWorthRepeating(error: unknown): error is CliFailure {
+  if (error instanceof ProblemFailure) return RETRIED_STATUSES.includes(error.status);
+  return error instanceof ConnectionFailure;
+}
+
+function parseResults(text: string, length: number): readonly BatchResult[] {
+  const results = text.split('\n').flatMap((line): BatchResult[] => {
+    if (line === '') return [];
+    const record = asRecord(parseJson(line));
+    const { line: number, result } = record;
+    if (typeof number !== 'number' || (result !== 'created' && result !== 'exists' && result !== 'refused')) return [];
+    const code = optionalTextOf(record, 'type')?.replace(/^.*\//, '') ?? '';
+    return [{ index: number - 1, result, code, detail: result === 'refused' ? textOf(record, 'detail') : '' }];
+  });
+  const positions = new Set(results.map(({ index }) => index));
+  const whole = results.length === length && positions.size === length;
+  if (!whole || results.some(({ index }) => !(index >= 0 && index < length))) {
+    throw new CliFailure('The answer to a batch does not have one result for each of its lines.');
+  }
+  return results;
+}
+
+/** The results of `length` lines of JSON, in the order of the answer. Rejects where they cannot be had. */
+export async function deliverBatch(
+  client: OperatorClient,
+  batch: { readonly body: string; readonly length: number },
+  options: DeliveryOptions,
+): Promise<readonly BatchResult[]> {
+  const giveUpMs = performance.now() + RETRY_MS_MAX;
+  const request = { method: 'POST', path: path`/tenants/${options.tenant}/import`, ndjson: batch.body } as const;
+  let backoffMs = options.backoffFirstMs ?? BACKOFF_FIRST_MS;
+  for (;;) {
+    try {
+      return parseResults(await client.readText(request), batch.length);
+    } catch (error) {
+      if (!isWorthRepeating(error) || options.signal.aborted) throw error;
+      const asked = error instanceof ProblemFailure ? error.retryAfterMs : undefined;
+      // Some of it at random, so that batches refused together do not come back together.
+      const delayMs = Math.max(asked ?? 0, backoffMs * (0.5 + Math.random() / 2));
+      if (performance.now() + delayMs > giveUpMs) throw error;
+      options.onRetry(error.message.split('\n', 1)[0] ?? '', delayMs);
+      try {
+        await pause(delayMs, undefined, { signal: options.signal });
+      } catch {
+        throw error;
+      }
+      backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// What an import says at its end: what was created, what was there, which lines were refused and why. The first refused
+// lines are kept for the terminal; all of them go to a file where one was named.
+
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { CliFailure } from '../failures.ts';
+import { formatCount } from '../output/render.ts';
+import { formatRate } from './import-progress.ts';
+import type { ImportOutcome, RefusedLine } from './import-run.ts';
+
+/** Refused lines that are printed. */
+const SHOWN_MAX = 20;
+
+interface ShownLine {
+  readonly line: number;
+  readonly code: string;
+  readonly detail: string;
+}
+
+async function openFile(path: string): Promise<WriteStream> {
+  const file = createWriteStream(path);
+  try {
+    await once(file, 'open');
+  } catch (cause) {
+    throw new CliFailure(
+      `Cannot write ${path}: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      undefined,
+      {
+        cause,
+      },
+    );
+  }
+  return file;
+}
+
+/** One line of bytes: number, code, detail and the line itself, tabs between. */
+function refusedRow({ line, code, detail }: RefusedLine): Buffer {
+  return Buffer.concat([Buffer.from(`${line.number}\t${code}\t${detail}\t`), line.bytes, Buffer.from('\n')]);
+}
+
+export class ImportReport {
+  readonly #shown: ShownLine[] = [];
+  readonly #file: WriteStream | undefined;
+
+  private constructor(file: WriteStream | undefined) {
+    this.#file = file;
+  }
+
+  /** `refusedPath`: where all refused lines go. It is emptied first. */
+  static async open(refusedPath: string | undefined): Promise<ImportReport> {
+    return new ImportReport(refusedPath === undefined ? undefined : await openFile(refusedPath));
+  }
+
+  /** Keeps those with the smallest numbers, whatever order batches are answered in. */
+  async add(refused: RefusedLine): Promise<void> {
+    this.#shown.push({ line: refused.line.number, code: refused.code, detail: refused.detail });
+    this.#shown.sort((left, right) => left.line - right.line);
+    this.#shown.length = Math.min(this.#shown.length, SHOWN_MAX);
+    if (this.#file !== undefined && !this.#file.write(refusedRow(refused))) await once(this.#file, 'drain');
+  }
+
+  async close(): Promise<void> {
+    if (this.#file === undefined) return;
+    this.#file.end();
+    await finished(this.#file);
+  }
+
+  /** For people: on standard error what was refused. Empty where nothing was. */
+  renderRefused(outcome: ImportOutcome): string {
+    if (this.#shown.length === 0) return '';
+    const rows = this.#shown.map(({ line, code, detail }) => `  line ${line}: ${code}: ${detail}`);
+    const more = outcome.tally.refused - this.#shown.length;
+    if (more > 0) rows.push(`  … and ${formatCount(more)} more`);
+    return `Refused lines:\n${rows.join('\n')}`;
+  }
+
+  renderSummary(outcome: ImportOutcome, elapsedMs: number): string {
+    const { lines, created, exists, refused } = outcome.tally;
+    const counts = `${formatCount(created)} created, ${formatCount(exists)} already there, ${formatCount(refused)} refused`;
+    const seconds = (elapsedMs / 1000).toFixed(1);
+    return `${formatCount(lines)} lines in ${seconds} s (${formatRate(lines, elapsedMs)}): ${counts}`;
+  }
+
+  /** For programs. */
+  toJson(outcome: ImportOutcome, elapsedMs: number): object {
+    const { lines, created, exists, refused } = outcome.tally;
+    return {
+      complete: outcome.whole,
+      lines,
+      created,
+      already_there: exists,
+      refused,
+      seconds: Math.round(elapsedMs) / 1000,
+      first_refused: this.#shown,
+    };
+  }
+}

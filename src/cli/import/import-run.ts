@@ -1,0 +1,147 @@
+// An import: lines read, gathered into batches and delivered several at a time. Memory is bounded by the batches under
+// way, whatever the length of the file. Batches are independent of each other, so their order does not matter.
+
+import { addAbortSignal, type Readable } from 'node:stream';
+import type { OperatorClient } from '../operator-client.ts';
+import { type BatchResult, deliverBatch } from './import-delivery.ts';
+import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from './import-lines.ts';
+
+/** What one call takes. */
+const BATCH_LINES_MAX = 1000;
+const BATCH_BYTES_MAX = 1024 * 1024;
+/** Enough that the service commits while lines travel; more would only wait there. */
+const BATCHES_IN_FLIGHT_MAX = 4;
+
+export interface ImportTally {
+  /** Answered, empty ones not counted. */
+  lines: number;
+  created: number;
+  exists: number;
+  refused: number;
+  /** Of the source, read so far. */
+  bytesRead: number;
+}
+
+export interface RefusedLine extends Refusal {
+  readonly line: SourceLine;
+}
+
+interface ImportRun {
+  readonly source: Readable;
+  readonly format: ImportFormat;
+  readonly tenant: string;
+  /** Ends the reading; batches under way are waited for. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (tally: Readonly<ImportTally>) => void;
+  readonly onRetry: (reason: string, delayMs: number) => void;
+  /** Waited for, so that a slow file bounds the import. */
+  readonly onRefused: (refused: RefusedLine) => Promise<void> | void;
+  readonly backoffFirstMs?: number;
+}
+
+export interface ImportOutcome {
+  readonly tally: Readonly<ImportTally>;
+  /** Whether all lines of the source were answered. */
+  readonly whole: boolean;
+  /** The first failure, of the source or of the service. */
+  readonly failure: unknown;
+}
+
+interface Batch {
+  readonly lines: readonly SourceLine[];
+  readonly body: string;
+}
+
+/** Batches of lines that can be sent; lines that cannot go to `refuse`. */
+async function* gather(
+  source: AsyncIterable<Uint8Array>,
+  format: ImportFormat,
+  refuse: (refused: RefusedLine) => Promise<void>,
+): AsyncGenerator<Batch> {
+  let lines: SourceLine[] = [];
+  let texts: string[] = [];
+  let length = 0;
+  const take = (): Batch => {
+    const batch = { lines, body: texts.join('') };
+    lines = [];
+    texts = [];
+    length = 0;
+    return batch;
+  };
+  for await (const read of readLines(source)) {
+    for (const line of read) {
+      const encoded = encodeLine(line, format);
+      if (encoded === undefined) continue;
+      if ('refusal' in encoded) {
+        await refuse({ line, ...encoded.refusal });
+        continue;
+      }
+      const text = `${encoded.json}\n`;
+      const textLength = Buffer.byteLength(text);
+      if (lines.length === BATCH_LINES_MAX || length + textLength > BATCH_BYTES_MAX) yield take();
+      lines.push(line);
+      texts.push(text);
+      length += textLength;
+    }
+  }
+  if (lines.length > 0) yield take();
+}
+
+/** Never rejects: a failure is part of the outcome, beside what stands. */
+export async function runImport(client: OperatorClient, run: ImportRun): Promise<ImportOutcome> {
+  const tally: ImportTally = { lines: 0, created: 0, exists: 0, refused: 0, bytesRead: 0 };
+  const stop = new AbortController();
+  const signal = AbortSignal.any([run.signal, stop.signal]);
+  const failures: unknown[] = [];
+  const inFlight = new Set<Promise<void>>();
+
+  const refuse = async (refused: RefusedLine): Promise<void> => {
+    tally.lines += 1;
+    tally.refused += 1;
+    await run.onRefused(refused);
+  };
+  const count = async (batch: Batch, { index, result, code, detail }: BatchResult): Promise<void> => {
+    const line = batch.lines[index];
+    if (line === undefined) throw new Error('A result names no line of its batch.');
+    if (result === 'refused') {
+      await refuse({ line, code, detail });
+      return;
+    }
+    tally.lines += 1;
+    tally[result] += 1;
+  };
+  const deliver = async (batch: Batch): Promise<void> => {
+    const { tenant, onRetry, backoffFirstMs } = run;
+    const options = { tenant, signal, onRetry, ...(backoffFirstMs === undefined ? {} : { backoffFirstMs }) };
+    const results = await deliverBatch(client, { body: batch.body, length: batch.lines.length }, options);
+    for (const result of results) await count(batch, result);
+    run.onProgress(tally);
+  };
+  const fail = (error: unknown): void => {
+    failures.push(error);
+    stop.abort();
+  };
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of addAbortSignal(signal, run.source) as AsyncIterable<Uint8Array>) {
+      tally.bytesRead += chunk.length;
+      yield chunk;
+    }
+  }
+
+  try {
+    for await (const batch of gather(counted(), run.format, refuse)) {
+      while (inFlight.size >= BATCHES_IN_FLIGHT_MAX) await Promise.race(inFlight);
+      if (signal.aborted) break;
+      const delivery: Promise<void> = deliver(batch)
+        .catch(fail)
+        .finally(() => inFlight.delete(delivery));
+      inFlight.add(delivery);
+    }
+  } catch (error) {
+    // An aborted source fails with the abort; what led to it is known already.
+    if (!signal.aborted) fail(error);
+  }
+  await Promise.all(inFlight);
+  run.onProgress(tally);
+  return { tally, whole: failures.length === 0 && !run.signal.aborted, failure: failures[0] };
+}

@@ -1,0 +1,48 @@
+// Looking into JSON that came over the wire: nothing is taken for granted, and what is not as expected is a failure that
+// says so, not an undefined further on.
+
+import { CliFailure } from '../failures.ts';
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+const unexpected = (what: string): CliFailure =>
+  new CliFailure(`The operator's API answered with something unexpected: ${what}. Do the versions fit?`);
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unexpected('a body that is not JSON');
+  }
+}
+
+export function asRecord(value: unknown): JsonRecord {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unexpected('no JSON object');
+  return Object.fromEntries(Object.entries(value));
+}
+
+function arrayOf(record: JsonRecord, name: string): readonly unknown[] {
+  const value = record[name];
+  if (!Array.isArray(value)) throw unexpected(`no array "${name}"`);
+  return value;
+}
+
+export function recordsOf(record: JsonRecord, name: string): readonly JsonRecord[] {
+  return arrayOf(record, name).map(asRecord);
+}
+
+/** Objects, or texts as they are. */
+export function itemsOf(record: JsonRecord, name: string): readonly (JsonRecord | string)[] {
+  return arrayOf(record, name).map((item) => (typeof item === 'string' ? item : asRecord(item)));
+}
+
+export function textOf(record: JsonRecord, name: string): string {
+  const value = record[name];
+  if (typeof value !== 'string') throw unexpected(`no text "${name}"`);
+  return value;
+}
+
+/** Undefined for null and for nothing. */
+export function optionalTextOf(record: JsonRecord, name: string): string | undefined {
+  return record[name] === null || record[name] === undefined ? undefined : textOf(record, name);
+}

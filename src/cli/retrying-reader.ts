@@ -1,0 +1,51 @@
+// Reading again and again over failures that pass: for commands that watch. It says once that the service is away, once
+// that it is back, and waits longer the longer it is away.
+
+import type { CliContext } from './cli-context.ts';
+import { ConnectionFailure, ProblemFailure } from './failures.ts';
+import type { OperatorClient, OperatorRequest } from './operator-client.ts';
+import type { JsonRecord } from './output/json-view.ts';
+
+const RETRY_MS_FIRST = 250;
+const RETRY_MS_MAX = 5000;
+/** Too many requests, and what the service or a proxy before it answers while it is not there. */
+const PASSING_STATUSES = new Set([408, 429, 500, 502, 503, 504]);
+
+export interface PatientReader {
+  /** The answer, however long it takes. Undefined: interrupted. Throws failures that no waiting mends. */
+  read(request: OperatorRequest): Promise<JsonRecord | undefined>;
+  /** False: interrupted. */
+  pause(delayMs: number): Promise<boolean>;
+}
+
+const passes = (error: unknown): error is ConnectionFailure | ProblemFailure =>
+  error instanceof ConnectionFailure || (error instanceof ProblemFailure && PASSING_STATUSES.has(error.status));
+
+/** What fails before the first answer is not waited for: most likely it was never right. */
+export function createPatientReader(context: CliContext, client: OperatorClient, signal: AbortSignal): PatientReader {
+  let answered = false;
+  return {
+    pause: (delayMs) => context.pause(delayMs, signal),
+    async read(request) {
+      let retryMs = RETRY_MS_FIRST;
+      let away = false;
+      while (!signal.aborted) {
+        try {
+          const answer = await client.readJson(request, signal);
+          if (away) context.note('The service is back.');
+          answered = true;
+          return answer;
+        } catch (error) {
+          if (signal.aborted) return undefined;
+          if (!answered || !passes(error)) throw error;
+          if (!away) context.note(`${error.message.split('\n')[0]} Trying again until it is back.`);
+          away = true;
+          const askedMs = error instanceof ProblemFailure ? (error.retryAfterMs ?? 0) : 0;
+          if (!(await context.pause(Math.max(retryMs, askedMs), signal))) return undefined;
+          retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
+        }
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+// Secrets of one namespace in Kubernetes. Of its API this needs the right to create Secrets, and to get, and for those
+// that are renewed to update, those by name.
+
+import type { CoreV1Api, KubeConfig, V1Secret } from '@kubernetes/client-node';
+import { CliFailure, reasonOf } from '../failures.ts';
+import type { SecretStore } from './generated-secrets.ts';
+
+const CONFLICT = 409;
+const NOT_FOUND = 404;
+
+const statusOf = (error: unknown): number | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : undefined;
+
+/** What the API server answered, in a line. Its message names no secret. */
+function describe(error: unknown): string {
+  const status = statusOf(error);
+  if (status === undefined) return reasonOf(error);
+  const body: unknown = error instanceof Error && 'body' in error ? error.body : undefined;
+  const text = typeof body === 'string' ? body : JSON.stringify(body ?? '');
+  const [message] = /(?<="message":\s*)"(?:[^"\\]|\\.)*"/.exec(text) ?? [];
+  return `status ${status}: ${message === undefined ? 'no reason given' : JSON.parse(message)}`;
+}
+
+export async function openKubernetesSecrets(options: {
+  readonly namespace: string;
+  /** On every Secret that is made. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Without it: KUBECONFIG, or the service account of the pod. */
+  readonly kubeConfig?: KubeConfig;
+}): Promise<SecretStore> {
+  const { namespace, labels } = options;
+  // Only here: it takes a second and tens of megabytes, which no other command should pay for.
+  const library = await import('@kubernetes/client-node');
+  const config = options.kubeConfig ?? new library.KubeConfig();
+  if (options.kubeConfig === undefined) config.loadFromDefault();
+  const api: CoreV1Api = config.makeApiClient(library.CoreV1Api);
+
+  async function call<Value>(what: string, expected: number, work: () => Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (statusOf(error) === expected) return undefined;
+      throw new CliFailure(`${what} in ${namespace} was refused or not answered: ${describe(error)}`);
+    }
+  }
+
+  return {
+    async read(name) {
+      const secret = await call(`Reading the Secret ${name}`, NOT_FOUND, () =>
+        api.readNamespacedSecret({ name, namespace }),
+      );
+      if (secret === undefined) return undefined;
+      return Object.fromEntries(
+        Object.entries(secret.data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]),
+      );
+    },
+    async create(name, { type, data }) {
+      const body: V1Secret = { metadata: { name, namespace, labels: { ...labels } }, type, stringData: { ...data } };
+      const created = await call(`Making the Secret ${name}`, CONFLICT, () =>
+        api.createNamespacedSecret({ namespace, body }),
+      );
+      return created !== undefined;
+    },
+    async replace(name, data) {
+      const what = `Changing the Secret ${name}`;
+      const secret = await call(what, NOT_FOUND, () => api.readNamespacedSecret({ name, namespace }));
+      if (secret === undefined) throw new CliFailure(`${name} was removed while this ran. Run it again.`);
+      const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+      // With the version that was read, so that a change by somebody else meanwhile is refused and not undone.
+      const body: V1Secret = { ...secret, data: { ...secret.data, ...Object.fromEntries(encoded) } };
+      const changed = await call(what, CONFLICT, () => api.replaceNamespacedSecret({ name, namespace, body }));
+      if (changed === undefined)
+        throw new CliFailure(`${name} was changed by somebody else while this ran. Run it again.`);
+    },
+  };
+}

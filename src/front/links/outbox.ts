@@ -1,0 +1,153 @@
+// What a link has to send: the checks and calls that gather into one message. It keeps: nothing is sent twice; checks go
+// before calls, which take turns by handle, so that none waits for all the long ones of somebody else; no message exceeds
+// what its receiver takes.
+
+import type { Call } from '../../rpc/gen/grantd/v1/Call.ts';
+import type { Checks } from '../../rpc/gen/grantd/v1/Checks.ts';
+import type { FrontMessage } from '../../rpc/gen/grantd/v1/FrontMessage.ts';
+import type { Relation } from '../../rpc/gen/grantd/v1/Relation.ts';
+import type { TracedCheck } from '../../rpc/gen/grantd/v1/TracedCheck.ts';
+import { BATCH_BYTES_MAX, CHECKS_PER_MESSAGE_MAX } from '../../rpc/protocol.ts';
+import { estimateBytes } from '../../rpc/wire-size.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+
+/** Tags, lengths and numbers of one check besides its strings. */
+const CHECK_OVERHEAD_BYTES = 24;
+/** Of a check that is traced, besides. */
+const TRACED_BYTES = 64;
+/** Some twenty of the largest writes; more only waits in memory for a shard that cannot keep up. */
+const WAITING_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A call without what its link adds to it. */
+export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'traceparent' | 'request'>;
+
+/** What a call asks for: the name of the one field that it has. */
+export const requestOf = (body: CallBody): string => Object.keys(body)[0] ?? '';
+
+interface Sealed {
+  readonly checks: Checks;
+  readonly bytes: number;
+}
+
+interface WaitingCall {
+  readonly call: Call;
+  readonly bytes: number;
+}
+
+export class Outbox {
+  readonly #metrics: Metrics;
+  /** Checks of whole messages, to be sent before those that are gathering. */
+  #sealed: Sealed[] = [];
+  /** Of the checks that are gathering. */
+  #bytes = 0;
+  #ids: number[] = [];
+  #handles: number[] = [];
+  #subjects: string[] = [];
+  #relations: Relation[] = [];
+  #objects: string[] = [];
+  #traced: TracedCheck[] = [];
+  /** By handle, in the order of their turns. */
+  #calls = new Map<number, WaitingCall[]>();
+  #waitingBytes = 0;
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
+  }
+
+  /** Whether so much waits for the shard to read on that nothing more should be added. */
+  get full(): boolean {
+    return this.#waitingBytes > WAITING_BYTES_MAX;
+  }
+
+  /** `traceparent`: of a check that is traced. */
+  addCheck(id: number, handle: number, subject: string, relation: number, object: string, traceparent?: string): void {
+    // A UTF-16 unit takes 3 bytes at most.
+    let bytes = CHECK_OVERHEAD_BYTES + 3 * (subject.length + object.length);
+    if (traceparent !== undefined) bytes += TRACED_BYTES;
+    if (this.#bytes + bytes > BATCH_BYTES_MAX || this.#ids.length >= CHECKS_PER_MESSAGE_MAX) {
+      this.#sealed.push(this.#seal());
+    }
+    this.#ids.push(id);
+    this.#handles.push(handle);
+    this.#subjects.push(subject);
+    // A relation's number of the core is its number on the wire.
+    this.#relations.push(relation as Relation);
+    this.#objects.push(object);
+    if (traceparent !== undefined) this.#traced.push({ index: this.#ids.length - 1, traceparent });
+    this.#bytes += bytes;
+    this.#waitingBytes += bytes;
+  }
+
+  addCall(call: Call): void {
+    const handle = call.handle ?? 0;
+    const waiting = { call, bytes: estimateBytes(call) };
+    const flow = this.#calls.get(handle);
+    if (flow === undefined) this.#calls.set(handle, [waiting]);
+    else flow.push(waiting);
+    this.#waitingBytes += waiting.bytes;
+  }
+
+  /** The next message, with as much as it may carry of what has gathered by now; undefined where nothing has. */
+  next(): FrontMessage | undefined {
+    const message: FrontMessage = {};
+    let bytes = 0;
+    if (this.#ids.length > 0 || this.#sealed.length > 0) {
+      const sealed = this.#sealed.shift() ?? this.#seal();
+      bytes = sealed.bytes;
+      message.checks = sealed.checks;
+    } else if (this.#calls.size === 0) {
+      return undefined;
+    }
+    if (this.#calls.size > 0) bytes += this.#addCalls(message, BATCH_BYTES_MAX - bytes);
+    this.#waitingBytes -= bytes;
+    return message;
+  }
+
+  clear(): void {
+    this.#sealed = [];
+    if (this.#ids.length > 0) this.#seal();
+    this.#calls = new Map();
+    this.#waitingBytes = 0;
+  }
+
+  /** One call of each handle in turn: the first however large it is, others as far as they fit. Returns their bytes. */
+  #addCalls(message: FrontMessage, bytesMax: number): number {
+    const calls: Call[] = [];
+    let bytes = 0;
+    // A flow with more to send is put behind the others, where this walk finds it again.
+    for (const [handle, flow] of this.#calls) {
+      const [first] = flow;
+      if (first === undefined || (calls.length > 0 && bytes + first.bytes > bytesMax)) break;
+      flow.shift();
+      calls.push(first.call);
+      bytes += first.bytes;
+      this.#calls.delete(handle);
+      if (flow.length > 0) this.#calls.set(handle, flow);
+    }
+    message.calls = calls;
+    return bytes;
+  }
+
+  #seal(): Sealed {
+    const checks: Checks = {
+      ids: this.#ids,
+      handles: this.#handles,
+      subjects: this.#subjects,
+      relations: this.#relations,
+      objects: this.#objects,
+    };
+    if (this.#traced.length > 0) {
+      checks.traced = this.#traced;
+      this.#traced = [];
+    }
+    this.#metrics.streamBatchChecks.observe(this.#ids.length);
+    const bytes = this.#bytes;
+    this.#bytes = 0;
+    this.#ids = [];
+    this.#handles = [];
+    this.#subjects = [];
+    this.#relations = [];
+    this.#objects = [];
+    return { checks, bytes };
+  }
+}

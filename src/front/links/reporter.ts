@@ -1,0 +1,97 @@
+// Reports to every shard, every two seconds, what this front has asked of it and what its tenants have asked of this
+// front. Minutes are those of this front's clock, whose ends are ends of intervals, too. It keeps: nothing is repeated; a
+// report that is lost with its connection is lost.
+
+import type { Clock, Timer } from '../../core/async/clock.ts';
+import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
+import { MS_PER_MINUTE, USAGE_PER_REPORT_MAX } from '../../rpc/protocol.ts';
+import type { RoutingTable } from './routing-table.ts';
+import type { ShardLink } from './shard-link.ts';
+import type { UsageLedger, UsageSource } from './usage-ledger.ts';
+
+/** A minute is a whole number of these. */
+const INTERVAL_MS = 2000;
+
+export interface ReporterDependencies {
+  readonly clock: Clock;
+  readonly routing: RoutingTable;
+  readonly ledger: UsageLedger;
+  readonly readyLinks: () => readonly ShardLink[];
+}
+
+export class Reporter {
+  readonly #dependencies: ReporterDependencies;
+  #sinceMs: number;
+  #sinceWallMs: number;
+  #timer: Timer | undefined;
+
+  constructor(dependencies: ReporterDependencies) {
+    const { clock } = dependencies;
+    this.#dependencies = dependencies;
+    this.#sinceMs = clock.monotonicMs();
+    this.#sinceWallMs = clock.wallMs();
+    this.#schedule();
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+  }
+
+  #schedule(): void {
+    const { clock } = this.#dependencies;
+    this.#timer = clock.setTimer(
+      () => {
+        this.#report();
+        this.#schedule();
+      },
+      INTERVAL_MS - (clock.wallMs() % INTERVAL_MS),
+    );
+  }
+
+  #report(): void {
+    const { clock, ledger, readyLinks } = this.#dependencies;
+    const elapsedMs = clock.monotonicMs() - this.#sinceMs;
+    this.#sinceMs += elapsedMs;
+    const wallMs = clock.wallMs();
+    // Of the interval's middle, so that a timer that is a little early or late takes it for no other minute's.
+    const minute = Math.floor((this.#sinceWallMs + wallMs) / 2 / MS_PER_MINUTE);
+    this.#sinceWallMs = wallMs;
+    for (const link of readyLinks()) link.report({ load: link.load.take(elapsedMs) });
+    for (const [link, sources] of this.#byLink(ledger.take())) {
+      for (let start = 0; start < sources.length; start += USAGE_PER_REPORT_MAX) {
+        const part = sources.slice(start, start + USAGE_PER_REPORT_MAX);
+        const sent = link.report(usageReport(minute, part));
+        for (const source of part) {
+          if (sent) ledger.reported(source);
+          else ledger.keep(source);
+        }
+      }
+    }
+  }
+
+  #byLink(sources: readonly UsageSource[]): ReadonlyMap<ShardLink, readonly UsageSource[]> {
+    const { routing, ledger } = this.#dependencies;
+    const byLink = new Map<ShardLink, UsageSource[]>();
+    for (const source of sources) {
+      const link = routing.route(source.slot)?.link;
+      const known = link === undefined ? undefined : byLink.get(link);
+      if (link === undefined) ledger.keep(source);
+      else if (known === undefined) byLink.set(link, [source]);
+      else known.push(source);
+    }
+    return byLink;
+  }
+}
+
+function usageReport(minute: number, sources: readonly UsageSource[]): Report {
+  return {
+    usage: {
+      minute,
+      slots: sources.map(({ slot }) => slot),
+      tenantIds: sources.map(({ tenantId }) => tenantId),
+      requests: sources.map(({ usage }) => usage.requests),
+      refused: sources.map(({ usage }) => usage.refused),
+      checks: sources.map(({ usage }) => usage.checks),
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// What waits because the owner of a slot has said that it does not serve it now. Thousands of requests that ask again
+// every few milliseconds would keep both ends busy for nothing, so one of them asks for all. It keeps: over each route
+// one try at a time, at a bounded pace; all go on once that one was served, or once the shard says anew what it serves.
+
+import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import type { Route } from './route.ts';
+
+/** The tries of all routes that are due go out together, so that they share a message. */
+const TICK_MS = 10;
+const RETRY_MS_MIN = 10;
+const RETRY_MS_MAX = 100;
+
+/** The pause before try number `tries` + 1: 10 to 100 ms, growing, half of it random against herds. */
+export function retryDelayMs(random: Random, tries: number): number {
+  const fullMs = Math.min(RETRY_MS_MIN * 2 ** Math.min(tries, 10), RETRY_MS_MAX);
+  const [byte = 0] = random.bytes(1);
+  return fullMs / 2 + (fullMs / 2) * (byte / 255);
+}
+
+export interface Waiter {
+  /** Nobody waits for it any more: its `attempt` only lets go of what it holds. */
+  readonly settled: boolean;
+  /** Set while it asks for all who wait on a route; to be called once it was served. */
+  probing: (() => void) | undefined;
+  attempt(): void;
+}
+
+interface Queue {
+  readonly waiters: Set<Waiter>;
+  probes: number;
+  dueAtMs: number;
+}
+
+export class RetryGate {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #queues = new Map<Route, Queue>();
+  #timer: Timer | undefined;
+
+  constructor(dependencies: { readonly clock: Clock; readonly random: Random }) {
+    this.#clock = dependencies.clock;
+    this.#random = dependencies.random;
+  }
+
+  /** Calls the waiter's `attempt` once its turn comes, or once the route is opened. */
+  wait(route: Route, waiter: Waiter): void {
+    waiter.probing = undefined;
+    const queue = this.#queues.get(route);
+    if (queue !== undefined) queue.waiters.add(waiter);
+    else this.#queues.set(route, { waiters: new Set([waiter]), probes: 0, dueAtMs: this.#dueAtMs(0) });
+    this.#timer ??= this.#clock.setTimer(() => this.#tick(), TICK_MS);
+  }
+
+  /** Lets all who wait on the route go on. */
+  open(route: Route): void {
+    const queue = this.#queues.get(route);
+    if (queue === undefined) return;
+    this.#queues.delete(route);
+    for (const waiter of queue.waiters) waiter.attempt();
+  }
+
+  /** The same for every route that the condition holds for. */
+  openWhere(condition: (route: Route) => boolean): void {
+    for (const route of [...this.#queues.keys()]) if (condition(route)) this.open(route);
+  }
+
+  #dueAtMs(probes: number): number {
+    return this.#clock.monotonicMs() + retryDelayMs(this.#random, probes);
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    const nowMs = this.#clock.monotonicMs();
+    for (const [route, queue] of [...this.#queues]) {
+      if (queue.dueAtMs <= nowMs && this.#queues.get(route) === queue) this.#probe(route, queue);
+    }
+    if (this.#queues.size > 0) this.#timer ??= this.#clock.setTimer(() => this.#tick(), TICK_MS);
+  }
+
+  #probe(route: Route, queue: Queue): void {
+    for (const waiter of [...queue.waiters]) {
+      if (!waiter.settled) continue;
+      queue.waiters.delete(waiter);
+      waiter.attempt();
+    }
+    const [next] = queue.waiters;
+    if (next === undefined) {
+      this.#queues.delete(route);
+      return;
+    }
+    // The queue stays for as long as the answer is out: whoever comes meanwhile does not ask at once.
+    queue.waiters.delete(next);
+    queue.probes += 1;
+    queue.dueAtMs = this.#dueAtMs(queue.probes);
+    next.probing = () => this.open(route);
+    next.attempt();
+  }
+}

@@ -1,0 +1,9 @@
+// The way to the owner of a slot: a tenure on a connection. It keeps: one that differs in anything is another object.
+
+import type { ShardLink } from './shard-link.ts';
+
+export interface Route {
+  readonly slot: number;
+  readonly epoch: number;
+  readonly link: ShardLink;
+}

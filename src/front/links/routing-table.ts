@@ -1,0 +1,133 @@
+// Which link leads to the owner of a slot. Shards say what they serve; for each slot the claim with the highest epoch
+// counts. It keeps: a route leads over a link that is ready, and is a new object whenever owner, epoch or stream
+// changes, so that "same route" means "same tenure on the same connection".
+
+import type { Clock, Timer } from '../../core/async/clock.ts';
+import { slotOfTenant } from '../../core/slots.ts';
+import type { SlotOwner } from '../../shard/shard.ts';
+import type { RetryGate } from './retry-gate.ts';
+import type { Route } from './route.ts';
+import type { ShardLink } from './shard-link.ts';
+
+/** Waiters are woken this often even without a change, so that those who gave up meanwhile are let go. */
+const WAKE_MS = 250;
+
+export class RoutingTable {
+  readonly #clock: Clock;
+  readonly #retries: RetryGate;
+  readonly #claims = new Map<ShardLink, Map<number, number>>();
+  #routes: (Route | undefined)[] = [];
+  #missing = 0;
+  #waiters = new Set<() => void>();
+  #timer: Timer | undefined;
+
+  /** `retries`: opened wherever a route changes or its shard speaks. */
+  constructor(clock: Clock, retries: RetryGate) {
+    this.#clock = clock;
+    this.#retries = retries;
+  }
+
+  /** Of the cluster; 0: no shard has said yet. */
+  get slots(): number {
+    return this.#routes.length;
+  }
+
+  /** Whether every slot has an owner that can be reached. */
+  get complete(): boolean {
+    return this.slots > 0 && this.#missing === 0;
+  }
+
+  /** Once; the number of slots never changes. */
+  setSlots(slots: number): void {
+    this.#routes = new Array<Route | undefined>(slots).fill(undefined);
+    this.#missing = slots;
+  }
+
+  route(slot: number): Route | undefined {
+    return this.#routes[slot];
+  }
+
+  /** Undefined also while the number of slots is not known. */
+  slotOf(tenantId: string): number | undefined {
+    return this.slots === 0 ? undefined : slotOfTenant(tenantId, this.slots);
+  }
+
+  /** All routes, by slot; undefined where a slot has none. */
+  snapshot(): readonly Route[] | undefined {
+    if (!this.complete) return undefined;
+    return this.#routes.filter((route) => route !== undefined);
+  }
+
+  /** The ready links that serve a slot. */
+  links(): ShardLink[] {
+    return [...this.#claims.keys()];
+  }
+
+  /** What a shard says it serves, in place of what it said before. Slots outside the cluster's are ignored. */
+  replace(link: ShardLink, epochs: ReadonlyMap<number, number>): void {
+    const claims = new Map([...epochs].filter(([slot]) => slot < this.slots));
+    const before = this.#claims.get(link);
+    this.#claims.set(link, claims);
+    for (const slot of new Set([...(before?.keys() ?? []), ...claims.keys()])) this.#decide(slot);
+    // Where nothing has changed it says so because it may answer again, or no longer.
+    this.#retries.openWhere((route) => route.link === link);
+    this.wake();
+  }
+
+  /** The stream of a shard has ended: nothing that it said counts any more. */
+  drop(link: ShardLink): void {
+    const claims = this.#claims.get(link);
+    if (claims === undefined) return;
+    this.#claims.delete(link);
+    for (const slot of claims.keys()) this.#decide(slot);
+    this.wake();
+  }
+
+  /** `link` has said that `owner` serves the slot. `ownerLink`: the link to it, where it is ready. */
+  learn(link: ShardLink, owner: SlotOwner, ownerLink: ShardLink | undefined): void {
+    const { slot, epoch } = owner;
+    if (slot >= this.slots) return;
+    // A claim with a higher epoch is newer than this answer.
+    const claims = this.#claims.get(link);
+    const claimed = claims?.get(slot);
+    if (ownerLink !== link && claimed !== undefined && claimed <= epoch) claims?.delete(slot);
+    // What a shard serves itself it says by its routes.
+    const ownerClaims = ownerLink === undefined || ownerLink === link ? undefined : this.#claims.get(ownerLink);
+    if (ownerClaims !== undefined && (ownerClaims.get(slot) ?? -1) < epoch) ownerClaims.set(slot, epoch);
+    this.#decide(slot);
+    this.wake();
+  }
+
+  /** Calls back once, at the next change or a little later without one. */
+  wait(waiter: () => void): void {
+    this.#waiters.add(waiter);
+    this.#timer ??= this.#clock.setTimer(() => this.wake(), WAKE_MS);
+  }
+
+  wake(): void {
+    this.#retries.openWhere((route) => this.#routes[route.slot] !== route);
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const waiters = this.#waiters;
+    if (waiters.size === 0) return;
+    this.#waiters = new Set();
+    for (const waiter of waiters) waiter();
+  }
+
+  #decide(slot: number): void {
+    let best: ShardLink | undefined;
+    let bestEpoch = -1;
+    for (const [link, claims] of this.#claims) {
+      const epoch = claims.get(slot);
+      if (epoch !== undefined && epoch > bestEpoch) {
+        best = link;
+        bestEpoch = epoch;
+      }
+    }
+    const current = this.#routes[slot];
+    if (current?.link === best && current?.epoch === bestEpoch) return;
+    const route = best === undefined ? undefined : { slot, epoch: bestEpoch, link: best };
+    this.#missing += (route === undefined ? 1 : 0) - (current === undefined ? 1 : 0);
+    this.#routes[slot] = route;
+  }
+}

@@ -1,0 +1,319 @@
+// The link of a front to one shard. It gathers the checks and calls of one turn of the event loop into one message, finds
+// the receiver of each answer, keeps the shard's clock, and notices a dead connection within 2 s. It keeps: every
+// receiver hears exactly once of its check or call (an answer, a failure, or the loss of the stream) unless it was
+// forgotten before; the table of receivers and what waits to be sent are bounded.
+
+import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import type { Turns } from '../../core/async/turns.ts';
+import { GrantdError } from '../../core/errors.ts';
+import type { Attempt } from '../../rpc/gen/grantd/v1/Attempt.ts';
+import type { CheckResults__Output } from '../../rpc/gen/grantd/v1/CheckResults.ts';
+import type { Hello } from '../../rpc/gen/grantd/v1/Hello.ts';
+import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
+import type { Routes__Output } from '../../rpc/gen/grantd/v1/Routes.ts';
+import type { ShardMessage__Output } from '../../rpc/gen/grantd/v1/ShardMessage.ts';
+import type { Welcome__Output } from '../../rpc/gen/grantd/v1/Welcome.ts';
+import { OUTSTANDING_MAX, PING_INTERVAL_MS, SILENCE_MS_MAX } from '../../rpc/protocol.ts';
+import { fromWireFailure } from '../../rpc/status-mapping.ts';
+import { dialShard, type ShardDial } from '../../rpc/transport/shard-dialer.ts';
+import type { OpenStream } from '../../rpc/transport/transport.ts';
+import type { MemberAddress, ShardFailure } from '../../shard/shard.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { LoadTally } from './load-tally.ts';
+import { type CallBody, Outbox } from './outbox.ts';
+import { ReceiverTable } from './receiver-table.ts';
+
+/** Twice per ping interval: a silence is noticed at most this much after its bound. */
+const TICK_MS = PING_INTERVAL_MS / 2;
+
+/** Different reasons for which one shard stays away. More of them only fill the log. */
+const LOSS_REASONS_MAX = 10;
+
+/** The stream ended before the answer came: whether the shard did anything is not known. */
+export class Disconnected extends Error {
+  readonly kind = 'disconnected';
+}
+
+/** Why one try came to nothing. GrantdError is final; the others say what to do next. */
+export type TryFailure = GrantdError | ShardFailure | Disconnected;
+
+export interface Receiver {
+  onCheck(authorized: boolean, checkedAtMs: number): void;
+  onReply(reply: Reply__Output): void;
+  onFailure(failure: TryFailure): void;
+}
+
+export interface LinkEvents {
+  /** False: this shard does not belong to the cluster of the others, and the link is not used. */
+  onWelcome(link: ShardLink, welcome: Welcome__Output): boolean;
+  /** What the shard serves; replaces what it said before. Not before the link is ready. */
+  onRoutes(link: ShardLink, routes: LinkRoutes): void;
+  onLost(link: ShardLink): void;
+}
+
+export interface LinkRoutes {
+  readonly epochs: ReadonlyMap<number, number>;
+  /** The other members that the shard knows. */
+  readonly members: readonly MemberAddress[];
+}
+
+export interface LinkDependencies {
+  readonly clock: Clock;
+  /** What gathers in one of them is sent at its end. */
+  readonly turns: Turns;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly openStream: OpenStream;
+}
+
+export interface LinkOptions {
+  readonly hello: () => Hello;
+}
+
+export class ShardLink {
+  readonly address: string;
+  /** What was asked of this shard since the last report. */
+  readonly load = new LoadTally();
+  readonly #clock: Clock;
+  readonly #turns: Turns;
+  readonly #log: Log;
+  readonly #metrics: Metrics;
+  readonly #events: LinkEvents;
+  readonly #dial: ShardDial;
+  readonly #receivers = new ReceiverTable<Receiver>();
+  readonly #flush = (): void => this.#flushNow();
+
+  #welcomed = false;
+  #ready = false;
+  #shardName = '';
+  #routes: LinkRoutes | undefined;
+  /** Shard's clock minus ours, never more than it really is. */
+  #clockOffsetMs = 0;
+  #heardAtMs = 0;
+  #tickedAtMs = 0;
+  #ticks = 0;
+  #tick: Timer | undefined;
+  /** Since the last connection. */
+  readonly #lossReasons = new Set<string>();
+
+  #flushScheduled = false;
+  #blocked = false;
+  readonly #outbox: Outbox;
+
+  constructor(address: string, events: LinkEvents, dependencies: LinkDependencies, options: LinkOptions) {
+    this.address = address;
+    this.#events = events;
+    this.#clock = dependencies.clock;
+    this.#turns = dependencies.turns;
+    this.#log = dependencies.log;
+    this.#metrics = dependencies.metrics;
+    this.#outbox = new Outbox(dependencies.metrics);
+    this.#metrics.frontShardConnections.inc({ state: 'connecting' });
+    this.#dial = dialShard(
+      address,
+      {
+        onReady: (welcome) => this.#open(welcome),
+        onMessage: (message) => this.#receive(message),
+        onDrain: () => {
+          this.#blocked = false;
+          this.#flushNow();
+        },
+        onClosed: (reason) => this.#lose(reason),
+      },
+      {
+        clock: dependencies.clock,
+        random: dependencies.random,
+        openStream: dependencies.openStream,
+        firstMessage: () => ({ hello: options.hello(), ping: { id: 0 } }),
+      },
+    );
+  }
+
+  /** Whether the shard has been heard and its clock is known. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** The stable name of the shard, as it last said. */
+  get shardName(): string {
+    return this.#shardName;
+  }
+
+  /**
+   * Sends a check with what else gathers in this turn. Returns its id, for `forget`; 0 where it failed at once.
+   * `traceparent`: of the span that asks, where there is one.
+   */
+  check(
+    receiver: Receiver,
+    handle: number,
+    subject: string,
+    relation: number,
+    object: string,
+    traceparent?: string,
+  ): number {
+    const id = this.#enlist(receiver);
+    if (id !== 0) this.#outbox.addCheck(id, handle, subject, relation, object, traceparent);
+    return id;
+  }
+
+  /** As `check`. A write carries its request id, and by when it has to arrive on our clock. */
+  call(
+    receiver: Receiver,
+    handle: number,
+    body: CallBody,
+    write?: { readonly requestId: string; readonly deadlineMs: number },
+    traceparent?: string,
+  ): number {
+    const id = this.#enlist(receiver);
+    if (id === 0) return 0;
+    const attempt: Attempt | null =
+      write === undefined ? null : { requestId: write.requestId, expiresAtMs: write.deadlineMs + this.#clockOffsetMs };
+    this.#outbox.addCall({ ...body, id, handle, attempt, ...(traceparent === undefined ? {} : { traceparent }) });
+    return id;
+  }
+
+  /** Sends a report past what waits. False: it cannot be sent now. */
+  report(report: Report): boolean {
+    if (!this.#ready || this.#blocked) return false;
+    this.#blocked = !this.#dial.send({ report });
+    return true;
+  }
+
+  /** The receiver hears no more of this check or call. */
+  forget(id: number): void {
+    this.#receivers.take(id);
+  }
+
+  /** For good, once. Every receiver hears of it. */
+  close(): void {
+    this.#dial.close();
+    this.#metrics.frontShardConnections.dec({ state: 'connecting' });
+    this.#drop(new Disconnected('The front is closing.'));
+  }
+
+  #enlist(receiver: Receiver): number {
+    if (!this.#ready) {
+      receiver.onFailure(new Disconnected('There is no connection to the shard.'));
+      return 0;
+    }
+    if (this.#receivers.size >= OUTSTANDING_MAX || this.#outbox.full) {
+      receiver.onFailure(new GrantdError('overloaded', 'Too many requests wait for one shard.'));
+      return 0;
+    }
+    const id = this.#receivers.add(receiver);
+    if (!this.#flushScheduled && !this.#blocked) {
+      this.#flushScheduled = true;
+      this.#turns.atEnd(this.#flush);
+    }
+    return id;
+  }
+
+  #flushNow(): void {
+    this.#flushScheduled = false;
+    while (this.#ready && !this.#blocked) {
+      const message = this.#outbox.next();
+      if (message === undefined) return;
+      this.#blocked = !this.#dial.send(message);
+    }
+  }
+
+  #open(welcome: Welcome__Output): void {
+    this.#shardName = welcome.shardName;
+    this.#welcomed = this.#events.onWelcome(this, welcome);
+    const nowMs = this.#clock.monotonicMs();
+    this.#heardAtMs = nowMs;
+    this.#tickedAtMs = nowMs;
+    this.#scheduleTick();
+  }
+
+  #scheduleTick(): void {
+    this.#tick = this.#clock.setTimer(() => this.#onTick(), TICK_MS);
+  }
+
+  #onTick(): void {
+    const nowMs = this.#clock.monotonicMs();
+    // Where this process itself stood still, what came meanwhile is not read yet: the shard gets another chance.
+    if (nowMs - this.#tickedAtMs > 2 * TICK_MS) this.#heardAtMs = Math.max(this.#heardAtMs, nowMs - PING_INTERVAL_MS);
+    this.#tickedAtMs = nowMs;
+    if (nowMs - this.#heardAtMs > SILENCE_MS_MAX) {
+      this.#dial.reset('The shard has been silent for too long.');
+      return;
+    }
+    this.#ticks += 1;
+    if (this.#ticks % 2 === 0) this.#dial.send({ ping: { id: this.#ticks >>> 0 } });
+    this.#scheduleTick();
+  }
+
+  #receive(message: ShardMessage__Output): void {
+    this.#heardAtMs = this.#clock.monotonicMs();
+    this.load.nowMs = this.#heardAtMs;
+    // The shard read its clock before this moment, so the difference can only be too small, and an attempt expire early.
+    if (message.pong !== null) this.#clockOffsetMs = message.pong.shardMs - this.#heardAtMs;
+    if (message.routes !== null) this.#takeRoutes(message.routes);
+    if (message.pong !== null && !this.#ready && this.#welcomed) {
+      this.#ready = true;
+      // What failed while the shard was away is nothing that it could have answered.
+      this.load.take(0);
+      this.#metrics.frontShardConnections.dec({ state: 'connecting' });
+      this.#metrics.frontShardConnections.inc({ state: 'ready' });
+      this.#lossReasons.clear();
+      this.#log.info({ address: this.address }, 'connected to a shard');
+      if (this.#routes !== undefined) this.#events.onRoutes(this, this.#routes);
+    }
+    if (message.checkResults !== null) this.#takeCheckResults(message.checkResults);
+    for (const reply of message.replies) this.#takeReply(reply);
+  }
+
+  #takeRoutes(routes: Routes__Output): void {
+    const epochs = new Map(routes.slots.map((slot, index) => [slot, routes.epochs[index] ?? 0]));
+    this.#routes = { epochs, members: routes.members };
+    if (this.#ready) this.#events.onRoutes(this, this.#routes);
+  }
+
+  #takeCheckResults(results: CheckResults__Output): void {
+    const receivers = this.#receivers;
+    const { authorized, denied, checkedAtMs } = results;
+    for (const id of authorized) {
+      receivers.take(id)?.onCheck(true, checkedAtMs);
+    }
+    for (const id of denied) {
+      receivers.take(id)?.onCheck(false, checkedAtMs);
+    }
+    for (const reply of results.failed) this.#takeReply(reply);
+  }
+
+  #takeReply(reply: Reply__Output): void {
+    const receiver = this.#receivers.take(reply.id);
+    if (receiver === undefined) return;
+    if (reply.failure === null || reply.failure === undefined) receiver.onReply(reply);
+    else receiver.onFailure(fromWireFailure(reply.failure));
+  }
+
+  #lose(reason: string): void {
+    // A shard that stays away is dialled for hours: the log names each reason once.
+    if (!this.#lossReasons.has(reason) && this.#lossReasons.size < LOSS_REASONS_MAX) {
+      this.#lossReasons.add(reason);
+      this.#log.warn({ address: this.address, reason }, 'no connection to a shard');
+    }
+    this.#drop(new Disconnected('The connection to the shard was lost.'));
+  }
+
+  #drop(failure: Disconnected): void {
+    this.#tick?.cancel();
+    if (this.#ready) {
+      this.#metrics.frontShardConnections.dec({ state: 'ready' });
+      this.#metrics.frontShardConnections.inc({ state: 'connecting' });
+    }
+    this.#ready = false;
+    this.#welcomed = false;
+    this.#blocked = false;
+    this.#routes = undefined;
+    this.#outbox.clear();
+    const receivers = this.#receivers.takeAll();
+    this.#events.onLost(this);
+    for (const receiver of receivers) receiver.onFailure(failure);
+  }
+}

@@ -1,0 +1,107 @@
+// The links of a front: one per address that discovery names, and one per member or owner that a shard has named. It
+// keeps: no address is dialled twice, and the number of links is bounded.
+
+import type { Clock } from '../../core/async/clock.ts';
+import type { Discovery } from '../../discovery/discovery.ts';
+import type { MemberAddress } from '../../shard/shard.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { ShardLink } from './shard-link.ts';
+
+/** Several times the largest cluster: above it, something names addresses that are not shards. */
+const LINKS_MAX = 1000;
+/** For so long after it was named or lost, an address is dialled over and over even where nobody names it now. */
+const NAMED_MS = 60_000;
+const ADDRESS_PATTERN = /^[^\s/]{1,255}:\d{1,5}$/;
+
+export class ShardLinks {
+  readonly #createLink: (address: string) => ShardLink;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #links = new Map<string, ShardLink>();
+  /** When a shard last named the address of a link as an owner's, or its connection was lost. */
+  readonly #namedAtMs = new Map<string, number>();
+  /** The addresses of members, by the link to the shard that names them. */
+  readonly #announced = new Map<ShardLink, ReadonlySet<string>>();
+  readonly #unwatch: () => void;
+  #seeds: ReadonlySet<string> = new Set();
+  #closed = false;
+
+  constructor(dependencies: {
+    readonly discovery: Discovery;
+    readonly createLink: (address: string) => ShardLink;
+    readonly clock: Clock;
+    readonly log: Log;
+  }) {
+    this.#createLink = dependencies.createLink;
+    this.#clock = dependencies.clock;
+    this.#log = dependencies.log;
+    this.#unwatch = dependencies.discovery.watch((addresses) => this.#seed(addresses));
+  }
+
+  /** The link to an owner that a shard has named, dialled now where there is none. Undefined where it cannot be. */
+  named(address: string): ShardLink | undefined {
+    const link = this.#get(address);
+    if (link !== undefined) this.#namedAtMs.set(address, this.#clock.monotonicMs());
+    return link;
+  }
+
+  /** A shard says who else is there. Those that cannot be reached under another address are dialled. */
+  announce(by: ShardLink, members: readonly MemberAddress[]): void {
+    this.#announced.set(by, new Set(members.map(({ address }) => address)));
+    const reached = new Set(this.ready().map(({ shardName }) => shardName));
+    for (const { shardName, address } of members) {
+      if (!reached.has(shardName)) this.#get(address);
+    }
+  }
+
+  #get(address: string): ShardLink | undefined {
+    const known = this.#links.get(address);
+    if (known !== undefined || this.#closed) return known;
+    if (!ADDRESS_PATTERN.test(address) || this.#links.size >= LINKS_MAX) {
+      this.#log.warn({ address, links: this.#links.size }, 'an address of a shard is not dialled');
+      return undefined;
+    }
+    const link = this.#createLink(address);
+    this.#links.set(address, link);
+    return link;
+  }
+
+  ready(): ShardLink[] {
+    return [...this.#links.values()].filter((link) => link.ready);
+  }
+
+  /** A dial has failed or a connection ended. What nobody names any more is not dialled again. */
+  onLost(link: ShardLink): void {
+    // It was there until now, so it counts as named now.
+    if (this.#announced.delete(link)) this.#namedAtMs.set(link.address, this.#clock.monotonicMs());
+    if (!this.#wanted(link)) this.#release(link);
+  }
+
+  #wanted({ address }: ShardLink): boolean {
+    const namedAtMs = this.#namedAtMs.get(address) ?? Number.NEGATIVE_INFINITY;
+    if (this.#seeds.has(address) || this.#clock.monotonicMs() - namedAtMs < NAMED_MS) return true;
+    for (const addresses of this.#announced.values()) if (addresses.has(address)) return true;
+    return false;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#unwatch();
+    for (const link of [...this.#links.values()]) this.#release(link);
+  }
+
+  #seed(addresses: readonly string[]): void {
+    this.#seeds = new Set(addresses);
+    for (const address of this.#seeds) this.#get(address);
+    for (const link of [...this.#links.values()]) {
+      if (!link.ready && !this.#wanted(link)) this.#release(link);
+    }
+  }
+
+  #release(link: ShardLink): void {
+    if (!this.#links.delete(link.address)) return;
+    this.#namedAtMs.delete(link.address);
+    this.#announced.delete(link);
+    link.close();
+  }
+}

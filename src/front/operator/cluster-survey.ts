@@ -1,0 +1,132 @@
+// Asks every shard how its slots stand, and one of them who is there. It keeps: a listing is answered within a bounded
+// time as long as one shard answers; a shard that does not is shown as such and hides nothing of the others.
+
+import { GrantdError } from '../../core/errors.ts';
+import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { ClusterMember } from '../../shard/shard.ts';
+import type { ClusterPicture, MemberView, RequestContext, ShardLoad, SlotView } from '../front.ts';
+import type { CallBody } from '../links/outbox.ts';
+import type { ShardLink } from '../links/shard-link.ts';
+import type { FlightControl } from '../requests/flights.ts';
+import { answered } from '../requests/reply-decoders.ts';
+import { pauseBetweenTries } from '../requests/retries.ts';
+import { memberFrom, shardReportFrom } from './cluster-decoders.ts';
+import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
+import { LinkFlight } from './operator-flights.ts';
+
+/** Of one question to one shard, which answers it from memory or with one scan of its store. */
+const QUESTION_MS_MAX = 1000;
+/** Shards that are asked for the members, one after the other. */
+const MEMBER_TRIES_MAX = 2;
+
+interface Answers {
+  readonly reports: readonly ShardReport[];
+  /** Those that have just answered. */
+  readonly links: readonly ShardLink[];
+}
+
+export class ClusterSurvey {
+  readonly #control: FlightControl;
+  readonly #readyLinks: () => readonly ShardLink[];
+
+  constructor(control: FlightControl, readyLinks: () => readonly ShardLink[]) {
+    this.#control = control;
+    this.#readyLinks = readyLinks;
+  }
+
+  async slots(context: RequestContext): Promise<readonly SlotView[]> {
+    const { reports, links } = await this.#askSlots(context);
+    // Without the members, who are read from the store, only the addresses of absent owners are missing.
+    const members = await this.#askMembers(context, links);
+    return mergeSlots(this.#control.routing.slots, reports, members ?? []);
+  }
+
+  async members(context: RequestContext): Promise<readonly MemberView[]> {
+    for (let tries = 0; ; tries += 1) {
+      const { reports, links } = await this.#askSlots(context);
+      const members = await this.#askMembers(context, links);
+      if (members !== undefined) {
+        return mergeMembers(members, reports, mergeSlots(this.#control.routing.slots, reports, members));
+      }
+      await pauseBetweenTries(this.#control, context, tries);
+    }
+  }
+
+  /** All of it with one question of each kind: each shard is asked twice, and one of them for the members. */
+  async picture(context: RequestContext): Promise<ClusterPicture> {
+    const [{ reports, members }, loads] = await Promise.all([
+      this.#askSlots(context).then(async ({ reports, links }) => ({
+        reports,
+        members: await this.#askMembers(context, links),
+      })),
+      this.loads(context).catch(() => undefined),
+    ]);
+    const slots = mergeSlots(this.#control.routing.slots, reports, members ?? []);
+    return { slots, members: members && mergeMembers(members, reports, slots), loads };
+  }
+
+  /** Of those that answer in time; a shard of an earlier version says nothing of it. */
+  async loads(context: RequestContext): Promise<readonly ShardLoad[]> {
+    const question: CallBody = { listSlots: { loadOnly: true } };
+    const replies = await Promise.all(this.#readyLinks().map((link) => this.#ask(context, link, question)));
+    const loads: ShardLoad[] = [];
+    for (const reply of replies) {
+      if (reply === undefined) continue;
+      if (reply instanceof GrantdError) {
+        if (reply.retryable) continue;
+        throw reply;
+      }
+      const { shardName, load } = answered(reply.slots);
+      if (load) loads.push({ shardName, ...load, p99Ms: load.p99Ms === 0 ? undefined : load.p99Ms });
+    }
+    return loads.sort((left, right) => (left.shardName < right.shardName ? -1 : 1));
+  }
+
+  /** What all who answer in time say; at least one. */
+  async #askSlots(context: RequestContext): Promise<Answers> {
+    for (let tries = 0; ; tries += 1) {
+      const asked = this.#readyLinks();
+      const replies = await Promise.all(asked.map((link) => this.#ask(context, link, { listSlots: {} })));
+      const reports: ShardReport[] = [];
+      const links: ShardLink[] = [];
+      for (const [index, reply] of replies.entries()) {
+        const link = asked[index];
+        if (link === undefined || reply === undefined || reply instanceof GrantdError) continue;
+        reports.push(shardReportFrom(answered(reply.slots), link.address));
+        links.push(link);
+      }
+      if (reports.length > 0) return { reports, links };
+      const refusal = replies.find((reply) => reply instanceof GrantdError && !reply.retryable);
+      if (refusal instanceof GrantdError) throw refusal;
+      await pauseBetweenTries(this.#control, context, tries);
+    }
+  }
+
+  /** Undefined where none of the shards can read them now. */
+  async #askMembers(
+    context: RequestContext,
+    links: readonly ShardLink[],
+  ): Promise<readonly ClusterMember[] | undefined> {
+    for (const link of links.slice(0, MEMBER_TRIES_MAX)) {
+      const reply = await this.#ask(context, link, { listMembers: {} });
+      if (reply !== undefined && !(reply instanceof GrantdError))
+        return answered(reply.members).members.map(memberFrom);
+    }
+    return undefined;
+  }
+
+  /** Undefined: the shard cannot answer now. */
+  async #ask(
+    context: RequestContext,
+    link: ShardLink,
+    body: CallBody,
+  ): Promise<Reply__Output | GrantdError | undefined> {
+    const deadlineMs = Math.min(context.deadlineMs, this.#control.clock.monotonicMs() + QUESTION_MS_MAX);
+    return new Promise((resolve) => {
+      const question = { link, body };
+      this.#control.flights.start(
+        new LinkFlight(this.#control, { ...context, deadlineMs }, question, resolve, resolve),
+      );
+    });
+  }
+}

@@ -1,0 +1,104 @@
+// The cluster in one picture, out of what each shard says of itself and of the rows it has seen. It keeps: for each slot
+// the highest epoch that anyone has seen counts, and only the owner of that epoch says how the slot stands; what nobody
+// could tell is left undefined, never guessed.
+
+import type { ClusterMember, SlotStatus } from '../../shard/shard.ts';
+import type { MemberView, SlotView } from '../front.ts';
+
+/** What one shard has answered. */
+export interface ShardReport {
+  readonly incarnation: string;
+  readonly shardName: string;
+  /** Where it was asked. */
+  readonly address: string;
+  readonly leaseLeftMs: number | undefined;
+  readonly owned: readonly SlotStatus[];
+  readonly owners: readonly SlotOwnership[];
+}
+
+/** As a row of the store says. */
+interface SlotOwnership {
+  readonly slot: number;
+  readonly epoch: number;
+  /** Undefined: released. */
+  readonly incarnation: string | undefined;
+}
+
+type Owner = Pick<SlotView, 'incarnation' | 'shardName' | 'address' | 'leaseLeftMs'>;
+
+const NOT_KNOWN = { logEnd: undefined, checkpoint: undefined, tenants: undefined } as const;
+const NOBODY: Owner = {
+  incarnation: undefined,
+  shardName: undefined,
+  address: undefined,
+  leaseLeftMs: undefined,
+};
+
+/** An epoch begins with a claim and may end with a release: at the same epoch the release is the later row. */
+function isLater(row: SlotOwnership, than: SlotOwnership | undefined): boolean {
+  if (than === undefined || row.epoch !== than.epoch) return row.epoch > (than?.epoch ?? -1);
+  return row.incarnation === undefined;
+}
+
+/** Every slot of the cluster, ascending. */
+export function mergeSlots(
+  slots: number,
+  reports: readonly ShardReport[],
+  members: readonly ClusterMember[],
+): readonly SlotView[] {
+  const reportOf = new Map(reports.map((report) => [report.incarnation, report]));
+  const memberOf = new Map(members.map((member) => [member.incarnation, member]));
+  const rows = new Map<number, SlotOwnership>();
+  const statuses = new Map<number, { status: SlotStatus; report: ShardReport }>();
+  for (const report of reports) {
+    for (const row of report.owners) if (isLater(row, rows.get(row.slot))) rows.set(row.slot, row);
+    for (const status of report.owned) {
+      const seen = statuses.get(status.slot);
+      if (seen === undefined || seen.status.epoch < status.epoch) statuses.set(status.slot, { status, report });
+    }
+  }
+
+  const ownerOf = (incarnation: string): Owner => {
+    const member = memberOf.get(incarnation);
+    const report = reportOf.get(incarnation);
+    return {
+      incarnation,
+      shardName: report?.shardName ?? member?.shardName,
+      address: member?.address ?? report?.address,
+      leaseLeftMs: report?.leaseLeftMs,
+    };
+  };
+
+  return Array.from({ length: slots }, (_, slot): SlotView => {
+    const row = rows.get(slot);
+    const live = statuses.get(slot);
+    // An owner that has not heard yet of a later claim does not count.
+    if (live !== undefined && live.status.epoch >= (row?.epoch ?? 0)) {
+      const { epoch, state, logEnd, checkpoint, tenants } = live.status;
+      return { slot, state, epoch, ...ownerOf(live.report.incarnation), logEnd, checkpoint, tenants };
+    }
+    if (row === undefined) return { slot, state: 'unclaimed', epoch: undefined, ...NOBODY, ...NOT_KNOWN };
+    const { epoch, incarnation } = row;
+    if (incarnation === undefined) return { slot, state: 'unowned', epoch, ...NOBODY, ...NOT_KNOWN };
+    // The owner was asked and has not begun with it: it has only just claimed it.
+    const state = reportOf.has(incarnation) ? 'opening' : 'unreachable';
+    return { slot, state, epoch, ...ownerOf(incarnation), ...NOT_KNOWN };
+  });
+}
+
+export function mergeMembers(
+  members: readonly ClusterMember[],
+  reports: readonly ShardReport[],
+  slots: readonly SlotView[],
+): readonly MemberView[] {
+  const leases = new Map(reports.map(({ incarnation, leaseLeftMs }) => [incarnation, leaseLeftMs]));
+  const owned = new Map<string, number>();
+  for (const { incarnation } of slots) {
+    if (incarnation !== undefined) owned.set(incarnation, (owned.get(incarnation) ?? 0) + 1);
+  }
+  return members.map((member) => ({
+    ...member,
+    leaseLeftMs: leases.get(member.incarnation),
+    slotsOwned: owned.get(member.incarnation) ?? 0,
+  }));
+}

@@ -1,0 +1,118 @@
+// The tenants of the whole cluster, page by page, each shard answering for its own. It keeps: a page is whole: it counts
+// only where every slot had an owner and none changed while the shards answered; a search that one shard has cut short
+// ends there for all.
+
+import { assert } from '../../core/assert.ts';
+import type { TenantId } from '../../core/ids.ts';
+import { tenantMatches } from '../../core/tenants.ts';
+import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import { PAGE_LIMIT_MAX } from '../../rpc/protocol.ts';
+import type { TenantStatus } from '../../shard/shard.ts';
+import type { RequestContext } from '../front.ts';
+import type { CallBody } from '../links/outbox.ts';
+import type { Route } from '../links/route.ts';
+import type { ShardLink } from '../links/shard-link.ts';
+import type { FlightControl } from '../requests/flights.ts';
+import { answered, tenantFrom, tenantIdFrom } from '../requests/reply-decoders.ts';
+import { pauseBetweenTries } from '../requests/retries.ts';
+import { LinkFlight } from './operator-flights.ts';
+
+/** UTF-16 units: no name or id is longer, and a shard takes no longer text. */
+const NAME_MAX = 512;
+/** Times that a search asks the shards for one page; each looks at some thousand names meanwhile. */
+const ROUNDS_MAX = 10;
+
+export interface TenantsQuery {
+  readonly after: TenantId | undefined;
+  readonly limit: number;
+  readonly name?: string | undefined;
+}
+
+export interface TenantsPage {
+  readonly tenants: readonly TenantStatus[];
+  readonly next: TenantId | undefined;
+}
+
+const byId = (left: TenantStatus, right: TenantStatus): number => (left.tenantId < right.tenantId ? -1 : 1);
+
+export class TenantListing {
+  readonly #control: FlightControl;
+
+  constructor(control: FlightControl) {
+    this.#control = control;
+  }
+
+  async list(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
+    const { limit, name = '' } = query;
+    assert(limit >= 1 && limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 items');
+    if (name.length > NAME_MAX) return { tenants: [], next: undefined };
+    const found: TenantStatus[] = [];
+    let next = query.after;
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const page = await this.#page(context, { ...query, after: next, limit: limit - found.length });
+      found.push(...page.tenants);
+      next = page.next;
+      if (next === undefined || found.length >= limit) break;
+    }
+    return { tenants: found, next };
+  }
+
+  async #page(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
+    const { after = '', limit, name = '' } = query;
+    // One more than asked for tells whether another page follows.
+    const limitEach = Math.min(limit + 1, PAGE_LIMIT_MAX);
+    for (let tries = 0; ; tries += 1) {
+      const routes = this.#control.routing.snapshot();
+      if (routes !== undefined) {
+        const links = [...new Set(routes.map(({ link }) => link))];
+        const replies = await this.#askEach(context, links, { listTenants: { after, limit: limitEach, name } });
+        // A slot that moved meanwhile may have been seen by neither its old owner nor its new one.
+        if (replies !== undefined && this.#holds(routes)) return mergePages(replies, { limit, limitEach, name });
+      }
+      await pauseBetweenTries(this.#control, context, tries);
+    }
+  }
+
+  /** The replies of all of them, or undefined where one could not answer now. */
+  async #askEach(
+    context: RequestContext,
+    links: readonly ShardLink[],
+    body: CallBody,
+  ): Promise<readonly Reply__Output[] | undefined> {
+    const replies = await Promise.all(
+      links.map(
+        (link) =>
+          new Promise<Reply__Output | undefined>((resolve, reject) => {
+            this.#control.flights.start(new LinkFlight(this.#control, context, { link, body }, resolve, reject));
+          }),
+      ),
+    );
+    const whole = replies.filter((reply) => reply !== undefined);
+    return whole.length === links.length ? whole : undefined;
+  }
+
+  #holds(routes: readonly Route[]): boolean {
+    return routes.every((route) => this.#control.routing.route(route.slot) === route);
+  }
+}
+
+function mergePages(
+  replies: readonly Reply__Output[],
+  { limit, limitEach, name }: { readonly limit: number; readonly limitEach: number; readonly name: string },
+): TenantsPage {
+  const byTenant = new Map<TenantId, TenantStatus>();
+  /** Up to where every shard has looked; undefined: to its end. */
+  let end: TenantId | undefined;
+  for (const reply of replies) {
+    const { tenants, scannedTo } = answered(reply.tenants);
+    const listed = tenants.map(tenantFrom);
+    const last = scannedTo === '' ? undefined : tenantIdFrom(scannedTo);
+    const lookedTo = last ?? (listed.length >= limitEach ? listed.at(-1)?.tenantId : undefined);
+    if (lookedTo !== undefined && (end === undefined || lookedTo < end)) end = lookedTo;
+    // A shard of an earlier version lists them all.
+    for (const tenant of listed) if (tenantMatches(tenant, name)) byTenant.set(tenant.tenantId, tenant);
+  }
+  const merged = [...byTenant.values()].filter(({ tenantId }) => end === undefined || tenantId <= end).sort(byId);
+  const tenants = merged.slice(0, limit);
+  return { tenants, next: merged.length > limit ? tenants.at(-1)?.tenantId : end };
+}

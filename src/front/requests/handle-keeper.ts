@@ -1,0 +1,184 @@
+// The handle of one key (or of the operator on one tenant) at the owner of its tenant. It acquires a handle once however
+// many flights wait for it, and again after every change of owner, stream or key. It keeps: a handle is used only on the
+// route it was acquired over; nothing is remembered of a refusal.
+
+import type { Clock, Timer } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { beginCall, endCall } from '../../rpc/call-spans.ts';
+import type { Handle__Output } from '../../rpc/gen/grantd/v1/Handle.ts';
+import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import { ShardFailure } from '../../shard/shard.ts';
+import type { TraceSpan } from '../../telemetry/spans.ts';
+import { type CallBody, requestOf } from '../links/outbox.ts';
+import type { Waiter } from '../links/retry-gate.ts';
+import type { Route } from '../links/route.ts';
+import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
+import type { Flight, FlightControl } from './flights.ts';
+import { retry, served } from './retries.ts';
+
+/** After so long without an answer the handle is asked for again: no flight may wait for a lost question. */
+const ACQUIRE_MS_MAX = 3000;
+
+export interface Binding {
+  readonly route: Route;
+  readonly handle: number;
+}
+
+export interface HandleEvents {
+  onGranted(grant: Handle__Output): void;
+  /** The owner will not have this key: every flight that waited has been refused. */
+  onRefused(error: GrantdError): void;
+  /** No flight waits any more, and there is no handle. */
+  onAbandoned(): void;
+}
+
+export class HandleKeeper implements Waiter {
+  probing: (() => void) | undefined;
+  readonly #control: FlightControl;
+  readonly #tenantId: string;
+  readonly #claim: CallBody;
+  readonly #events: HandleEvents;
+  #slot = -1;
+  #binding: Binding | undefined;
+  #waiting: Flight[] = [];
+  #acquiring = false;
+  #tries = 0;
+
+  constructor(control: FlightControl, tenantId: string, claim: CallBody, events: HandleEvents) {
+    this.#control = control;
+    this.#tenantId = tenantId;
+    this.#claim = claim;
+    this.#events = events;
+  }
+
+  /** Of the tenant; negative: not known yet. */
+  get slot(): number {
+    return this.#slot;
+  }
+
+  /** The handle, where the route it was acquired over still leads to the owner. */
+  current(): Binding | undefined {
+    const binding = this.#binding;
+    return binding !== undefined && this.#control.routing.route(this.#slot) === binding.route ? binding : undefined;
+  }
+
+  /** The owner does not know this handle any more. */
+  invalidate(binding: Binding | undefined): void {
+    if (this.#binding === binding) this.#binding = undefined;
+  }
+
+  /** Calls the flight's `attempt` once there is a handle, or refuses it. */
+  acquireFor(flight: Flight): void {
+    this.#waiting.push(flight);
+    if (this.#acquiring) return;
+    this.#acquiring = true;
+    this.#tries = 0;
+    this.attempt();
+  }
+
+  /** No flight waits any more. */
+  get settled(): boolean {
+    return this.#waiting.every(({ settled }) => settled);
+  }
+
+  /** Asks for the handle, or lets go where no flight waits any more. */
+  attempt(): void {
+    this.#waiting = this.#waiting.filter((flight) => !flight.settled);
+    if (this.#waiting.length === 0) {
+      this.#acquiring = false;
+      this.#events.onAbandoned();
+      return;
+    }
+    const { clock, routing } = this.#control;
+    if (this.#slot < 0) this.#slot = routing.slotOf(this.#tenantId) ?? -1;
+    const route = routing.route(this.#slot);
+    if (route === undefined) {
+      routing.wait(() => this.attempt());
+      return;
+    }
+    const question = new Question(
+      (reply) => this.#take(route, reply),
+      (failure) => this.#fail(route, failure),
+    );
+    // It is asked for all of them; one trace says so.
+    const span = this.#waiting.find(({ context }) => context.span !== undefined)?.context.span;
+    question.ask(route.link, this.#claim, clock, span);
+  }
+
+  #take(route: Route, reply: Reply__Output): void {
+    served(this);
+    const grant = reply.handle;
+    if (grant === null || grant === undefined || grant.handle === 0 || grant.tenantId !== this.#tenantId) {
+      this.#refuse(new GrantdError('internal', 'The shard answered another question than was asked.'));
+      return;
+    }
+    this.#binding = { route, handle: grant.handle };
+    this.#events.onGranted(grant);
+    this.#acquiring = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const flight of waiting) flight.attempt();
+  }
+
+  #fail(route: Route, failure: TryFailure): void {
+    if (failure instanceof GrantdError) {
+      served(this);
+      this.#refuse(failure);
+      return;
+    }
+    this.#control.redirect(route.link, failure);
+    const tries = this.#tries;
+    this.#tries += 1;
+    retry(this.#control, this, { route, kind: failure.kind, tries });
+  }
+
+  #refuse(error: GrantdError): void {
+    this.#acquiring = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#events.onRefused(error);
+    for (const flight of waiting) flight.refuse(error);
+  }
+}
+
+/** One try to acquire a handle, with a time limit of its own. */
+class Question implements Receiver {
+  readonly #onReply: (reply: Reply__Output) => void;
+  readonly #onFailure: (failure: TryFailure) => void;
+  #timer: Timer | undefined;
+  #answered = false;
+  #span: TraceSpan | undefined;
+
+  constructor(onReply: (reply: Reply__Output) => void, onFailure: (failure: TryFailure) => void) {
+    this.#onReply = onReply;
+    this.#onFailure = onFailure;
+  }
+
+  ask(link: ShardLink, claim: CallBody, clock: Clock, parent: TraceSpan | undefined): void {
+    if (parent !== undefined) this.#span = beginCall(parent, requestOf(claim), link.address);
+    const id = link.call(this, 0, claim, undefined, this.#span?.traceparent);
+    if (this.#answered) return;
+    this.#timer = clock.setTimer(() => {
+      link.forget(id);
+      this.onFailure(new ShardFailure('not-serving', 'The shard did not answer in time.'));
+    }, ACQUIRE_MS_MAX);
+  }
+
+  onCheck(): void {
+    this.onFailure(new GrantdError('internal', 'The shard answered another question than was asked.'));
+  }
+
+  onReply(reply: Reply__Output): void {
+    this.#answered = true;
+    this.#timer?.cancel();
+    if (this.#span !== undefined) endCall(this.#span);
+    this.#onReply(reply);
+  }
+
+  onFailure(failure: TryFailure): void {
+    this.#answered = true;
+    this.#timer?.cancel();
+    if (this.#span !== undefined) endCall(this.#span, failure);
+    this.#onFailure(failure);
+  }
+}

@@ -1,0 +1,41 @@
+// A bounded map that forgets what was not used lately. Two generations instead of a list in order of use: a hit in the
+// young one costs a single look-up. It keeps: at most `sizeMax` entries; one used among the last `sizeMax / 2` distinct
+// keys is still there.
+
+import { TextMap } from '../../core/structures/string-map.ts';
+
+export class RecentMap<Value> {
+  readonly #generationMax: number;
+  #young = new TextMap<Value>();
+  #old = new TextMap<Value>();
+
+  constructor(sizeMax: number) {
+    this.#generationMax = Math.max(1, Math.floor(sizeMax / 2));
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  get(key: string): Value | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+
+  set(key: string, value: Value): void {
+    this.#old.delete(key);
+    if (!this.#young.has(key) && this.#young.size >= this.#generationMax) {
+      this.#old = this.#young;
+      this.#young = new TextMap();
+    }
+    this.#young.set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
+  }
+}

@@ -1,0 +1,72 @@
+// The sessions a front knows, by API key (or by tenant and operator). It keeps: a refused authentication leaves nothing
+// behind; one that is under way is shared by all who ask for it; the number of sessions is bounded.
+
+import type { GrantdError } from '../../core/errors.ts';
+import type { RequestContext } from '../front.ts';
+import type { FlightControl } from './flights.ts';
+import { RecentMap } from './recent-map.ts';
+import { FrontSession, type SessionDependencies, type SessionIdentity } from './session.ts';
+import { AuthenticationFlight } from './session-flights.ts';
+
+export type SessionClaim = Pick<SessionIdentity, 'tenantId' | 'keyId' | 'claim' | 'operator'>;
+
+export class SessionCache {
+  readonly #dependencies: SessionDependencies;
+  readonly #control: FlightControl;
+  readonly #known: RecentMap<FrontSession>;
+  /** Authenticating for the first time. As many as flights at most, since each is let go with its last flight. */
+  readonly #opening = new Map<string, FrontSession>();
+
+  constructor(dependencies: SessionDependencies, sessionsMax: number) {
+    this.#dependencies = dependencies;
+    this.#control = dependencies.control;
+    this.#known = new RecentMap(sessionsMax);
+  }
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  get(key: string): FrontSession | undefined {
+    return this.#known.get(key);
+  }
+
+  /** Authenticates a key that is not known. Rejects with what the owner says, or `unavailable`. */
+  open(context: RequestContext, key: string, claim: () => SessionClaim): Promise<FrontSession> {
+    let session = this.#opening.get(key);
+    if (session === undefined) {
+      session = this.#create(key, claim());
+      this.#opening.set(key, session);
+    }
+    const opening = session;
+    return new Promise((resolve, reject) => {
+      const flight = new AuthenticationFlight(this.#control, context, opening, () => resolve(opening), reject);
+      this.#control.flights.start(flight);
+    });
+  }
+
+  #create(key: string, claim: SessionClaim): FrontSession {
+    const session: FrontSession = new FrontSession(this.#dependencies, {
+      ...claim,
+      onGranted: () => {
+        this.#close(key, session);
+        if (!session.expired) this.#known.set(key, session);
+      },
+      onRefused: (error: GrantdError) => {
+        this.#close(key, session);
+        if (!error.retryable) this.forget(key, session);
+      },
+      onAbandoned: () => this.#close(key, session),
+    });
+    return session;
+  }
+
+  /** Unless another session has taken its place. */
+  forget(key: string, session: FrontSession): void {
+    if (this.#known.get(key) === session) this.#known.delete(key);
+  }
+
+  #close(key: string, session: FrontSession): void {
+    if (this.#opening.get(key) === session) this.#opening.delete(key);
+  }
+}

@@ -1,0 +1,20 @@
+// The OpenAPI file as it is committed: with relative addresses, so that it is the same on every machine.
+
+import { createOperations } from '../operation-table.ts';
+import { createOpenapiDocument, type JsonObject } from './openapi.ts';
+
+const none = (): void => {};
+
+export function createCommittedOpenapi(): JsonObject {
+  const operations = createOperations({
+    clock: { wallMs: () => 0 },
+    outcomes: { authorized: none, denied: none, failed: none },
+    readOpenapiText: () => '',
+  });
+  return createOpenapiDocument(operations, { serverUrl: '/', errorsBase: '/errors' });
+}
+
+/** The text of docs/reference/openapi.json. */
+export function committedOpenapiText(): string {
+  return `${JSON.stringify(createCommittedOpenapi(), undefined, 2)}\n`;
+}

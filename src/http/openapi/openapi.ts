@@ -1,0 +1,334 @@
+// The OpenAPI 3.1 description, made from the operations and the schemas that validate them. The same input gives the
+// same document; nothing of the machine is in it but the two addresses that it is given.
+
+import { z } from 'zod';
+import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../core/problem.ts';
+import type { Operation, OperationTag } from '../operations/operation.ts';
+import { EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
+import {
+  bulkAnswerSchema,
+  listedKeySchema,
+  objectSchema,
+  relationSchema,
+  scopeSchema,
+  subjectSchema,
+} from '../schema/schemas.ts';
+
+/** Of the interface, not of the program: +0.1 for an addition, +1 together with the path prefix. */
+export const INTERFACE_VERSION = '1.0.0';
+
+export interface OpenapiAddresses {
+  /** Where the service is; `/` in the committed file. */
+  readonly serverUrl: string;
+  /** Where the `type` of a problem lies; `/errors` in the committed file. */
+  readonly errorsBase: string;
+}
+
+export type JsonObject = { [name: string]: unknown };
+
+const JSON_CONTENT_TYPE = 'application/json';
+const SECURITY_SCHEME = 'apiKey';
+
+const TAGS: Readonly<Record<OperationTag, string>> = {
+  Checks: 'Does this subject hold this relation on this object?',
+  Grants: 'Create and revoke grants, and list the objects of a subject.',
+  Namespaces: 'The namespaces of the tenant. Grants make theirs by themselves.',
+  Keys: 'API keys, with scopes and expiry.',
+  Description: 'This document.',
+};
+
+/** What is announced and not served, so that nobody looks for it in vain, nor takes the paths. */
+const ANNOUNCED =
+  'OAuth 2.0 is announced for a later version, and not served by this one: `GET /v1/oauth/authorize`, `POST /v1/oauth/token`, `POST /v1/oauth/revoke` and `GET /v1/oauth/introspect` answer 404 until then.';
+
+/** Things that stand only within others; the rest is named by the operations. */
+const PARTS: Readonly<Record<string, z.ZodType>> = {
+  SubjectIdentifier: subjectSchema,
+  Relation: relationSchema,
+  ObjectIdentifier: objectSchema,
+  Scope: scopeSchema,
+  BulkCheckAnswer: bulkAnswerSchema,
+  Key: listedKeySchema,
+};
+
+const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io });
+  return rest;
+}
+
+const headerRef = (name: string): JsonObject => ({ $ref: `#/components/headers/${name}` });
+const REQUEST_ID = { 'X-Service-Request-Id': headerRef('RequestId') };
+const RATE_LIMIT = {
+  'X-Service-RateLimit-Limit': headerRef('RateLimitLimit'),
+  'X-Service-RateLimit-Remaining': headerRef('RateLimitRemaining'),
+  'X-Service-RateLimit-Reset': headerRef('RateLimitReset'),
+};
+
+const HEADERS: JsonObject = {
+  RequestId: {
+    description: 'The id of this request, also in the `instance` of a problem. Always made by the service.',
+    required: true,
+    schema: { type: 'string', pattern: '^req_[0-9a-hjkmnp-tv-z]{26}$' },
+    example: EXAMPLE_REQUEST_ID,
+  },
+  RateLimitLimit: {
+    description:
+      'Requests per window: of the plan; of the reserve of the calling key where a key is revoked; of failed authentications where an unknown key is refused for them. Absent where the plan has no limit.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 200,
+  },
+  RateLimitRemaining: {
+    description: 'Requests left in this window.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 199,
+  },
+  RateLimitReset: {
+    description: 'Whole seconds until the window ends.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 1,
+  },
+  RetryAfter: {
+    description: 'Whole seconds to wait before the request is repeated.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 1,
+  },
+  WwwAuthenticate: {
+    description: 'How to authenticate.',
+    required: true,
+    schema: { type: 'string', const: 'Bearer' },
+    example: 'Bearer',
+  },
+};
+
+const typeUri = (code: ErrorCode, errorsBase: string): string => `${errorsBase}/${code}`;
+
+const allErrorCodes = (): ErrorCode[] => Object.keys(ERROR_CATALOGUE).filter(isErrorCode);
+
+/** The same on every host: a type ends with its code, whatever stands before. New ones may come, so it is no enum. */
+function problemSchema(): JsonObject {
+  return {
+    type: 'object',
+    description: 'A problem document (RFC 9457, which succeeds RFC 7807). Match on `type`, not on `detail`.',
+    properties: {
+      type: {
+        type: 'string',
+        format: 'uri-reference',
+        description: `A stable identifier, a URI: where the error pages of the service are, \`/\`, and a code. The page behind it says more. A later version may have further codes; known are ${allErrorCodes()
+          .map((code) => `\`${code}\``)
+          .join(', ')}.`,
+        'x-error-codes': allErrorCodes(),
+      },
+      title: { type: 'string', description: 'A short summary, the same for every occurrence.' },
+      status: { type: 'integer', description: 'The HTTP status.', minimum: 400, maximum: 599 },
+      detail: { type: 'string', description: 'What is wrong with this request, and where.' },
+      instance: { type: 'string', pattern: '^req_[0-9a-hjkmnp-tv-z]{26}$', description: 'The id of this request.' },
+    },
+    required: ['type', 'title', 'status', 'detail', 'instance'],
+  };
+}
+
+/** What any request to this operation can meet. */
+function errorsOf({ scope, body, errors }: Operation): ErrorCode[] {
+  return [
+    'invalid-request',
+    ...errors,
+    'unauthorized',
+    ...(scope === undefined ? [] : (['insufficient-scope'] as const)),
+    'tenant-suspended',
+    'request-timeout',
+    ...(body === undefined ? [] : (['payload-too-large', 'unsupported-media-type'] as const)),
+    'rate-limited',
+    'header-fields-too-large',
+    'internal',
+    'unavailable',
+    'overloaded',
+  ];
+}
+
+function errorResponse(status: number, codes: readonly ErrorCode[]): JsonObject {
+  const headers: JsonObject = { ...REQUEST_ID };
+  // Those that end before the limit is asked cannot show its state.
+  if (status !== 401 && status !== 431) Object.assign(headers, RATE_LIMIT);
+  if (status === 429 || status === 503) headers['Retry-After'] = headerRef('RetryAfter');
+  if (status === 401) headers['WWW-Authenticate'] = headerRef('WwwAuthenticate');
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].title}.`).join(' '),
+    headers,
+    content: {
+      [PROBLEM_CONTENT_TYPE]: {
+        schema: {
+          allOf: [
+            schemaRef('Problem'),
+            { type: 'object', properties: { type: { 'x-error-codes': codes }, status: { const: status } } },
+          ],
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
+  };
+}
+
+function problemExamples(errorsBase: string): JsonObject {
+  return Object.fromEntries(
+    allErrorCodes().map((code) => {
+      const { title, httpStatus, meaning } = ERROR_CATALOGUE[code];
+      const type = typeUri(code, errorsBase);
+      return [code, { value: { type, title, status: httpStatus, detail: meaning, instance: EXAMPLE_REQUEST_ID } }];
+    }),
+  );
+}
+
+function responsesOf(operation: Operation): JsonObject {
+  const responses: JsonObject = {};
+  for (const { status, description, schema, example } of operation.successes) {
+    responses[status] = {
+      description,
+      headers: { ...REQUEST_ID, ...RATE_LIMIT },
+      ...(schema === undefined
+        ? {}
+        : {
+            content: {
+              [JSON_CONTENT_TYPE]: {
+                schema: schemaRef(schema.name),
+                ...(example === undefined ? {} : { example }),
+              },
+            },
+          }),
+    };
+  }
+  for (const [status, codes] of Map.groupBy(errorsOf(operation), (code) => ERROR_CATALOGUE[code].httpStatus)) {
+    responses[status] = errorResponse(status, codes);
+  }
+  return responses;
+}
+
+/** Every part of `value` that is one of the schemas becomes a reference to it. */
+function withReferences(value: unknown, schemas: ReadonlyMap<string, string>): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const name = schemas.get(JSON.stringify(value));
+  if (name !== undefined) return schemaRef(name);
+  return withReferencesInside(value, schemas);
+}
+
+function withReferencesInside(value: object, schemas: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((each) => withReferences(each, schemas));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withReferences(each, schemas)]));
+}
+
+const PART_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(PARTS).map(([name, schema]) => [JSON.stringify(jsonSchema(schema)), name]),
+);
+
+function parametersOf({ query, queryExamples, pathParameters }: Operation): JsonObject[] {
+  const inPath = Object.entries(pathParameters ?? {}).map(([name, { description, example }]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string', minLength: 1 },
+    example,
+  }));
+  if (query === undefined) return inPath;
+  const required = new Set(z.toJSONSchema(query, { io: 'input' }).required ?? []);
+  const inQuery = Object.entries(jsonSchema(query, 'output').properties ?? {}).map(([name, schema]) => {
+    const { description, ...inline } = schema;
+    const part = PART_NAMES.get(JSON.stringify(schema));
+    const example = queryExamples?.[name];
+    return {
+      name,
+      in: 'query',
+      required: required.has(name),
+      description,
+      schema: part === undefined ? inline : schemaRef(part),
+      ...(example === undefined ? {} : { example }),
+    };
+  });
+  return [...inPath, ...inQuery];
+}
+
+function operationObject(operation: Operation): JsonObject {
+  const { id, tag, summary, description, scope, body } = operation;
+  const parameters = parametersOf(operation);
+  const needs = scope === undefined ? 'Any valid key may call it.' : `Needs the scope \`${scope}\`.`;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: `${description}\n\n${needs}`,
+    security: [{ [SECURITY_SCHEME]: scope === undefined ? [] : [scope] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            description: `At most ${body.bytesMax / 1024} KiB.`,
+            content: {
+              [JSON_CONTENT_TYPE]: { schema: schemaRef(body.name), example: body.example },
+            },
+          },
+        }),
+    responses: responsesOf(operation),
+  };
+}
+
+/** One schema per thing: what stands in several places stands under one name, and is referred to. */
+function schemasOf(operations: readonly Operation[]): JsonObject {
+  const schemas: JsonObject = Object.fromEntries(
+    Object.entries(PARTS).map(([name, schema]) => [name, jsonSchema(schema)]),
+  );
+  for (const { body, successes } of operations) {
+    for (const named of [body, ...successes.map(({ schema }) => schema)]) {
+      if (named !== undefined) schemas[named.name] ??= jsonSchema(named.schema);
+    }
+  }
+  const byText = new Map(Object.entries(schemas).map(([name, schema]) => [JSON.stringify(schema), name]));
+  const referring = Object.entries(schemas).map(([name, schema]) => [
+    name,
+    withReferencesInside(Object(schema), byText),
+  ]);
+  return { ...Object.fromEntries(referring), Problem: problemSchema() };
+}
+
+export function createOpenapiDocument(operations: readonly Operation[], addresses: OpenapiAddresses): JsonObject {
+  const { serverUrl, errorsBase } = addresses;
+  const paths: JsonObject = {};
+  for (const [path, group] of Map.groupBy(operations, (operation) => operation.path)) {
+    paths[path] = Object.fromEntries(
+      group.map((operation) => [operation.method.toLowerCase(), operationObject(operation)]),
+    );
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'grantd',
+      version: INTERFACE_VERSION,
+      summary: 'Does this subject hold this relation on this object?',
+      description:
+        'Stores grants (subject, relation, object) and answers checks. Everything is scoped to the tenant of the API key. Clients must tolerate new optional fields in responses.\n\n' +
+        ANNOUNCED,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: serverUrl }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        [SECURITY_SCHEME]: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'gk1_ and 81 characters of base62',
+          description:
+            'An API key. It belongs to one tenant and carries the scopes check:read, grant:write and admin; no scope implies another.',
+        },
+      },
+      headers: HEADERS,
+      examples: problemExamples(errorsBase),
+      schemas: schemasOf(operations),
+    },
+  };
+}

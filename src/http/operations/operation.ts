@@ -1,0 +1,80 @@
+// The shape of an operation: what the pipeline needs to serve it and what the OpenAPI file says of it, side by side,
+// so that neither can be changed without the other. An operation is registered once, in operation-table.ts.
+
+import type { z } from 'zod';
+import type { ErrorCode } from '../../core/errors.ts';
+import type { Scope } from '../../core/scopes.ts';
+import type { RequestContext, TenantSession } from '../../front/front.ts';
+
+/** Under which heading readers find an operation. */
+export type OperationTag = 'Checks' | 'Grants' | 'Namespaces' | 'Keys' | 'Description';
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+/** What the client sent, after the pipeline has checked that it is whole, within its bounds and well-formed. */
+export interface OperationRequest {
+  /** The value of the JSON body; undefined where the operation takes none. */
+  readonly body: unknown;
+  /** Every parameter is known to the operation and stands once. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly pathParameters: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+export interface Reply {
+  readonly status: 200 | 201 | 204;
+  /** JSON text; empty for a 204. A function: text that takes long to make, made in the turn of the tenant. */
+  readonly json: string | (() => string);
+}
+
+export interface SuccessDocumentation {
+  readonly status: 200 | 201 | 204;
+  readonly description: string;
+  /** The name of the schema under `components/schemas` and the schema; undefined: no body. */
+  readonly schema?: { readonly name: string; readonly schema: z.ZodType };
+  readonly example?: unknown;
+}
+
+export interface Operation {
+  /** The `operationId` of the OpenAPI file and the label in metrics. */
+  readonly id: string;
+  readonly method: Method;
+  /** As in OpenAPI: `/v1/keys/{key_id}`. */
+  readonly path: string;
+  /** Undefined: any valid key. */
+  readonly scope: Scope | undefined;
+  /** Draws on the reserve of the calling key and not on the plan's window. */
+  readonly reserve?: boolean;
+  readonly tag: OperationTag;
+  readonly summary: string;
+  readonly description: string;
+  readonly body:
+    | {
+        readonly name: string;
+        readonly schema: z.ZodType;
+        readonly bytesMax: number;
+        readonly example: unknown;
+      }
+    | undefined;
+  /** The names are the parameters it knows. */
+  readonly query: z.ZodObject | undefined;
+  readonly queryExamples?: Readonly<Record<string, unknown>>;
+  readonly pathParameters?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
+  /** How many bytes an answer may have; absent: never more than a few KiB. */
+  responseBytesMax?(query: Readonly<Record<string, string>>): number;
+  readonly successes: readonly SuccessDocumentation[];
+  /** Beyond those that every operation can meet. */
+  readonly errors: readonly ErrorCode[];
+  /**
+   * Takes the request apart and answers through the session. Throws GrantdError at once where the request itself is at
+   * fault: the owner has not been asked then, and the pipeline asks it to confirm the key first. What the returned
+   * promise rejects with comes from the owner.
+   */
+  answer(session: TenantSession, context: RequestContext, request: OperationRequest): Promise<Reply>;
+}
+
+/** Each adds to the count of checks with that outcome. */
+export interface CheckOutcomes {
+  authorized(count: number): void;
+  denied(count: number): void;
+  failed(count: number): void;
+}

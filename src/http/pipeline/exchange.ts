@@ -1,0 +1,36 @@
+// One request and its answer, from the first byte of the header to the last of the answer. It is the context of every
+// call to the owner that the request leads to, and it is answered exactly once.
+
+import type { RequestContext, TenantSession } from '../../front/front.ts';
+import type { RateDecision } from '../../front/limits/rate-limiter.ts';
+import type { TraceSpan } from '../../telemetry/spans.ts';
+import type { Claim } from '../wire/byte-budget.ts';
+import type { Incoming } from '../wire/incoming.ts';
+import type { OperationMeter } from './request-metrics.ts';
+
+export class Exchange implements RequestContext {
+  readonly requestId: string;
+  /** On the monotonic clock; set anew once the request has arrived whole. */
+  deadlineMs: number;
+  /** On the same clock; set anew, too. */
+  arrivedAtMs: number;
+  readonly incoming: Incoming;
+  /** Set once the key is verified. */
+  session: TenantSession | undefined = undefined;
+  /** Set once the limit has been asked, for a plan that has one. */
+  rate: RateDecision | undefined = undefined;
+  meter: OperationMeter;
+  /** Undefined: this request is not traced. */
+  span: TraceSpan | undefined = undefined;
+  /** Of the budget of responses, for an answer that may be large. */
+  claim: Claim | undefined = undefined;
+  answered = false;
+
+  constructor(requestId: string, deadlineMs: number, incoming: Incoming, meter: OperationMeter) {
+    this.requestId = requestId;
+    this.deadlineMs = deadlineMs;
+    this.arrivedAtMs = incoming.startedAtMs;
+    this.incoming = incoming;
+    this.meter = meter;
+  }
+}

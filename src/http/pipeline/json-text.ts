@@ -1,0 +1,50 @@
+// JSON text to value. A short text is parsed as it is: whatever it holds, that is soon done. A long one is read through
+// first, in steps, and refused where it is deeper or holds more than a request has reason to: parsing what is left takes
+// a few milliseconds at most. The engine's own message names a position only sometimes and quotes the body, so the place
+// of an error is found here.
+
+import { assert } from '../../core/assert.ts';
+import { JSON_DEPTH_MAX, JSON_STEP_LENGTH, JSON_VALUES_MAX } from '../wire/limits.ts';
+import { JsonScanner } from './json-scanner.ts';
+
+const UNBOUNDED = { depthMax: Number.POSITIVE_INFINITY, valuesMax: Number.POSITIVE_INFINITY };
+const BOUNDED = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
+
+/** The value of a JSON text; of repeated names the last counts. Throws `invalid-request` that says where it breaks. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    new JsonScanner(text, UNBOUNDED).step(text.length);
+    throw error;
+  }
+}
+
+/** As `parseJson` within the bounds of long texts, one step at each call; true: there is more to do. */
+export class LongJson {
+  readonly #text: string;
+  readonly #scanner: JsonScanner;
+  #scanned = false;
+  #value: unknown = undefined;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#scanner = new JsonScanner(text, BOUNDED);
+  }
+
+  /** The last step parses. Throws `invalid-request` that says what is wrong and where. */
+  step(): boolean {
+    if (this.#scanned) {
+      this.#value = JSON.parse(this.#text);
+      return false;
+    }
+    this.#scanned = !this.#scanner.step(JSON_STEP_LENGTH);
+    return true;
+  }
+
+  /** Once there is nothing more to do. */
+  get value(): unknown {
+    assert(this.#scanned, 'a long text is read through before it is parsed');
+    return this.#value;
+  }
+}

@@ -1,0 +1,29 @@
+// What kind of body a request announces. Only JSON in UTF-8 without a content encoding is taken.
+
+import { GrantdError } from '../../core/errors.ts';
+import type { RequestHeaders } from '../wire/incoming.ts';
+
+const JSON_TYPE = 'application/json';
+/**
+ * RFC 9110 section 8.3: parameters are separated by ";", their names and the type are case-insensitive. No text matches it
+ * in two ways: an engine that tries them all would take hours for a header of spaces and semicolons.
+ */
+const JSON_UTF8 = /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*)?)*$/i;
+
+/** The error for a body that is not plain JSON in UTF-8, or undefined. */
+export function findMediaTypeError(headers: RequestHeaders): GrantdError | undefined {
+  const type = headers['content-type'];
+  if (type !== JSON_TYPE && (type === undefined || !JSON_UTF8.test(type))) {
+    return new GrantdError(
+      'unsupported-media-type',
+      `The body must have the content type application/json in UTF-8; it has ${
+        type === undefined ? 'none' : 'another'
+      }.`,
+    );
+  }
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    return new GrantdError('unsupported-media-type', 'The body must not have a content encoding.');
+  }
+  return undefined;
+}

@@ -1,0 +1,51 @@
+// The query string: split by hand, because a repeated or unknown parameter is an error here and not something to
+// guess about.
+
+import { GrantdError } from '../../core/errors.ts';
+
+/** For a message: never more than a line of what the client sent. */
+const QUOTED_LENGTH_MAX = 64;
+
+const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new GrantdError(
+      'invalid-request',
+      'The query string holds a malformed percent-encoding, or one that is not UTF-8.',
+    );
+  }
+}
+
+const quote = (name: string): string => JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX));
+
+/** The part of a request target behind the `?`. Throws `invalid-request` for a fragment, which no target may have. */
+export function queryTextOf(target: string): string {
+  if (target.includes('#')) throw new GrantdError('invalid-request', 'The request target must not hold a "#".');
+  const start = target.indexOf('?');
+  return start === -1 ? '' : target.slice(start + 1);
+}
+
+/** Name → value. Throws `invalid-request` for a parameter that is not among `known` or stands twice. */
+export function parseQuery(text: string, known: readonly string[]): Readonly<Record<string, string>> {
+  if (text === '') return EMPTY;
+  const values: Record<string, string> = Object.create(null);
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const separator = part.indexOf('=');
+    const name = decode(separator === -1 ? part : part.slice(0, separator));
+    if (!known.includes(name)) {
+      throw new GrantdError(
+        'invalid-request',
+        `The query parameter ${quote(name)} is unknown; ${
+          known.length === 0 ? 'this operation takes none' : `known are ${known.join(', ')}`
+        }.`,
+      );
+    }
+    if (name in values) throw new GrantdError('invalid-request', `The query parameter ${quote(name)} is repeated.`);
+    values[name] = separator === -1 ? '' : decode(part.slice(separator + 1));
+  }
+  return values;
+}

@@ -1,0 +1,95 @@
+// Counts of requests and checks, with every label bound once, so that the hot path looks nothing up by text.
+
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Tally } from '../../telemetry/prebound-histogram.ts';
+import type { CheckOutcomes } from '../operations/operation.ts';
+import type { ByteBudgetMeter } from '../wire/byte-budget.ts';
+import type { DropReason } from '../wire/connections.ts';
+
+export interface OperationMeter {
+  readonly operation: string;
+  observe(status: number, seconds: number): void;
+}
+
+export interface RequestMetrics {
+  /** The operations are a fixed set, plus `other` for what is none. */
+  meterOf(operation: string): OperationMeter;
+  readonly outcomes: CheckOutcomes;
+  rateLimited(bucket: 'plan' | 'revocation' | 'authentication'): void;
+  authenticationFailed(): void;
+  budgetMeterOf(budget: 'bodies' | 'discards' | 'responses'): ByteBudgetMeter;
+  readonly connectionDropped: (reason: DropReason) => void;
+  /** Shows what `read` returns for as long as the returned function is not called. */
+  reportHeld(read: () => HeldByConnections): () => void;
+}
+
+export interface HeldByConnections {
+  readonly connections: number;
+  /** Bytes: received and waiting, of bodies, of answers. */
+  readonly input: number;
+  readonly bodies: number;
+  readonly responses: number;
+}
+
+export function createRequestMetrics(metrics: Metrics): RequestMetrics {
+  const meters = new Map<string, OperationMeter>();
+  const createMeter = (operation: string): OperationMeter => {
+    const tallies = new Map<number, Tally>();
+    return {
+      operation,
+      observe(status, seconds) {
+        let tally = tallies.get(status);
+        if (tally === undefined) {
+          tally = metrics.httpRequestSeconds.labels(operation, String(status));
+          tallies.set(status, tally);
+        }
+        tally.observe(seconds);
+      },
+    };
+  };
+  /** Told to the counter when it is read: it finds its series by a text made of the labels, which is much for a check. */
+  const checks = { authorized: 0, denied: 0, failed: 0 };
+  metrics.onRender(() => {
+    for (const outcome of ['authorized', 'denied', 'failed'] as const) {
+      metrics.checks.inc({ outcome }, checks[outcome]);
+      checks[outcome] = 0;
+    }
+  });
+  return {
+    meterOf(operation) {
+      let meter = meters.get(operation);
+      if (meter === undefined) {
+        meter = createMeter(operation);
+        meters.set(operation, meter);
+      }
+      return meter;
+    },
+    outcomes: {
+      authorized(count) {
+        checks.authorized += count;
+      },
+      denied(count) {
+        checks.denied += count;
+      },
+      failed(count) {
+        checks.failed += count;
+      },
+    },
+    rateLimited: (bucket) => metrics.rateLimited.labels(bucket).inc(),
+    authenticationFailed: () => metrics.authenticationFailures.inc(),
+    budgetMeterOf: (budget) => ({
+      waited: () => metrics.httpBudgetEvents.labels(budget, 'waited').inc(),
+      refused: () => metrics.httpBudgetEvents.labels(budget, 'refused').inc(),
+      dropped: () => metrics.httpBudgetEvents.labels(budget, 'dropped').inc(),
+    }),
+    connectionDropped: (reason) => metrics.connectionsDropped.inc({ server: 'public', reason }),
+    reportHeld: (read) =>
+      metrics.onRender(() => {
+        const { connections, input, bodies, responses } = read();
+        metrics.httpConnections.inc(connections);
+        metrics.httpHeldBytes.inc({ budget: 'input' }, input);
+        metrics.httpHeldBytes.inc({ budget: 'bodies' }, bodies);
+        metrics.httpHeldBytes.inc({ budget: 'responses' }, responses);
+      }),
+  };
+}

@@ -1,0 +1,95 @@
+// Writing answers: one head and one body per exchange, exactly once. It owns what every answer carries: request id,
+// no-store, the state of the rate limit.
+
+import type { Clock } from '../../core/async/clock.ts';
+import type { RateDecision } from '../../front/limits/rate-limiter.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { endRequestSpan } from '../../telemetry/request-spans.ts';
+import type { Reply } from '../operations/operation.ts';
+import { describeProblem, type ProblemText } from '../wire/problem.ts';
+import type { Exchange } from './exchange.ts';
+
+export interface Answers {
+  /** A success of an operation. */
+  reply(exchange: Exchange, reply: Reply): void;
+  /** Any thrown value, as a problem document. */
+  problem(exchange: Exchange, thrown: unknown): void;
+  /** A public page. */
+  page(exchange: Exchange, html: string): void;
+}
+
+/** The pages have nothing to load and nothing to run. */
+const PAGE_LINES =
+  "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\nX-Content-Type-Options: nosniff\r\n";
+
+/** What every answer carries. */
+const commonLines = (requestId: string): string => `X-Service-Request-Id: ${requestId}\r\nCache-Control: no-store\r\n`;
+
+const bodyLines = (contentType: string, body: string): string =>
+  `Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+
+const rateLines = ({ limit, remaining, resetSeconds }: RateDecision): string =>
+  `X-Service-RateLimit-Limit: ${limit}\r\nX-Service-RateLimit-Remaining: ${remaining}\r\nX-Service-RateLimit-Reset: ${resetSeconds}\r\n`;
+
+export function createAnswers(
+  dependencies: { readonly clock: Clock; readonly log: Log },
+  options: {
+    readonly errorsBase: string;
+    /** Whether the server takes no more requests, so that every answer ends its connection. */
+    readonly closing: () => boolean;
+  },
+): Answers {
+  const { clock, log } = dependencies;
+  const { errorsBase, closing } = options;
+  const debug = log.isLevelEnabled('debug');
+
+  const send = (exchange: Exchange, status: number, lines: string, body: string): void => {
+    const { rate } = exchange;
+    if (exchange.answered) return;
+    exchange.answered = true;
+    const head = rate === undefined ? lines : lines + rateLines(rate);
+    const { claim } = exchange;
+    if (claim !== undefined) claim.resize(Buffer.byteLength(body));
+    exchange.incoming.send({ status, head, body, last: closing(), claim });
+    const elapsedMs = clock.monotonicMs() - exchange.incoming.startedAtMs;
+    exchange.meter.observe(status, elapsedMs / 1000);
+    if (exchange.span !== undefined) endRequestSpan(exchange.span, status);
+    if (debug) {
+      log.debug(
+        { requestId: exchange.requestId, operation: exchange.meter.operation, status, elapsedMs },
+        'request answered',
+      );
+    }
+  };
+
+  const record = (exchange: Exchange, { code, status }: ProblemText, thrown: unknown): void => {
+    const { requestId, meter } = exchange;
+    const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
+    if (code === 'internal') {
+      log.error({ requestId, operation: meter.operation, err: cause }, 'request failed unexpectedly');
+    } else if (status >= 500 && debug) {
+      log.debug({ requestId, operation: meter.operation, code, err: cause }, 'request could not be answered');
+    }
+  };
+
+  return {
+    reply(exchange, reply) {
+      const { status } = reply;
+      const json = typeof reply.json === 'string' ? reply.json : reply.json();
+      const common = commonLines(exchange.requestId);
+      if (status === 204) send(exchange, status, common, '');
+      else send(exchange, status, bodyLines('application/json', json) + common, json);
+    },
+    problem(exchange, thrown) {
+      const problem = describeProblem(thrown, { errorsBase, requestId: exchange.requestId });
+      record(exchange, problem, thrown);
+      // A refused key has no limit whose state could be shown.
+      if (problem.status === 401) exchange.rate = undefined;
+      send(exchange, problem.status, problem.head, problem.body);
+    },
+    page(exchange, html) {
+      const lines = bodyLines('text/html; charset=utf-8', html) + commonLines(exchange.requestId) + PAGE_LINES;
+      send(exchange, 200, lines, html);
+    },
+  };
+}

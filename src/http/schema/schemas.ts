@@ -1,0 +1,206 @@
+// The schemas of everything that crosses the public interface. Requests are validated with them and the OpenAPI file is
+// made from them. A message completes the sentence `"<field>" …`.
+
+import { z } from 'zod';
+import { SCOPES } from '../../core/scopes.ts';
+import {
+  IDENTIFIER_LENGTH_MAX,
+  IDENTIFIER_PATTERN,
+  IDENTIFIER_REGEX,
+  NAMESPACE_PATTERN,
+  NAMESPACE_REGEX,
+  RELATIONS,
+} from '../../core/tuples.ts';
+import { BULK_CHECKS_MAX, KEY_NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../wire/limits.ts';
+
+type Refusal = { readonly input?: unknown; readonly code?: string | undefined };
+
+const refused =
+  (must: string, otherwise: string) =>
+  ({ input }: Refusal): string => {
+    if (input === undefined) return `${must}; it is missing`;
+    return typeof input === 'string' ? `${must}; it ${otherwise}` : `${must}; it is not a string`;
+  };
+
+const SURROGATES = '\\ud800-\\udfff';
+
+/**
+ * A pattern as it is documented: without the surrogates, which no well-formed JSON text holds alone and which many
+ * regex engines cannot name.
+ */
+const documented = (pattern: string): string => `^${pattern.replace(SURROGATES, '')}$`;
+
+const identifier = (description: string) => {
+  const error = refused('must be namespace:external_id', 'is not of that form');
+  return z
+    .string({ error })
+    .regex(IDENTIFIER_REGEX, { error })
+    .meta({ description, pattern: documented(IDENTIFIER_PATTERN), maxLength: IDENTIFIER_LENGTH_MAX });
+};
+
+const IDENTIFIER_RULE =
+  '`namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points without control characters or white space.';
+
+export const subjectSchema = identifier(`Who. ${IDENTIFIER_RULE}`);
+export const objectSchema = identifier(`On what. ${IDENTIFIER_RULE}`);
+export const relationSchema = z
+  .enum(RELATIONS, { error: refused(`must be one of ${RELATIONS.join(', ')}`, 'is none of them') })
+  .meta({ description: 'One of the built-in relations. Each is only itself: none implies another.' });
+
+export const tupleSchema = z
+  .object(
+    { subject: subjectSchema, relation: relationSchema, object: objectSchema },
+    { error: 'must be an object with subject, relation and object' },
+  )
+  .meta({ description: 'A relationship. Unknown fields are ignored.' });
+
+/** The body of a bulk check as documented; its length is looked at before its elements. */
+export const bulkSchema = z.object({
+  checks: z.array(tupleSchema, { error: 'must be an array' }).max(BULK_CHECKS_MAX),
+});
+
+const timestamp = (description: string) =>
+  z.string().meta({ format: 'date-time', description: `${description} ISO 8601 in UTC with milliseconds.` });
+
+const id = (prefix: string, description: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`))
+    .meta({ description });
+
+export const namespaceNameSchema = z
+  .string({ error: refused('must be a namespace name', 'is not of that form') })
+  .regex(NAMESPACE_REGEX, { error: `must be a namespace name (${NAMESPACE_PATTERN}); it is not of that form` })
+  .meta({ description: 'The part of subjects and objects before the first colon.' });
+
+export const grantSchema = z
+  .object({
+    grant_id: id('grt', 'Opaque. A grant made again after its revocation has a new one.'),
+    subject: subjectSchema,
+    relation: relationSchema,
+    object: objectSchema,
+    created_at: timestamp('When the grant was created.'),
+  })
+  .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
+
+export const checkResultSchema = z.object({
+  authorized: z.boolean().meta({ description: 'Whether the relationship holds.' }),
+  checked_at: timestamp('When it was decided.'),
+});
+
+export const bulkAnswerSchema = z.object({
+  authorized: z.boolean().meta({ description: 'Whether the relationship holds.' }),
+});
+
+export const bulkResultSchema = z.object({
+  results: z.array(bulkAnswerSchema).meta({ description: 'One per check, in the order of the request.' }),
+  checked_at: timestamp('The one moment at which all were decided.'),
+});
+
+export const namespaceSchema = z.object({
+  name: namespaceNameSchema,
+  created_at: timestamp('When it was created, by a call of its own or by the first grant that names it.'),
+});
+
+export const namespaceListSchema = z.object({ namespaces: z.array(namespaceSchema) });
+
+export const namespaceBodySchema = z.object({ name: namespaceNameSchema });
+
+const nextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: 'Where to go on: the `cursor` of the next request. `null` at the end.' });
+
+export const objectListSchema = z.object({
+  objects: z.array(objectSchema).meta({ description: 'Ascending by the bytes of the object.' }),
+  next_cursor: nextCursor,
+});
+
+const limit = z
+  .string()
+  .regex(/^(?:[1-9][0-9]{0,2}|1000)$/, { error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}` })
+  .optional()
+  .transform((text) => (text === undefined ? PAGE_LIMIT_DEFAULT : Number(text)))
+  .pipe(
+    z
+      .int()
+      .min(1)
+      .max(PAGE_LIMIT_MAX)
+      .meta({ default: PAGE_LIMIT_DEFAULT, description: 'Items per page; may change from page to page.' }),
+  );
+
+const cursor = z
+  .string()
+  .min(1, { error: 'is empty; leave it out to start at the beginning' })
+  .meta({ description: 'The `next_cursor` of the previous page of the same query. Opaque and signed.' })
+  .optional();
+
+export const pageQuerySchema = z.object({ limit, cursor });
+
+export const objectQuerySchema = z.object({
+  subject: subjectSchema,
+  relation: relationSchema,
+  namespace: namespaceNameSchema.meta({ description: 'Only objects of this namespace.' }).optional(),
+  limit,
+  cursor,
+});
+
+/** Neither of Unicode category Cc nor a lone surrogate, which UTF-8 cannot carry. */
+const KEY_NAME_PATTERN = `[^\\u0000-\\u001f\\u007f-\\u009f${SURROGATES}]{0,${KEY_NAME_LENGTH_MAX}}`;
+const keyNameError = refused(
+  `must be a string of at most ${KEY_NAME_LENGTH_MAX} code points without control characters`,
+  'is not',
+);
+const keyName = z
+  .string({ error: keyNameError })
+  .regex(new RegExp(`^${KEY_NAME_PATTERN}$`, 'u'), { error: keyNameError })
+  .meta({
+    description: 'For people; may be empty.',
+    pattern: documented(KEY_NAME_PATTERN),
+    maxLength: KEY_NAME_LENGTH_MAX,
+  });
+
+export const scopeSchema = z
+  .enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` })
+  .meta({ description: 'No scope implies another.' });
+
+const scopes = z
+  .array(scopeSchema, { error: 'must be a non-empty array of distinct scopes' })
+  .min(1, { error: 'must not be empty' })
+  .refine((values) => new Set(values).size === values.length, { error: 'must not repeat a scope' })
+  .meta({ uniqueItems: true });
+
+export const keyBodySchema = z.object({
+  name: keyName.optional(),
+  scopes,
+  expires_at: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone, or null' })
+    .nullable()
+    .optional()
+    .meta({ description: 'From then on the key is refused; in the future. Absent or `null`: never.' }),
+});
+
+const keyFields = {
+  key_id: id('key', 'Names the key; not secret.'),
+  name: keyName,
+  scopes,
+  created_at: timestamp('When the key was created.'),
+  expires_at: timestamp('From then on the key is refused; `null`: never.').nullable(),
+};
+
+export const createdKeySchema = z.object({
+  ...keyFields,
+  key: z
+    .string()
+    .regex(/^gk1_[0-9A-Za-z]{81}$/)
+    .meta({ description: 'The API key itself. Shown here once and never again.' }),
+});
+
+export const listedKeySchema = z.object({
+  ...keyFields,
+  last_used_at: timestamp(
+    'About when the key was last used, to a few minutes; `null`: not known to be used.',
+  ).nullable(),
+});
+
+export const keyListSchema = z.object({ keys: z.array(listedKeySchema), next_cursor: nextCursor });

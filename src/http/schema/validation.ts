@@ -1,0 +1,59 @@
+// From a schema's refusal to an error of the catalogue: the first issue counts, its field decides the type, and the
+// message names the field as the client wrote it (`checks[3].subject`).
+
+import type { z } from 'zod';
+import { type ErrorCode, GrantdError } from '../../core/errors.ts';
+import { parseTuple, type Tuple } from '../../core/tuples.ts';
+import { bulkSchema, tupleSchema } from './schemas.ts';
+
+const CODES: ReadonlyMap<PropertyKey, ErrorCode> = new Map([
+  ['subject', 'invalid-subject'],
+  ['relation', 'invalid-relation'],
+  ['object', 'invalid-object'],
+  ['cursor', 'invalid-cursor'],
+]);
+
+function pathText(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) {
+    text += typeof part === 'number' ? `[${part}]` : `${text === '' ? '' : '.'}${String(part)}`;
+  }
+  return text;
+}
+
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The validated value, unknown fields left out. Throws the error of the first field that is wrong, in schema order. */
+export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  if (issue === undefined) throw new GrantdError('internal', 'A schema refused a value without a reason.');
+  const field = issue.path.at(-1);
+  const code = (field === undefined ? undefined : CODES.get(field)) ?? 'invalid-request';
+  throw new GrantdError(code, `"${pathText(issue.path)}" ${issue.message}.`);
+}
+
+/** As `validate`, for a whole body. */
+export function validateBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  if (!isJsonObject(body)) throw new GrantdError('invalid-request', 'The body must be a JSON object.');
+  return validate(schema, body);
+}
+
+/** As `validateBody` by the schema of a tuple, which says the same in several times the time. */
+export function validateTuple(body: unknown): Tuple {
+  if (!isJsonObject(body)) return validateBody(tupleSchema, body);
+  return parseTuple(body.subject, body.relation, body.object);
+}
+
+/** As `validateBody` by the schema of a bulk check, whose length has been looked at. */
+export function validateBulk(body: unknown): readonly Tuple[] {
+  if (isJsonObject(body) && Array.isArray(body.checks) && body.checks.every(isJsonObject)) {
+    return body.checks.map(({ subject, relation, object }, index) =>
+      parseTuple(subject, relation, object, 'checks', index),
+    );
+  }
+  return validateBody(bulkSchema, body).checks;
+}

@@ -1,0 +1,231 @@
+// A budget of bytes that requests hold in memory: so much for the process, and a small part of it for each holder (a tenant),
+// so that no few of them use it up. Whoever would exceed its share waits, and is refused with `overloaded` when the wait
+// is over. Where the process has no room, whoever holds more than the one who asks gives some of it back, if it can.
+
+import type { Clock, Timer } from '../../core/async/clock.ts';
+import type { Turns } from '../../core/async/turns.ts';
+import { GrantdError } from '../../core/errors.ts';
+
+export interface ByteBudgetBounds {
+  readonly bytesMax: number;
+  /** Of one holder. What is larger than that by itself is never granted. */
+  readonly holderBytesMax: number;
+  readonly waitMs: number;
+}
+
+/** Told of what an operator should see. */
+export interface ByteBudgetMeter {
+  waited(): void;
+  refused(): void;
+  dropped(): void;
+}
+
+/** Bytes that are held. */
+export interface Claim {
+  /** Ends what the bytes are held for and releases them, at once; undefined: it cannot be ended now. */
+  drop: (() => void) | undefined;
+  /** It turns out to hold so many: what is beyond them is given back. More are counted without asking. */
+  resize(bytes: number): void;
+  /** Gives back all; again: nothing. */
+  release(): void;
+}
+
+interface Waiting {
+  readonly bytes: number;
+  readonly timer: Timer;
+  readonly grant: (claim: Claim) => void;
+}
+
+interface Holder {
+  readonly name: string;
+  bytes: number;
+  readonly claims: Set<HeldClaim>;
+  /** First come, first served. */
+  readonly waiting: Set<Waiting>;
+}
+
+const REFUSAL =
+  'The requests of this tenant already take up their share of the memory of this process. Nothing was changed.';
+
+/** Holders beside the one that releases that are looked at, so that a release takes a bounded time; the next looks at others. */
+const HOLDERS_SERVED_PER_RELEASE = 16;
+
+export class ByteBudget {
+  readonly #clock: Clock;
+  readonly #turns: Turns;
+  readonly #meter: ByteBudgetMeter;
+  readonly #bounds: ByteBudgetBounds;
+  readonly #holders = new Map<string, Holder>();
+  /** Those with somebody waiting, the one looked at last at the end. */
+  readonly #waitingHolders = new Set<Holder>();
+  #heldBytes = 0;
+  #serving = false;
+
+  constructor(
+    { clock, turns, meter }: { readonly clock: Clock; readonly turns: Turns; readonly meter: ByteBudgetMeter },
+    bounds: ByteBudgetBounds,
+  ) {
+    this.#clock = clock;
+    this.#turns = turns;
+    this.#meter = meter;
+    this.#bounds = bounds;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Calls either `grant`, at once where there is room, or `refuse`, once. Returns a function that gives up waiting. */
+  claim(name: string, bytes: number, grant: (claim: Claim) => void, refuse: (error: GrantdError) => void): () => void {
+    let holder = this.#holders.get(name);
+    if (holder === undefined) {
+      holder = { name, bytes: 0, claims: new Set(), waiting: new Set() };
+      this.#holders.set(name, holder);
+    }
+    if (holder.waiting.size === 0 && this.#hasRoom(holder, bytes)) {
+      grant(this.#take(holder, bytes));
+      return () => {};
+    }
+    return this.#wait(holder, bytes, grant, refuse);
+  }
+
+  #wait(
+    holder: Holder,
+    bytes: number,
+    grant: (claim: Claim) => void,
+    refuse: (error: GrantdError) => void,
+  ): () => void {
+    this.#meter.waited();
+    let abandoned = false;
+    const stopWaiting = (): void => {
+      waiting.timer.cancel();
+      holder.waiting.delete(waiting);
+      if (holder.waiting.size === 0) this.#waitingHolders.delete(holder);
+      this.#forgetIfUnused(holder);
+    };
+    const waiting: Waiting = {
+      bytes,
+      // What comes of either takes its turn: hundreds of waits may end at once, and one answer that is taken must not have the
+      // next one made at once, and so on.
+      timer: this.#clock.setTimer(() => {
+        stopWaiting();
+        this.#meter.refused();
+        this.#turns.run(holder.name, () => {
+          if (!abandoned) refuse(new GrantdError('overloaded', REFUSAL));
+          return false;
+        });
+      }, this.#bounds.waitMs),
+      grant: (claim) => {
+        stopWaiting();
+        this.#turns.run(holder.name, () => {
+          if (abandoned) claim.release();
+          else grant(claim);
+          return false;
+        });
+      },
+    };
+    holder.waiting.add(waiting);
+    this.#waitingHolders.add(holder);
+    return () => {
+      abandoned = true;
+      stopWaiting();
+    };
+  }
+
+  #hasRoom(holder: Holder, bytes: number): boolean {
+    const { bytesMax, holderBytesMax } = this.#bounds;
+    if (holder.bytes + bytes > holderBytesMax) return false;
+    while (this.#heldBytes + bytes > bytesMax) {
+      const dropped = this.#largestDroppable(holder.bytes + bytes);
+      if (dropped === undefined) return false;
+      this.#meter.dropped();
+      dropped();
+    }
+    return true;
+  }
+
+  /** What ends the oldest claim that can be ended, of the holder that has the most, if that is more than `bytes`. */
+  #largestDroppable(bytes: number): (() => void) | undefined {
+    let most = bytes;
+    let largest: (() => void) | undefined;
+    for (const holder of this.#holders.values()) {
+      if (holder.bytes <= most) continue;
+      for (const { drop } of holder.claims) {
+        if (drop === undefined) continue;
+        most = holder.bytes;
+        largest = drop;
+        break;
+      }
+    }
+    return largest;
+  }
+
+  #take(holder: Holder, bytes: number): Claim {
+    const claim = new HeldClaim(bytes, (given, all) => {
+      this.#heldBytes -= given;
+      holder.bytes -= given;
+      if (all) holder.claims.delete(claim);
+      this.#serve(holder);
+      this.#forgetIfUnused(holder);
+    });
+    this.#heldBytes += bytes;
+    holder.bytes += bytes;
+    holder.claims.add(claim);
+    return claim;
+  }
+
+  /** Those of `released` first, then some others. What is granted may give back bytes at once, which is served here, too. */
+  #serve(released: Holder): void {
+    if (this.#serving || this.#waitingHolders.size === 0) return;
+    this.#serving = true;
+    try {
+      this.#serveHolder(released);
+      for (let count = 0; count < HOLDERS_SERVED_PER_RELEASE; count += 1) {
+        const [holder] = this.#waitingHolders;
+        if (holder === undefined) break;
+        this.#waitingHolders.delete(holder);
+        this.#waitingHolders.add(holder);
+        this.#serveHolder(holder);
+      }
+    } finally {
+      this.#serving = false;
+    }
+  }
+
+  #serveHolder(holder: Holder): void {
+    for (const { bytes, grant } of holder.waiting) {
+      if (!this.#hasRoom(holder, bytes)) return;
+      grant(this.#take(holder, bytes));
+    }
+  }
+
+  #forgetIfUnused(holder: Holder): void {
+    if (holder.claims.size > 0 || holder.waiting.size > 0 || this.#holders.get(holder.name) !== holder) return;
+    this.#holders.delete(holder.name);
+  }
+}
+
+class HeldClaim implements Claim {
+  drop: (() => void) | undefined = undefined;
+  readonly #giveBack: (bytes: number, all: boolean) => void;
+  #bytes: number;
+  #released = false;
+
+  constructor(bytes: number, giveBack: (bytes: number, all: boolean) => void) {
+    this.#bytes = bytes;
+    this.#giveBack = giveBack;
+  }
+
+  resize(bytes: number): void {
+    if (this.#released) return;
+    const given = this.#bytes - bytes;
+    this.#bytes = bytes;
+    this.#giveBack(given, false);
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#giveBack(this.#bytes, true);
+  }
+}

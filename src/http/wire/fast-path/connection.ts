@@ -1,0 +1,315 @@
+// The lane of plain requests: connections begin in it, and leave it for Node's server with the first bytes that are not
+// exactly one request of the common form (parser.ts) to a path known to be served here. They never come back: they
+// do not live long. So nothing is decided here about bytes that could be read in two ways, and half of what a check took
+// is saved: Node's streams, events and objects around each request.
+//
+// In the lane a connection has one request under way at most. What comes behind it waits in the socket, which is not read
+// until the answer is sent; nor is it while a client does not take its answers.
+
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../../../core/async/clock.ts';
+import type { Turns } from '../../../core/async/turns.ts';
+import type { Claim } from '../byte-budget.ts';
+import { ageEnds, type Connection } from '../connection.ts';
+import { type Answer, type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders } from '../incoming.ts';
+import { takeBody } from '../request-body.ts';
+import { statusLine } from '../response-head.ts';
+import { type PlainRequest, readPlainRequest } from './parser.ts';
+
+/** Beyond the time that a client is told, since its last request may be on its way. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+
+export interface LaneOptions {
+  readonly clock: Clock;
+  readonly turns: Turns;
+  /** Answers a request, now or later; false: not here, so that Node's server has to read it. */
+  readonly serve: (incoming: Incoming) => boolean;
+  /** Lets Node's server have a connection. */
+  readonly leave: (connection: Connection) => void;
+  /** Tells a client that has not asked anything in time, and ends its connection. */
+  readonly expire: (connection: Connection) => void;
+  /** Told how many bytes of a connection are in memory, waiting. */
+  readonly hold: (connection: Connection, bytes: number) => void;
+  readonly headersTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly stallTimeoutMs: number;
+  /** Of what a client sends behind the last request that is answered. */
+  readonly discardBytesMax: number;
+}
+
+/** The header `Date` (RFC 9110 section 6.6.1), as text that is made once a second. */
+class DateHeader {
+  #second = Number.NaN;
+  #text = '';
+
+  at(wallMs: number): string {
+    const second = Math.floor(wallMs / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#text = new Date(second * 1000).toUTCString();
+    }
+    return this.#text;
+  }
+}
+
+/** Takes new connections in the place of Node's server; what is returned lets that server have one. */
+export function takeConnections(server: Server, take: (socket: Socket) => void): (socket: Socket) => void {
+  const listeners = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', take);
+  return (socket) => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
+}
+
+export class Lane {
+  readonly options: LaneOptions;
+  readonly keepAlive: string;
+  readonly #date = new DateHeader();
+
+  constructor(options: LaneOptions) {
+    this.options = options;
+    this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(options.keepAliveTimeoutMs / 1000)}\r\n\r\n`;
+  }
+
+  /** A connection that has just been opened. */
+  enter(connection: Connection): void {
+    new LaneConnection(this, connection);
+  }
+
+  get date(): string {
+    return this.#date.at(this.options.clock.wallMs());
+  }
+}
+
+class LaneConnection {
+  readonly #lane: Lane;
+  readonly #connection: Connection;
+  readonly #socket: Socket;
+  #underWay: PlainIncoming | undefined;
+  /** What has come and waits for its turn to be read, since this process has more to do than time. */
+  #unread: Buffer | undefined;
+  /** Nothing more is answered: what still comes is thrown away. */
+  #ending = false;
+  #discardedBytes = 0;
+
+  constructor(lane: Lane, connection: Connection) {
+    this.#lane = lane;
+    this.#connection = connection;
+    this.#socket = connection.socket;
+    this.#socket.setTimeout(lane.options.headersTimeoutMs);
+    this.#socket.on('timeout', this.#onTimeout);
+    this.#socket.on('data', this.#onData);
+    this.#socket.on('drain', this.#onDrain);
+    this.#socket.on('end', this.#onEnd);
+    this.#socket.on('error', ignore);
+    this.#socket.on('close', this.#onClose);
+    connection.endIfIdle = this.#endIfIdle;
+  }
+
+  send(incoming: PlainIncoming, { status, head, body, last, claim }: Answer): void {
+    const socket = this.#socket;
+    this.#underWay = undefined;
+    this.#connection.busy = false;
+    const more = socket.readableLength > 0;
+    const old = ageEnds(this.#connection, incoming.startedAtMs, more);
+    const close = last || old || socket.readableEnded;
+    // In the order in which Node writes them.
+    const end = close
+      ? `Connection: close\r\nDate: ${this.#lane.date}\r\n\r\n`
+      : `Date: ${this.#lane.date}\r\n${this.#lane.keepAlive}`;
+    const { keepAliveTimeoutMs, stallTimeoutMs } = this.#lane.options;
+    const taken = socket.write(statusLine(status) + head + end + body);
+    if (claim !== undefined) releaseOnceTaken(claim, socket);
+    if (!taken) socket.setTimeout(stallTimeoutMs);
+    if (close) {
+      this.#end();
+    } else if (!taken) {
+      socket.pause();
+    } else if (this.#lane.options.headersTimeoutMs === socket.timeout) {
+      socket.setTimeout(keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
+    }
+    if (!more && this.#connection.heldBytes > 0) this.#lane.options.hold(this.#connection, 0);
+    if (more && taken) socket.resume();
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    if (this.#ending) {
+      this.#discardedBytes += bytes.length;
+      if (this.#discardedBytes > this.#lane.options.discardBytesMax) this.#socket.destroy();
+      return;
+    }
+    const { clock, turns, hold } = this.#lane.options;
+    if (this.#asked) {
+      this.#socket.pause();
+      this.#socket.unshift(bytes);
+      hold(this.#connection, (this.#underWay?.heldBytes ?? this.#unread?.length ?? 0) + bytes.length);
+      return;
+    }
+    const nowMs = clock.monotonicMs();
+    if (turns.hasTime(nowMs)) {
+      this.#read(bytes, nowMs);
+      return;
+    }
+    // Nothing more is read meanwhile, an end of the connection neither: Node's server may have to be given all of it.
+    this.#socket.pause();
+    this.#unread = bytes;
+    this.#connection.busy = true;
+    this.#connection.activeAtMs = nowMs;
+    hold(this.#connection, bytes.length);
+    turns.run(this.#connection.turnKey, () => {
+      this.#unread = undefined;
+      if (this.#ending || this.#socket.destroyed) return false;
+      this.#socket.resume();
+      this.#read(bytes, nowMs);
+      return false;
+    });
+  };
+
+  /** Whether a request has come whose answer is not sent. */
+  get #asked(): boolean {
+    return this.#underWay !== undefined || this.#unread !== undefined;
+  }
+
+  #read(bytes: Buffer, arrivedAtMs: number): void {
+    const request = readPlainRequest(bytes);
+    if (request === undefined) {
+      this.#leave(bytes);
+      return;
+    }
+    const incoming = new PlainIncoming(this, this.#socket, request, bytes, arrivedAtMs);
+    this.#underWay = incoming;
+    this.#connection.busy = true;
+    this.#connection.activeAtMs = incoming.startedAtMs;
+    if (!this.#lane.options.serve(incoming)) this.#leave(bytes);
+    else this.#lane.options.hold(this.#connection, this.#underWay === incoming ? incoming.heldBytes : 0);
+  }
+
+  readonly #onDrain = (): void => {
+    if (this.#ending) return;
+    this.#socket.setTimeout(this.#lane.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
+    this.#socket.resume();
+  };
+
+  /** The client sends nothing more; it may still read. */
+  readonly #onEnd = (): void => {
+    if (!this.#asked) this.#socket.end();
+  };
+
+  readonly #onTimeout = (): void => {
+    if (this.#asked) return;
+    if (this.#socket.bytesRead > 0) {
+      this.#socket.destroy();
+      return;
+    }
+    this.#ending = true;
+    this.#lane.options.expire(this.#connection);
+  };
+
+  readonly #onClose = (): void => {
+    this.#underWay?.gone();
+  };
+
+  readonly #endIfIdle = (): void => {
+    if (!this.#asked) this.#end();
+  };
+
+  /** Once the client has taken what was sent. It is read on: unread bytes would cut the connection before that. */
+  #end(): void {
+    this.#ending = true;
+    this.#socket.destroySoon();
+    this.#socket.resume();
+  }
+
+  #leave(bytes: Buffer): void {
+    const socket = this.#socket;
+    this.#connection.endIfIdle = undefined;
+    socket.setTimeout(0);
+    socket.removeListener('timeout', this.#onTimeout);
+    socket.removeListener('data', this.#onData);
+    socket.removeListener('drain', this.#onDrain);
+    socket.removeListener('end', this.#onEnd);
+    socket.removeListener('error', ignore);
+    socket.removeListener('close', this.#onClose);
+    this.#connection.busy = false;
+    this.#lane.options.leave(this.#connection);
+    socket.unshift(bytes);
+  }
+}
+
+/** The end of the connection follows, and says all there is to do. */
+function ignore(): void {}
+
+/** What has been read is not kept for as long as its request is under way. */
+const NO_BYTES = Buffer.alloc(0);
+
+/** An answer that has just been written. */
+function releaseOnceTaken(claim: Claim, socket: Socket): void {
+  if (socket.writableLength === 0 || socket.destroyed) {
+    claim.release();
+    return;
+  }
+  claim.drop = () => {
+    socket.destroy();
+    claim.release();
+  };
+  // Told when what stands before it has been written, or cannot be any more.
+  socket.write('', () => claim.release());
+}
+
+class PlainIncoming implements Incoming {
+  readonly method: string;
+  readonly url: string;
+  readonly httpVersion = '1.1';
+  readonly headers: RequestHeaders;
+  readonly socket: Socket;
+  readonly pathParameters = NO_PARAMETERS;
+  readonly startedAtMs: number;
+  readonly #connection: LaneConnection;
+  #bytes: Buffer;
+  readonly #bodyStart: number;
+  /** Of the body that has come and not been read. */
+  heldBytes: number;
+  #onGone: (() => void) | undefined = undefined;
+
+  constructor(
+    connection: LaneConnection,
+    socket: Socket,
+    { method, url, headers, bodyStart }: PlainRequest,
+    bytes: Buffer,
+    startedAtMs: number,
+  ) {
+    this.method = method;
+    this.url = url;
+    this.headers = headers;
+    this.socket = socket;
+    this.startedAtMs = startedAtMs;
+    this.#connection = connection;
+    this.#bytes = bytes;
+    this.#bodyStart = bodyStart;
+    this.heldBytes = bytes.length;
+  }
+
+  readBody(bytesMax: number, _tenantId: string, done: BodyDone): void {
+    const bytes = this.#bytes;
+    this.#bytes = NO_BYTES;
+    this.heldBytes = 0;
+    takeBody(bytes, this.#bodyStart, bytesMax, done);
+  }
+
+  /** It was in memory anyway. */
+  releaseBody(): void {}
+
+  send(answer: Answer): void {
+    this.#connection.send(this, answer);
+  }
+
+  onceGone(listener: () => void): void {
+    this.#onGone = listener;
+  }
+
+  gone(): void {
+    this.#onGone?.();
+  }
+}

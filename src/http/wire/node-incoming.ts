@@ -1,0 +1,153 @@
+// A request that Node's server has read: whatever HTTP/1.1 allows, body in pieces, and what becomes of a body that the client
+// is still sending when its answer is known.
+
+import type { Request, Response } from 'express';
+import type { Clock, Timer } from '../../core/async/clock.ts';
+import type { ByteBudget, Claim } from './byte-budget.ts';
+import { ageEnds, type Connection } from './connection.ts';
+import {
+  type Answer,
+  type BodyDone,
+  type Incoming,
+  NO_PARAMETERS,
+  type PathParameters,
+  type RequestHeaders,
+} from './incoming.ts';
+import { DISCARD_CLAIM_BYTES } from './limits.ts';
+import { ReadBody } from './request-body.ts';
+import { headersOf } from './response-head.ts';
+
+export interface NodeIncomingOptions {
+  readonly clock: Clock;
+  readonly bodies: ByteBudget;
+  /** Of what is read to be thrown away. */
+  readonly discards: ByteBudget;
+  readonly discardBytesMax: number;
+  readonly discardTimeoutMs: number;
+}
+
+export class NodeIncoming implements Incoming {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: RequestHeaders;
+  readonly request: Request;
+  readonly response: Response;
+  readonly connection: Connection;
+  readonly startedAtMs: number;
+  readonly #options: NodeIncomingOptions;
+  #body: ReadBody | undefined;
+
+  constructor(request: Request, response: Response, connection: Connection, options: NodeIncomingOptions) {
+    this.method = request.method;
+    this.url = request.url;
+    this.headers = request.headers;
+    this.request = request;
+    this.response = response;
+    this.connection = connection;
+    this.#options = options;
+    this.startedAtMs = options.clock.monotonicMs();
+  }
+
+  get httpVersion(): string {
+    return this.request.httpVersion;
+  }
+
+  get socket() {
+    return this.request.socket;
+  }
+
+  get pathParameters(): PathParameters {
+    // Undefined where no router has looked for them.
+    return this.request.params ?? NO_PARAMETERS;
+  }
+
+  readBody(bytesMax: number, tenantId: string, done: BodyDone): void {
+    this.#body = new ReadBody(this, this.#options.bodies, bytesMax, tenantId, done);
+  }
+
+  releaseBody(): void {
+    this.#body?.release();
+  }
+
+  send({ status, head, body, last, claim }: Answer): void {
+    const { request, response, connection } = this;
+    const broken = connection.failure !== undefined && !request.complete;
+    const longRest = !broken && this.#hasLongRest();
+    const old = ageEnds(connection, this.startedAtMs, connection.gate?.hasMore === true);
+    const close = longRest || broken || last || connection.surplus || old;
+    const headers = headersOf(head);
+    if (close) headers.push('Connection', 'close');
+    if (claim !== undefined) this.#releaseOnceTaken(claim);
+    response.writeHead(status, headers);
+    // What is still to come of a body must be read: unread bytes would cut the connection before the answer is taken.
+    if (close && !broken && this.#hasRest()) this.#endAfterDiscarding(body);
+    else response.end(body);
+  }
+
+  #releaseOnceTaken(claim: Claim): void {
+    const { response, socket } = this;
+    claim.drop = () => {
+      socket.destroy();
+      claim.release();
+    };
+    response.once('close', () => claim.release());
+    // A client that is gone has been told of before.
+    if (response.closed) claim.release();
+  }
+
+  onceGone(listener: () => void): void {
+    this.response.once('close', listener);
+  }
+
+  /** Whether a part of the body has not come. */
+  #hasRest(): boolean {
+    const { complete, headers } = this.request;
+    return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
+  }
+
+  /** Whether so much of a body may still come that reading it to its end, to keep the connection, is not worth it. */
+  #hasLongRest(): boolean {
+    const { request } = this;
+    if (request.complete) return false;
+    const { headers } = request;
+    if (headers['transfer-encoding'] === undefined) {
+      return Number(headers['content-length'] ?? 0) > this.#options.discardBytesMax;
+    }
+    this.connection.gate?.skipBody();
+    return !request.complete;
+  }
+
+  /**
+   * Sends the whole answer, then reads and drops what the client is still sending, within bounds, before the connection
+   * is closed: closing at once would reset it, and the client would lose the answer with it.
+   */
+  #endAfterDiscarding(body: string): void {
+    const { request, response, connection } = this;
+    const { clock, discards, discardBytesMax, discardTimeoutMs } = this.#options;
+    let discarded = 0;
+    let giveUpWaiting: (() => void) | undefined;
+    let timer: Timer | undefined;
+    let claim: Claim | undefined;
+    const end = (): void => {
+      giveUpWaiting?.();
+      timer?.cancel();
+      claim?.release();
+      request.removeAllListeners('data');
+      response.end();
+    };
+    const discard = (granted: Claim): void => {
+      claim = granted;
+      timer = clock.setTimer(end, discardTimeoutMs);
+      request.on('data', (chunk: Buffer) => {
+        discarded += chunk.length;
+        if (discarded > discardBytesMax) end();
+      });
+      request.once('end', end);
+      request.resume();
+      connection.gate?.readBody();
+    };
+    response.write(body);
+    request.once('close', end);
+    giveUpWaiting = discards.claim(connection.turnKey, DISCARD_CLAIM_BYTES, discard, end);
+  }
+}

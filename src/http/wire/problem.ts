@@ -1,0 +1,33 @@
+// The one place of the public interface that turns an error into a problem document: as headers and text for an answer
+// in the making, and as the bytes of a whole response where there is no request to answer.
+
+import type { ErrorCode } from '../../core/errors.ts';
+import { problemOf } from '../../core/problem.ts';
+import { statusLine } from './response-head.ts';
+
+export interface ProblemText {
+  readonly status: number;
+  readonly code: ErrorCode;
+  /** Header lines, each with its CRLF. */
+  readonly head: string;
+  readonly body: string;
+}
+
+export interface ProblemOptions {
+  readonly errorsBase: string;
+  readonly requestId: string;
+}
+
+export function describeProblem(thrown: unknown, options: ProblemOptions): ProblemText {
+  const problem = problemOf(thrown, options);
+  const body = JSON.stringify(problem.body);
+  const lines = Object.entries(problem.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${lines.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  return { status: problem.status, code: problem.code, head, body };
+}
+
+/** A whole HTTP/1.1 response that announces the end of the connection. */
+export function rawProblem(thrown: unknown, options: ProblemOptions): string {
+  const { status, head, body } = describeProblem(thrown, options);
+  return `${statusLine(status)}Date: ${new Date().toUTCString()}\r\n${head}Connection: close\r\n\r\n${body}`;
+}

@@ -1,0 +1,162 @@
+// Reading a body: whole, within its bound, as well-formed UTF-8. Nothing is read before the request has been found fit
+// to be answered, nothing beyond the bound, and nothing of a large body before its bytes have been claimed for its tenant.
+
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GrantdError } from '../../core/errors.ts';
+import type { ByteBudget, Claim } from './byte-budget.ts';
+import type { Connection } from './connection.ts';
+import type { BodyDone } from './incoming.ts';
+import { BODY_CLAIM_BYTES, BODY_UNCLAIMED_BYTES_MAX } from './limits.ts';
+
+const REPLACEMENT = '\uFFFD';
+
+const tooLarge = (bytesMax: number): GrantdError =>
+  new GrantdError('payload-too-large', `The body is larger than ${bytesMax / 1024} KiB.`, { details: { bytesMax } });
+
+/** A body that has arrived whole: what stands from `start` on. */
+export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: BodyDone): void {
+  const length = bytes.length - start;
+  if (length > bytesMax) {
+    done(tooLarge(bytesMax), '');
+    return;
+  }
+  if (length === 0) {
+    done(new GrantdError('invalid-request', 'The body is empty; a JSON object is expected.'), '');
+    return;
+  }
+  // Bytes that are none take the decoder twenty times as long; a short body is decoded without being looked at before.
+  const long = length > BODY_UNCLAIMED_BYTES_MAX;
+  const text = long && !isUtf8(bytes.subarray(start)) ? undefined : bytes.toString('utf8', start);
+  // The replacement stands for whatever is not well-formed, and for itself.
+  if (text === undefined || (!long && text.includes(REPLACEMENT) && !isUtf8(bytes.subarray(start)))) {
+    done(new GrantdError('invalid-request', 'The body is not well-formed UTF-8.'), '');
+    return;
+  }
+  done(undefined, text);
+}
+
+interface BodySource {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: Connection;
+}
+
+/** A body that arrives piece by piece. Calls `done` once, unless the client goes away first. */
+export class ReadBody {
+  readonly #incoming: BodySource;
+  readonly #budget: ByteBudget;
+  readonly #bytesMax: number;
+  readonly #tenantId: string;
+  readonly #done: BodyDone;
+  readonly #claims: Claim[] = [];
+  readonly #chunks: Buffer[] = [];
+  /** Of what has come, and of what may come without a further claim. */
+  #length = 0;
+  #claimedLength = BODY_UNCLAIMED_BYTES_MAX;
+  #giveUpWaiting: (() => void) | undefined;
+  #finished = false;
+
+  constructor(incoming: BodySource, budget: ByteBudget, bytesMax: number, tenantId: string, done: BodyDone) {
+    this.#incoming = incoming;
+    this.#budget = budget;
+    this.#bytesMax = bytesMax;
+    this.#tenantId = tenantId;
+    this.#done = done;
+    const { request, response, connection } = incoming;
+    if (connection.failure !== undefined && !request.complete) {
+      done(connection.failure, '');
+      return;
+    }
+    const announced = Number(request.headers['content-length'] ?? 0);
+    if (announced > bytesMax) {
+      done(tooLarge(bytesMax), '');
+      return;
+    }
+    // A body that has arrived whole is not hurt by what comes behind it.
+    connection.failBody = (error) => {
+      if (request.complete) return false;
+      this.#finish(error);
+      return true;
+    };
+    response.once('close', this.#onClose);
+    this.#claimUpTo(announced, () => this.#read());
+  }
+
+  /** Gives back what was claimed; again: nothing. */
+  release(): void {
+    this.#giveUpWaiting?.();
+    this.#giveUpWaiting = undefined;
+    for (const claim of this.#claims.splice(0)) claim.release();
+    this.#incoming.response.removeListener('close', this.#onClose);
+  }
+
+  readonly #onClose = (): void => this.release();
+
+  /** Calls `go` once so many bytes of the body may be in memory. */
+  #claimUpTo(length: number, go: () => void): void {
+    if (length <= this.#claimedLength) {
+      go();
+      return;
+    }
+    const grant = (claim: Claim): void => {
+      this.#giveUpWaiting = undefined;
+      this.#claimedLength = length;
+      this.#claims.push(claim);
+      claim.drop = () => {
+        this.#finish(
+          new GrantdError('overloaded', 'Bodies that arrived faster needed the memory. Nothing was changed.'),
+        );
+        this.release();
+      };
+      go();
+    };
+    this.#giveUpWaiting = this.#budget.claim(this.#tenantId, length - this.#claimedLength, grant, (error) =>
+      this.#finish(error),
+    );
+  }
+
+  #read(): void {
+    const { request, response, connection } = this.#incoming;
+    // Only a client of HTTP/1.1 knows the interim answer (RFC 9110 section 10.1.1).
+    if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+    request.on('data', this.#onData);
+    request.on('end', this.#onEnd);
+    connection.gate?.readBody();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    const length = this.#length + chunk.length;
+    this.#length = length;
+    this.#chunks.push(chunk);
+    if (length > this.#bytesMax) {
+      this.#finish(tooLarge(this.#bytesMax));
+    } else if (length > this.#claimedLength) {
+      const { request } = this.#incoming;
+      request.pause();
+      this.#claimUpTo(Math.min(length + BODY_CLAIM_BYTES, this.#bytesMax), () => request.resume());
+    }
+  };
+
+  readonly #onEnd = (): void => this.#finish(undefined);
+
+  #finish(error: GrantdError | undefined): void {
+    const { request, response, connection } = this.#incoming;
+    if (this.#finished) return;
+    this.#finished = true;
+    connection.failBody = undefined;
+    request.removeListener('data', this.#onData);
+    request.removeListener('end', this.#onEnd);
+    const chunks = this.#chunks.splice(0);
+    for (const claim of this.#claims) claim.drop = undefined;
+    if (error !== undefined) {
+      request.pause();
+      // What is still to come is thrown away behind the answer.
+      response.once('close', () => request.resume());
+      this.#done(error, '');
+    } else {
+      const [first = Buffer.alloc(0)] = chunks;
+      takeBody(chunks.length > 1 ? Buffer.concat(chunks, this.#length) : first, 0, this.#bytesMax, this.#done);
+    }
+  }
+}

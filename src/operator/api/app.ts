@@ -1,0 +1,219 @@
+// The console's express app. A request of the operator's API goes: request id → 401 → 404/405 → operation → answer.
+// Everything below /operator/v1/ needs an operator token; every error leaves as a problem document through one mapping.
+// The pages have a router of their own: a session opens no operation, and a token in a header no page.
+
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { assert } from '../../core/assert.ts';
+import type { Clock, Random } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import type { IdFactory } from '../../core/ids.ts';
+import type { Plans } from '../../core/plans.ts';
+import { problemOf } from '../../core/problem.ts';
+import type { OperatorApi } from '../../front/front.ts';
+import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { beginRequestSpan, endRequestSpan } from '../../telemetry/request-spans.ts';
+import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
+import { createRequestOrigin } from '../client-address.ts';
+import type { ClusterWatch } from '../cluster-watch.ts';
+import type { LogInCode } from '../console/log-in-code.ts';
+import { PAGES_PREFIX } from '../console/page.ts';
+import { createPages } from '../console/page-table.ts';
+import type { OperatorTokens } from '../operator-tokens.ts';
+import { authenticate } from './authentication.ts';
+import type { Operation } from './operation.ts';
+import { changeOperations } from './operations/audit-log.ts';
+import { browseOperations } from './operations/browse.ts';
+import { clusterOperations } from './operations/cluster.ts';
+import { exportOperations } from './operations/export.ts';
+import { grantOperations } from './operations/grants.ts';
+import { importOperations } from './operations/import.ts';
+import { keyOperations } from './operations/keys.ts';
+import { namespaceOperations } from './operations/namespaces.ts';
+import { tenantOperations } from './operations/tenants.ts';
+import { usageOperations } from './operations/usage.ts';
+import { sendAnswer, sendProblem } from './response-writer.ts';
+
+const OPERATOR_API_PREFIX = '/operator/v1';
+const DEADLINE_MS_DEFAULT = 10_000;
+
+export interface ConsoleDependencies {
+  readonly operator: OperatorApi;
+  readonly tokens: OperatorTokens;
+  readonly ids: IdFactory;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Without it, failed authentications are counted but not limited. */
+  readonly failureLimiter?: FailureLimiter;
+  /** Without it the pages are entered with a token only. */
+  readonly logInCode?: LogInCode | undefined;
+  /** Without it nothing is traced. */
+  readonly tracing?: Tracing | undefined;
+}
+
+export interface ConsoleOptions {
+  readonly errorsBase: string;
+  readonly plans: Plans;
+  /** Of one step of a request at the shards. */
+  readonly deadlineMs?: number;
+  /** Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  readonly trustedProxies?: readonly string[];
+}
+
+/** Of one request; kept in `response.locals`. */
+interface Locals {
+  readonly requestId: string;
+  readonly startedMs: number;
+  operation: string;
+  /** Undefined outside the operator's API. */
+  operator: string | undefined;
+  /** Of an operation that is traced. */
+  span: TraceSpan | undefined;
+}
+
+type ConsoleResponse = Response<unknown, Locals & Record<string, unknown>>;
+
+function consoleOperations(
+  dependencies: Pick<ConsoleDependencies, 'operator' | 'clock'>,
+  options: Pick<ConsoleOptions, 'errorsBase' | 'plans'>,
+): readonly Operation[] {
+  const { operator, clock } = dependencies;
+  return [
+    ...tenantOperations(operator, options.plans),
+    ...usageOperations(operator, options.plans),
+    ...keyOperations(operator, clock),
+    ...grantOperations(operator),
+    ...namespaceOperations(operator),
+    ...browseOperations(operator),
+    ...changeOperations(operator),
+    ...importOperations(operator, options.errorsBase),
+    ...exportOperations(operator),
+    ...clusterOperations(operator, options.plans),
+  ];
+}
+
+const searchOf = (url: string): string => {
+  const start = url.indexOf('?');
+  return start < 0 ? '' : url.slice(start + 1);
+};
+
+/** Refuses what express could not route: a path that is not percent-encoded UTF-8 names nothing. */
+function requireDecodablePath(path: string): void {
+  try {
+    decodeURIComponent(path);
+  } catch (cause) {
+    const code = path.startsWith(`${OPERATOR_API_PREFIX}/tenants/`) ? 'tenant-not-found' : 'not-found';
+    throw new GrantdError(code, 'The path is not percent-encoded UTF-8.', { cause });
+  }
+}
+
+const isPage = (path: string): boolean => path === PAGES_PREFIX || path.startsWith(`${PAGES_PREFIX}/`);
+
+export function createConsoleApp(
+  dependencies: ConsoleDependencies & { readonly watch: ClusterWatch },
+  options: ConsoleOptions,
+): Express {
+  const { ids, clock, log, metrics, tracing } = dependencies;
+  const deadlineMs = options.deadlineMs ?? DEADLINE_MS_DEFAULT;
+  const origin = createRequestOrigin(options.trustedProxies ?? []);
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.enable('strict routing');
+  app.enable('case sensitive routing');
+
+  app.use((request: Request, response: ConsoleResponse, next: NextFunction) => {
+    const { locals } = response;
+    Object.assign(locals, { requestId: ids.create('req'), startedMs: clock.monotonicMs(), operation: 'none' });
+    response.setHeader('X-Service-Request-Id', locals.requestId);
+    response.setHeader('Cache-Control', 'no-store');
+    response.once('close', () => {
+      const elapsedMs = clock.monotonicMs() - locals.startedMs;
+      const status = String(response.statusCode);
+      metrics.httpRequestSeconds.labels(locals.operation, status).observe(elapsedMs / 1000);
+      if (locals.span !== undefined) endRequestSpan(locals.span, response.statusCode);
+      if (log.isLevelEnabled('debug')) {
+        const { requestId, operation, operator } = locals;
+        log.debug({ requestId, operation, operator, status: response.statusCode, elapsedMs }, 'operator request');
+      }
+    });
+    if (request.path === OPERATOR_API_PREFIX || request.path.startsWith(`${OPERATOR_API_PREFIX}/`)) {
+      locals.operator = authenticate(request, origin.addressOf(request), dependencies);
+    }
+    if (!isPage(request.path)) requireDecodablePath(request.path);
+    next();
+  });
+
+  app.get('/', (_request: Request, response: ConsoleResponse) => {
+    response.writeHead(303, { Location: `${PAGES_PREFIX}/`, 'Content-Length': 0 });
+    response.end();
+  });
+  app.use(PAGES_PREFIX, createPages({ ...dependencies, origin }, { ...options, deadlineMs }));
+
+  const run = async (operation: Operation, request: Request, response: ConsoleResponse): Promise<void> => {
+    const { locals } = response;
+    locals.operation = operation.name;
+    if (tracing !== undefined) {
+      const { method, httpVersion, headers } = request;
+      const route = `${OPERATOR_API_PREFIX}${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`;
+      const traced = {
+        method,
+        httpVersion,
+        headers: { traceparent: headers.traceparent, tracestate: headers.tracestate },
+        onceGone: (listener: () => void) => void response.once('close', listener),
+      };
+      locals.span = beginRequestSpan(tracing, traced, {
+        route,
+        requestId: locals.requestId,
+        elapsedMs: clock.monotonicMs() - locals.startedMs,
+      });
+    }
+    assert(locals.operator !== undefined, 'an operation runs for an operator who was authenticated');
+    const answer = await operation.run({
+      request,
+      search: searchOf(request.url),
+      parameters: request.params as Record<string, string>,
+      operator: locals.operator,
+      context: () => ({
+        requestId: locals.requestId,
+        deadlineMs: clock.monotonicMs() + deadlineMs,
+        span: locals.span,
+      }),
+    });
+    await sendAnswer(response, answer, request.method === 'HEAD');
+  };
+
+  const byPath = Map.groupBy(consoleOperations(dependencies, options), (operation) => operation.path);
+  for (const [path, operations] of byPath) {
+    const methods = new Map(operations.map((operation) => [operation.method as string, operation]));
+    const get = methods.get('GET');
+    if (get !== undefined) methods.set('HEAD', get);
+    const allow = [...methods.keys()].sort().join(', ');
+    app.all(`${OPERATOR_API_PREFIX}${path}`, (request: Request, response: ConsoleResponse) => {
+      const operation = methods.get(request.method);
+      if (operation !== undefined) return run(operation, request, response);
+      throw new GrantdError('method-not-allowed', `This path has only ${allow}.`, { details: { allow } });
+    });
+  }
+
+  app.use(() => {
+    throw new GrantdError('not-found', 'There is nothing at this path.');
+  });
+
+  // Express tells an error handler by its four parameters.
+  app.use((thrown: unknown, _request: Request, response: ConsoleResponse, _next: NextFunction) => {
+    const error = GrantdError.from(thrown);
+    const { requestId } = response.locals;
+    const problem = problemOf(error, { errorsBase: options.errorsBase, requestId });
+    if (problem.status === 500) log.error({ requestId, err: error.cause ?? error }, 'operator request failed');
+    else if (problem.status === 503) log.warn({ requestId, err: error.cause ?? error }, 'operator request refused');
+    // What is left of a body that nobody will read is dropped, and the connection with it.
+    if (problem.status === 413) response.setHeader('Connection', 'close');
+    sendProblem(response, problem);
+  });
+  return app;
+}

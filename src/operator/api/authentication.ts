@@ -1,0 +1,40 @@
+// Who calls: the bearer token of an operator. It keeps: a good token goes on from anywhere, whatever others do; wrong ones
+// are counted by the client's address, and once they are too many that is all they are told. A request without a token
+// guesses nothing and counts against nobody: any web page can make a browser send one.
+
+import type { IncomingMessage } from 'node:http';
+import { GrantdError } from '../../core/errors.ts';
+import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { OperatorTokens } from '../operator-tokens.ts';
+
+/** RFC 6750 section 2.1. */
+const BEARER = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
+
+/** The name of the operator who calls from `address`. Throws `unauthorized` or `rate-limited`. */
+export function authenticate(
+  request: IncomingMessage,
+  address: string,
+  dependencies: {
+    readonly tokens: OperatorTokens;
+    readonly failureLimiter?: FailureLimiter | undefined;
+    readonly metrics: Metrics;
+  },
+): string {
+  const { tokens, failureLimiter, metrics } = dependencies;
+  const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+  const operator = token === undefined ? undefined : tokens.identify(token);
+  if (operator !== undefined) return operator;
+  if (token !== undefined) {
+    const refusal = failureLimiter?.refusal(address);
+    if (refusal !== undefined) {
+      metrics.rateLimited.inc({ bucket: 'authentication' });
+      throw new GrantdError('rate-limited', 'Too many operator tokens from this address were refused.', {
+        details: { retryAfterSeconds: refusal.resetSeconds },
+      });
+    }
+    failureLimiter?.record(address);
+  }
+  metrics.authenticationFailures.inc();
+  throw new GrantdError('unauthorized', 'An operator token is needed: "Authorization: Bearer <operator token>".');
+}

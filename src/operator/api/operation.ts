@@ -1,0 +1,60 @@
+// An operation of the operator's API: a method, a path and a function from a call to an answer. Operations know neither
+// express nor sockets; the app sends what they answer.
+
+import type { IncomingMessage } from 'node:http';
+import { GrantdError } from '../../core/errors.ts';
+import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
+import type { OperatorApi, RequestContext, TenantSession } from '../../front/front.ts';
+
+export type Answer =
+  | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: object }
+  | { readonly kind: 'empty' }
+  | {
+      readonly kind: 'text';
+      readonly contentType: string;
+      readonly text: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  /** Chunks are pulled one at a time, as fast as the client reads. A failure after the first breaks the connection. */
+  | { readonly kind: 'stream'; readonly contentType: string; readonly chunks: AsyncIterable<string> };
+
+export interface Call {
+  /** For its body only. */
+  readonly request: IncomingMessage;
+  /** After the question mark, as sent. */
+  readonly search: string;
+  /** Of the path, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The name of the operator's token. */
+  readonly operator: string;
+  /** The request's id with a whole deadline from now on: an operation of several steps asks once per step. */
+  context(): RequestContext;
+}
+
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below /operator/v1, with `:name` parameters. */
+  readonly path: string;
+  /** The label of its metrics. */
+  readonly name: string;
+  run(call: Call): Promise<Answer>;
+}
+
+/** The tenant of the path. Throws `tenant-not-found` for an id that no factory could have made. */
+export function tenantIdOf(call: Call): TenantId {
+  const tenantId = parseTenantId(call.parameters.tenantId ?? '');
+  if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+  return tenantId;
+}
+
+/** The key of the path. Throws `key-not-found` for an id that no factory could have made. */
+export function keyIdOf(call: Call): KeyId {
+  const keyId = parseKeyId(call.parameters.keyId ?? '');
+  if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
+  return keyId;
+}
+
+/** The tenant of the path with every scope. */
+export function sessionOf(operatorApi: OperatorApi, call: Call): Promise<TenantSession> {
+  return operatorApi.tenant(call.context(), tenantIdOf(call), call.operator);
+}

@@ -1,0 +1,125 @@
+// Checks, grants and listings of objects, in the operator's hands: the same shapes and rules as under /v1/. The grants
+// of one subject are a listing that only the operator has.
+
+import { z } from 'zod';
+import { assert } from '../../../core/assert.ts';
+import { formatTimestamp } from '../../../core/async/clock.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import { isIdentifier, isNamespaceName, isRelation, parseTuple, RELATIONS, type Tuple } from '../../../core/tuples.ts';
+import type { OperatorApi } from '../../../front/front.ts';
+import type { GrantResult } from '../../../shard/shard.ts';
+import { readJson } from '../../body.ts';
+import { pageShape, parseBody, parseQuery } from '../../schemas.ts';
+import { type Call, type Operation, sessionOf } from '../operation.ts';
+import { grantRecord } from '../records.ts';
+
+/** parseTuple does the looking: each field has an error type of its own. */
+const part = z.unknown().optional();
+const tupleShape = { subject: part, relation: part, object: part };
+
+async function readTuple(call: Call): Promise<Tuple> {
+  const body = parseBody(await readJson(call.request), tupleShape);
+  return parseTuple(body.subject, body.relation, body.object);
+}
+
+async function writeOne(operatorApi: OperatorApi, call: Call, revoke: boolean): Promise<[Tuple, GrantResult]> {
+  const session = await sessionOf(operatorApi, call);
+  const tuple = await readTuple(call);
+  const [result] = await session.writeGrants(call.context(), [{ ...tuple, revoke }]);
+  assert(result !== undefined, 'every write has a result');
+  if (result.kind === 'refused') throw new GrantdError(result.code, result.message);
+  return [tuple, result];
+}
+
+function requireSubject(subject: string | undefined): string {
+  if (isIdentifier(subject)) return subject;
+  throw new GrantdError('invalid-subject', 'The parameter "subject" must be namespace:external_id.');
+}
+
+export function grantOperations(operatorApi: OperatorApi): readonly Operation[] {
+  return [
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/check',
+      name: 'operator-check',
+      async run(call) {
+        const session = await sessionOf(operatorApi, call);
+        const { authorized, checkedAtMs } = await session.check(call.context(), await readTuple(call));
+        return { kind: 'json', status: 200, body: { authorized, checked_at: formatTimestamp(checkedAtMs) } };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/grants',
+      name: 'operator-create-grant',
+      async run(call) {
+        const [tuple, result] = await writeOne(operatorApi, call, false);
+        assert(result.kind === 'created' || result.kind === 'exists', 'a grant is created or exists');
+        return {
+          kind: 'json',
+          status: result.kind === 'created' ? 201 : 200,
+          body: grantRecord({ ...tuple, grantId: result.grantId, createdAtMs: result.createdAtMs }),
+        };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/tenants/:tenantId/grants',
+      name: 'operator-revoke-grant',
+      async run(call) {
+        const [, result] = await writeOne(operatorApi, call, true);
+        if (result.kind === 'not-found') {
+          throw new GrantdError('grant-not-found', 'No such grant exists, so there was nothing to revoke.');
+        }
+        return { kind: 'empty' };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId/grants',
+      name: 'operator-list-subject-grants',
+      async run(call) {
+        const query = parseQuery(call.search, { ...pageShape, subject: z.string().optional() });
+        const subject = requireSubject(query.subject);
+        const session = await sessionOf(operatorApi, call);
+        const page = await session.listSubjectGrants(call.context(), {
+          subject,
+          limit: query.limit,
+          cursor: query.cursor,
+        });
+        return {
+          kind: 'json',
+          status: 200,
+          body: { grants: page.items.map(grantRecord), next_cursor: page.nextCursor ?? null },
+        };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId/objects',
+      name: 'operator-list-objects',
+      async run(call) {
+        const query = parseQuery(call.search, {
+          ...pageShape,
+          subject: z.string().optional(),
+          relation: z.string().optional(),
+          namespace: z.string().refine(isNamespaceName, 'must be the name of a namespace').optional(),
+        });
+        const subject = requireSubject(query.subject);
+        const relation = query.relation ?? '';
+        if (!isRelation(relation)) {
+          throw new GrantdError('invalid-relation', `The parameter "relation" must be one of ${RELATIONS.join(', ')}.`);
+        }
+        const session = await sessionOf(operatorApi, call);
+        const page = await session.listObjects(call.context(), {
+          subject,
+          relation,
+          namespace: query.namespace,
+          limit: query.limit,
+          cursor: query.cursor,
+        });
+        return { kind: 'json', status: 200, body: { objects: page.items, next_cursor: page.nextCursor ?? null } };
+      },
+    },
+  ];
+}

@@ -1,0 +1,127 @@
+// One batch of an import: lines of JSON in, a result per line out. A line that is ill-formed or refused does not touch
+// the others; all that stand are durable when the answer is sent. Repeating a batch is safe: what is there stays.
+
+import { assert, assertNever } from '../../../core/assert.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import { parseTuple, type Tuple } from '../../../core/tuples.ts';
+import type { OperatorApi } from '../../../front/front.ts';
+import type { GrantResult } from '../../../shard/shard.ts';
+import { IMPORT_BODY_BYTES_MAX, NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
+import { parseQuery } from '../../schemas.ts';
+import { type Operation, sessionOf } from '../operation.ts';
+
+/** What one call to a shard may carry. */
+export const IMPORT_LINES_MAX = 1000;
+
+const NEWLINE = 0x0a;
+const lineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** The first line may start with a byte order mark. */
+const firstLineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+type Line = { readonly number: number } & (
+  | { readonly tuple: Tuple }
+  | { readonly refusal: { readonly code: string; readonly detail: string } }
+);
+
+interface LineResult {
+  readonly line: number;
+  readonly result: 'created' | 'exists' | 'refused';
+  readonly type?: string;
+  readonly detail?: string;
+}
+
+function parseLine(text: string): Tuple {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new GrantdError('invalid-request', 'The line is not valid JSON.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new GrantdError('invalid-request', 'The line is not a JSON object.');
+  }
+  const fields = new Map<string, unknown>(Object.entries(value));
+  return parseTuple(fields.get('subject'), fields.get('relation'), fields.get('object'));
+}
+
+function decodeLine(bytes: Uint8Array, number: number): string {
+  try {
+    return (number === 1 ? firstLineDecoder : lineDecoder).decode(bytes);
+  } catch {
+    throw new GrantdError('invalid-request', 'The line is not valid UTF-8.');
+  }
+}
+
+/** Lines are numbered from 1, empty ones too; those have no result. Throws `payload-too-large` for too many. */
+export function parseLines(body: Uint8Array): readonly Line[] {
+  const lines: Line[] = [];
+  let start = 0;
+  for (let number = 1; start < body.length; number += 1) {
+    const newline = body.indexOf(NEWLINE, start);
+    const end = newline < 0 ? body.length : newline;
+    const bytes = body.subarray(start, end);
+    start = end + 1;
+    if (bytes.length === 0) continue;
+    try {
+      const text = decodeLine(bytes, number);
+      if (text.trim() !== '') lines.push({ number, tuple: parseLine(text) });
+    } catch (error) {
+      const { code, message } = GrantdError.from(error);
+      lines.push({ number, refusal: { code, detail: message } });
+    }
+    if (lines.length > IMPORT_LINES_MAX) {
+      throw new GrantdError('payload-too-large', `The body has more than ${IMPORT_LINES_MAX} lines. Split it.`);
+    }
+  }
+  return lines;
+}
+
+function lineResult(line: number, result: GrantResult, errorsBase: string): LineResult {
+  switch (result.kind) {
+    case 'created':
+    case 'exists':
+      return { line, result: result.kind };
+    case 'refused':
+      return { line, result: 'refused', type: `${errorsBase}/${result.code}`, detail: result.message };
+    case 'revoked':
+    case 'not-found':
+      throw new Error(`An import does not revoke, but was answered ${result.kind}.`);
+    default:
+      return assertNever(result);
+  }
+}
+
+export function importOperations(operatorApi: OperatorApi, errorsBase: string): readonly Operation[] {
+  return [
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/import',
+      name: 'operator-import',
+      async run(call) {
+        parseQuery(call.search, {});
+        const session = await sessionOf(operatorApi, call);
+        const lines = parseLines(
+          await readBody(call.request, { bytesMax: IMPORT_BODY_BYTES_MAX, mediaTypes: NDJSON_MEDIA_TYPES }),
+        );
+        const writes = lines.flatMap((line) => ('tuple' in line ? [{ ...line.tuple, revoke: false }] : []));
+        const results = writes.length === 0 ? [] : await session.writeGrants(call.context(), writes);
+        assert(results.length === writes.length, 'every write has a result');
+        const pending = results.values();
+        const answer = lines.map((line): LineResult => {
+          if ('refusal' in line) {
+            const { code, detail } = line.refusal;
+            return { line: line.number, result: 'refused', type: `${errorsBase}/${code}`, detail };
+          }
+          const { value } = pending.next();
+          assert(value !== undefined, 'every write has a result');
+          return lineResult(line.number, value, errorsBase);
+        });
+        return {
+          kind: 'text',
+          contentType: 'application/x-ndjson',
+          text: answer.map((result) => `${JSON.stringify(result)}\n`).join(''),
+        };
+      },
+    },
+  ];
+}

@@ -1,0 +1,63 @@
+// API keys of a tenant, in the operator's hands: the same shapes and rules as under /v1/keys.
+
+import type { Clock } from '../../../core/async/clock.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import { scopeMask } from '../../../core/scopes.ts';
+import type { OperatorApi } from '../../../front/front.ts';
+import { readJson } from '../../body.ts';
+import { keyName, parseBody, parsePage, scopes, timestamp } from '../../schemas.ts';
+import { keyIdOf, type Operation, sessionOf } from '../operation.ts';
+import { createdKeyRecord, keyRecord } from '../records.ts';
+
+export function keyOperations(operatorApi: OperatorApi, clock: Clock): readonly Operation[] {
+  return [
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/keys',
+      name: 'operator-create-key',
+      async run(call) {
+        const session = await sessionOf(operatorApi, call);
+        const body = parseBody(await readJson(call.request), {
+          name: keyName.default(''),
+          scopes,
+          expires_at: timestamp.nullish(),
+        });
+        const expiresAtMs = body.expires_at ?? undefined;
+        if (expiresAtMs !== undefined && expiresAtMs <= clock.wallMs()) {
+          throw new GrantdError('invalid-request', 'The field "expires_at" must be in the future.');
+        }
+        const { record, text } = await session.createKey(call.context(), {
+          name: body.name,
+          scopes: scopeMask(body.scopes),
+          expiresAtMs,
+        });
+        return { kind: 'json', status: 201, body: createdKeyRecord(record, text) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId/keys',
+      name: 'operator-list-keys',
+      async run(call) {
+        const query = parsePage(call.search);
+        const session = await sessionOf(operatorApi, call);
+        const page = await session.listKeys(call.context(), query);
+        return {
+          kind: 'json',
+          status: 200,
+          body: { keys: page.items.map(keyRecord), next_cursor: page.nextCursor ?? null },
+        };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/tenants/:tenantId/keys/:keyId',
+      name: 'operator-revoke-key',
+      async run(call) {
+        const session = await sessionOf(operatorApi, call);
+        await session.revokeKey(call.context(), keyIdOf(call));
+        return { kind: 'empty' };
+      },
+    },
+  ];
+}

@@ -1,0 +1,40 @@
+// Namespaces of a tenant, in the operator's hands: the same shapes and rules as under /v1/namespaces.
+
+import { z } from 'zod';
+import { isNamespaceName, NAMESPACE_PATTERN } from '../../../core/tuples.ts';
+import type { OperatorApi } from '../../../front/front.ts';
+import { readJson } from '../../body.ts';
+import { parseBody, parseQuery } from '../../schemas.ts';
+import { type Operation, sessionOf } from '../operation.ts';
+import { namespaceRecord } from '../records.ts';
+
+const namespaceName = z
+  .string('must be a string')
+  .refine(isNamespaceName, `must be the name of a namespace: ${NAMESPACE_PATTERN}`);
+
+export function namespaceOperations(operatorApi: OperatorApi): readonly Operation[] {
+  return [
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId/namespaces',
+      name: 'operator-list-namespaces',
+      async run(call) {
+        parseQuery(call.search, {});
+        const session = await sessionOf(operatorApi, call);
+        const namespaces = await session.listNamespaces(call.context());
+        return { kind: 'json', status: 200, body: { namespaces: namespaces.map(namespaceRecord) } };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/namespaces',
+      name: 'operator-create-namespace',
+      async run(call) {
+        const session = await sessionOf(operatorApi, call);
+        const { name } = parseBody(await readJson(call.request), { name: namespaceName });
+        const { created, namespace } = await session.createNamespace(call.context(), name);
+        return { kind: 'json', status: created ? 201 : 200, body: namespaceRecord(namespace) };
+      },
+    },
+  ];
+}

@@ -1,0 +1,105 @@
+// Tenants: made, shown, changed and deleted. A deletion is accepted at once; the data goes in the background, and the
+// record stays visible as `deleting` until it has gone.
+
+import { z } from 'zod';
+import { GrantdError } from '../../../core/errors.ts';
+import { parseTenantId } from '../../../core/ids.ts';
+import { DEFAULT_PLAN_NAME, type Plans } from '../../../core/plans.ts';
+import type { Tenant } from '../../../core/tenants.ts';
+import type { OperatorApi } from '../../../front/front.ts';
+import { readJson } from '../../body.ts';
+import { pageShape, parseBody, parseQuery, planName, tenantName, tenantSearch } from '../../schemas.ts';
+import { type Operation, tenantIdOf } from '../operation.ts';
+import { tenantRecord } from '../records.ts';
+
+function requireKnownPlan(plans: Plans, plan: string | undefined): void {
+  if (plan !== undefined && !plans.has(plan)) {
+    throw new GrantdError('invalid-request', `The field "plan" must be one of ${[...plans.keys()].join(', ')}.`);
+  }
+}
+
+function requirePresent<Given extends Tenant>(tenant: Given): Given {
+  if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+  return tenant;
+}
+
+export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readonly Operation[] {
+  return [
+    {
+      method: 'POST',
+      path: '/tenants',
+      name: 'operator-create-tenant',
+      async run(call) {
+        const body = parseBody(await readJson(call.request), { name: tenantName, plan: planName.optional() });
+        requireKnownPlan(plans, body.plan);
+        const tenant = await operatorApi.createTenant(call.context(), {
+          name: body.name,
+          plan: body.plan ?? DEFAULT_PLAN_NAME,
+          operator: call.operator,
+        });
+        return { kind: 'json', status: 201, body: tenantRecord(tenant, plans) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/tenants',
+      name: 'operator-list-tenants',
+      async run(call) {
+        const query = parseQuery(call.search, { ...pageShape, name: tenantSearch.optional() });
+        const after = query.cursor === undefined ? undefined : parseTenantId(query.cursor);
+        if (query.cursor !== undefined && after === undefined) {
+          throw new GrantdError('invalid-cursor', 'The cursor is not one of this listing.');
+        }
+        const page = await operatorApi.listTenants(call.context(), { after, limit: query.limit, name: query.name });
+        return {
+          kind: 'json',
+          status: 200,
+          body: { tenants: page.tenants.map((tenant) => tenantRecord(tenant, plans)), next_cursor: page.next ?? null },
+        };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId',
+      name: 'operator-read-tenant',
+      async run(call) {
+        parseQuery(call.search, {});
+        const tenant = requirePresent(await operatorApi.readTenant(call.context(), tenantIdOf(call)));
+        return { kind: 'json', status: 200, body: tenantRecord(tenant, plans) };
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/tenants/:tenantId',
+      name: 'operator-update-tenant',
+      async run(call) {
+        const tenantId = tenantIdOf(call);
+        const body = parseBody(await readJson(call.request), {
+          name: tenantName.optional(),
+          plan: planName.optional(),
+          state: z.enum(['active', 'suspended'], 'must be active or suspended').optional(),
+        });
+        if (body.name === undefined && body.plan === undefined && body.state === undefined) {
+          throw new GrantdError('invalid-request', 'The body must have at least one of "name", "plan" and "state".');
+        }
+        requireKnownPlan(plans, body.plan);
+        const tenant = await operatorApi.updateTenant(call.context(), { ...body, tenantId, operator: call.operator });
+        return { kind: 'json', status: 200, body: tenantRecord(requirePresent(tenant), plans) };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/tenants/:tenantId',
+      name: 'operator-delete-tenant',
+      async run(call) {
+        const tenantId = tenantIdOf(call);
+        const tenant = await operatorApi.updateTenant(call.context(), {
+          tenantId,
+          state: 'deleting',
+          operator: call.operator,
+        });
+        return { kind: 'json', status: 202, body: tenantRecord(requirePresent(tenant), plans) };
+      },
+    },
+  ];
+}

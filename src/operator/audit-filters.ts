@@ -1,0 +1,31 @@
+// The filter of the audit log as an operator gives it, in a query of the API or in the form of the page: the same names,
+// rules and messages.
+
+import { z } from 'zod';
+import { CHANGE_ACTIONS, type ChangeFilter } from '../core/audit-filter.ts';
+import { isIdentifier } from '../core/tuples.ts';
+
+const ID = '[0-9a-hjkmnp-tv-z]{26}';
+/** As the log names who changes something. Names of operators have up to 64 characters. */
+const ACTOR = new RegExp(`^(?:system|key_${ID}|operator:[\\x21-\\x7e]{1,64})$`);
+const REQUEST_ID = new RegExp(`^req_${ID}$`);
+
+const identifier = z.string().refine(isIdentifier, 'must be namespace:external_id');
+
+export const changeFilterShape = {
+  action: z.enum(CHANGE_ACTIONS, `must be one of ${CHANGE_ACTIONS.join(', ')}`).optional(),
+  actor: z.string().regex(ACTOR, 'must be operator:NAME, the id of an API key, or system').optional(),
+  subject: identifier.optional(),
+  object: identifier.optional(),
+  request_id: z.string().regex(REQUEST_ID, 'must be the id of a request, req_ and 26 characters').optional(),
+};
+
+export type ChangeFilterFields = z.output<z.ZodObject<typeof changeFilterShape>>;
+
+export const changeFilterOf = (fields: ChangeFilterFields): ChangeFilter => ({
+  action: fields.action,
+  actor: fields.actor,
+  subject: fields.subject,
+  object: fields.object,
+  requestId: fields.request_id,
+});

@@ -1,0 +1,90 @@
+// What a browser sends with a form: its fields, and what is said of those that were refused. A refusal keeps every value,
+// so that the page can show the form again as it was filled in.
+
+import type { IncomingMessage } from 'node:http';
+import type { z } from 'zod';
+import { ERROR_CATALOGUE, type ErrorCode, GrantdError } from '../../core/errors.ts';
+import { readBody } from '../body.ts';
+
+const FORM_BYTES_MAX = 64 * 1024;
+const FORM_MEDIA_TYPES: readonly string[] = ['application/x-www-form-urlencoded'];
+/** More fields than any page has. */
+const FIELDS_MAX = 100;
+
+/** The fields of a form or a query, in the order in which they came; none is trusted. */
+export class Fields {
+  readonly #values = new Map<string, string[]>();
+
+  /** Throws `invalid-request` where the text is not percent-encoded UTF-8. */
+  constructor(text: string) {
+    const pairs = text.split('&').filter((pair) => pair !== '');
+    if (pairs.length > FIELDS_MAX) throw new GrantdError('invalid-request', 'The form has too many fields.');
+    for (const pair of pairs) {
+      const separator = pair.indexOf('=');
+      const name = decode(separator < 0 ? pair : pair.slice(0, separator));
+      const value = separator < 0 ? '' : decode(pair.slice(separator + 1));
+      this.#values.set(name, [...(this.#values.get(name) ?? []), value]);
+    }
+  }
+
+  /** Empty where it was not sent; the first where it was sent several times. */
+  text(name: string): string {
+    return this.#values.get(name)?.[0] ?? '';
+  }
+
+  /** Of check boxes of one name. */
+  list(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
+  }
+
+  /** Undefined where it is missing or empty. */
+  optional(name: string): string | undefined {
+    const value = this.text(name);
+    return value === '' ? undefined : value;
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new GrantdError('invalid-request', 'The form is not percent-encoded UTF-8.');
+  }
+}
+
+export const NO_FIELDS = new Fields('');
+
+/** Throws as `readBody` does. */
+export async function readForm(request: IncomingMessage): Promise<Fields> {
+  const bytes = await readBody(request, { bytesMax: FORM_BYTES_MAX, mediaTypes: FORM_MEDIA_TYPES });
+  return new Fields(bytes.toString('latin1'));
+}
+
+/** What is wrong with a form: a sentence by the name of the field; `form` for what is no field's fault. */
+export interface Refusal {
+  readonly status: number;
+  readonly messages: Readonly<Record<string, string>>;
+}
+
+export function refuse(field: string, message: string, status = 422): Refusal {
+  return { status, messages: { [field]: message } };
+}
+
+/** Where a zod schema refuses: one sentence per field, the first that applies. */
+export function refuseInvalid(error: z.ZodError): Refusal {
+  const messages: Record<string, string> = {};
+  for (const issue of error.issues) {
+    const field = String(issue.path[0] ?? 'form');
+    messages[field] ??= `This ${issue.message}.`;
+  }
+  return { status: 422, messages };
+}
+
+/** Those that no form can mend: the page of the error is shown instead. */
+const NOT_OF_THE_FORM: ReadonlySet<ErrorCode> = new Set(['internal', 'tenant-not-found', 'unauthorized']);
+
+/** What the service said to a form. `fields`: which field an error is about; the form as a whole where none. Rethrows. */
+export function refuseThrown(thrown: unknown, fields: Partial<Record<ErrorCode, string>> = {}): Refusal {
+  if (!(thrown instanceof GrantdError) || NOT_OF_THE_FORM.has(thrown.code)) throw thrown;
+  return refuse(fields[thrown.code] ?? 'form', thrown.message, ERROR_CATALOGUE[thrown.code].httpStatus);
+}

@@ -1,0 +1,68 @@
+// All pages of the console, put together with the sessions that open them.
+
+import type { Router } from 'express';
+import type { Clock, Random } from '../../core/async/clock.ts';
+import type { Plans } from '../../core/plans.ts';
+import type { OperatorApi } from '../../front/front.ts';
+import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { RequestOrigin } from '../client-address.ts';
+import type { ClusterWatch } from '../cluster-watch.ts';
+import type { OperatorTokens } from '../operator-tokens.ts';
+import { loadAssets } from './assets.ts';
+import type { LogInCode } from './log-in-code.ts';
+import { trailPages } from './pages/audit-log.ts';
+import { checkPages } from './pages/check.ts';
+import { clusterPages } from './pages/cluster.ts';
+import { grantPages } from './pages/grants.ts';
+import { keyPages } from './pages/keys.ts';
+import { createLogIn } from './pages/log-in.ts';
+import { namespacePages } from './pages/namespaces.ts';
+import { objectPages } from './pages/objects.ts';
+import { tenantPages } from './pages/tenant.ts';
+import { tenantLifePages } from './pages/tenant-life.ts';
+import { tenantsPages } from './pages/tenants.ts';
+import { createPageRouter } from './router.ts';
+import { OperatorSessions } from './sessions.ts';
+
+interface PagesDependencies {
+  readonly operator: OperatorApi;
+  readonly watch: ClusterWatch;
+  readonly tokens: OperatorTokens;
+  readonly origin: RequestOrigin;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly failureLimiter?: FailureLimiter;
+  readonly logInCode?: LogInCode | undefined;
+}
+
+interface PagesOptions {
+  readonly errorsBase: string;
+  readonly plans: Plans;
+  readonly deadlineMs: number;
+}
+
+/** To be mounted below the prefix of the pages. */
+export function createPages(dependencies: PagesDependencies, options: PagesOptions): Router {
+  const { operator, watch, clock, metrics, failureLimiter, logInCode } = dependencies;
+  const sessions = new OperatorSessions(dependencies);
+  const forPages = { operator, clock, plans: options.plans, watch };
+  const pages = [
+    ...clusterPages(forPages),
+    // Before the page of one tenant: `new` is no id.
+    ...tenantsPages(forPages),
+    ...tenantPages(forPages),
+    ...tenantLifePages(forPages),
+    ...keyPages(forPages),
+    ...namespacePages(forPages),
+    ...grantPages(forPages),
+    ...objectPages(forPages),
+    ...checkPages(forPages),
+    ...trailPages(forPages),
+  ];
+  const logIn = createLogIn({ sessions, failureLimiter, metrics, logInCode });
+  return createPageRouter({ ...dependencies, pages, logIn, sessions, assets: loadAssets() }, options);
+}

@@ -1,0 +1,82 @@
+// A page of the console: a method, a path and a function from a call to an answer. Pages know neither express nor
+// sockets; the router finds the session, holds the rules of log-in and CSRF, and sends what they answer.
+
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
+import type { Plans } from '../../core/plans.ts';
+import type { OperatorApi, RequestContext, TenantSession } from '../../front/front.ts';
+import type { ClusterWatch } from '../cluster-watch.ts';
+import type { Fields } from './forms.ts';
+import type { Markup } from './markup.ts';
+import type { OperatorSession, Undo } from './sessions.ts';
+
+/** Everything of the console's pages stands below this path. */
+export const PAGES_PREFIX = '/console';
+
+export type PageAnswer =
+  | { readonly kind: 'page'; readonly status: number; readonly title: string; readonly body: Markup }
+  /** A part of a page that renews itself. */
+  | { readonly kind: 'part'; readonly body: Markup }
+  /** After a change: the page to go to, and what to say there. */
+  | { readonly kind: 'redirect'; readonly to: string; readonly notice?: string; readonly undo?: Undo };
+
+export interface PageCall {
+  readonly request: IncomingMessage;
+  /** Of the query. */
+  readonly query: Fields;
+  /** Of the body; empty but for POST. */
+  readonly form: Fields;
+  /** Of the path, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly session: OperatorSession;
+  /** The request's id with a whole deadline from now on. */
+  context(): RequestContext;
+}
+
+export interface Page {
+  readonly method: 'GET' | 'POST';
+  /** Below the prefix, with `:name` parameters. */
+  readonly path: string;
+  /** The label of its metrics. */
+  readonly name: string;
+  /** What the page asks by itself, without the operator: it keeps nobody logged in. */
+  readonly unattended?: boolean;
+  run(call: PageCall): Promise<PageAnswer>;
+}
+
+export interface PageDependencies {
+  readonly operator: OperatorApi;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  readonly watch: ClusterWatch;
+}
+
+/** The tenant of the path. Throws `tenant-not-found` for an id that no factory could have made. */
+export function tenantIdOf(call: PageCall): TenantId {
+  const tenantId = parseTenantId(call.parameters.tenantId ?? '');
+  if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+  return tenantId;
+}
+
+/** The key of the path. */
+export function keyIdOf(call: PageCall): KeyId {
+  const keyId = parseKeyId(call.parameters.keyId ?? '');
+  if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
+  return keyId;
+}
+
+/** The tenant of the path with every scope. */
+export function tenantSessionOf(operator: OperatorApi, call: PageCall): Promise<TenantSession> {
+  return operator.tenant(call.context(), tenantIdOf(call), call.session.operator);
+}
+
+/** A path below the prefix; every part is encoded, empty values of the query are left out. */
+export function pathTo(parts: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
+  const path = [PAGES_PREFIX, ...parts.map(encodeURIComponent)].join('/');
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+  );
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+}

@@ -1,0 +1,250 @@
+// The audit log of a tenant: when, what, by whom, newest first, all of it or what fits a filter. It outlives its tenant, and
+// so does its page.
+
+import { z } from 'zod';
+import { CHANGE_ACTIONS } from '../../../core/audit-filter.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import type { TenantStatus, TrailPage } from '../../../shard/shard.ts';
+import type { TrailRow } from '../../../store/store.ts';
+import { type ChangeFilterFields, changeFilterOf, changeFilterShape } from '../../audit-filters.ts';
+import { type Refusal, refuseInvalid } from '../forms.ts';
+import { html, type Markup } from '../markup.ts';
+import {
+  type Page,
+  type PageAnswer,
+  type PageCall,
+  type PageDependencies,
+  pathTo,
+  tenantIdOf,
+  tenantSessionOf,
+} from '../page.ts';
+import { parseDateTime } from '../parts/date-time.ts';
+import { type Filled, selectField, submit, textField } from '../parts/form-parts.ts';
+import { KEYS_PER_READ, type KeyFacts, keyFactsOf, keyMarkup } from '../parts/key-label.ts';
+import { type FramedTenant, tenantFrame } from '../parts/layout.ts';
+import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
+import { readTenant } from './tenant.ts';
+
+const CHANGES_PER_PAGE = 50;
+
+/** A change as the log describes it. What a later version adds is shown as it stands. */
+const changeShape = z.object({
+  action: z.string(),
+  subject: z.string().optional(),
+  relation: z.string().optional(),
+  object: z.string().optional(),
+  name: z.string().optional(),
+  key_id: z.string().optional(),
+  scopes: z.array(z.string()).optional(),
+  plan: z.string().optional(),
+  state: z.string().optional(),
+});
+
+function parseChange(text: string): z.output<typeof changeShape> | undefined {
+  try {
+    return changeShape.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const FIELDS = ['action', 'actor', 'subject', 'object', 'request_id', 'since', 'until'] as const;
+type Field = (typeof FIELDS)[number];
+type Asked = Partial<Readonly<Record<Field, string>>>;
+
+/** The fields that are filled in, as they were typed. */
+function askedOf({ query }: PageCall): Asked {
+  const filled = FIELDS.flatMap((name) => {
+    const text = query.text(name).trim();
+    return text === '' ? [] : [[name, text] as const];
+  });
+  return Object.fromEntries(filled);
+}
+
+interface Filter {
+  readonly fields: ChangeFilterFields;
+  readonly sinceMs: number | undefined;
+  readonly untilMs: number | undefined;
+}
+
+function parseFilter({ since, until, ...rest }: Asked): { readonly filter: Filter } | { readonly refusal: Refusal } {
+  const parsed = z.object(changeFilterShape).safeParse(rest);
+  const [sinceMs, untilMs] = [since, until].map((text) => (text === undefined ? undefined : parseDateTime(text)));
+  const messages: Record<string, string> = parsed.success ? {} : { ...refuseInvalid(parsed.error).messages };
+  for (const [name, text, ms] of [
+    ['since', since, sinceMs],
+    ['until', until, untilMs],
+  ] as const) {
+    if (text !== undefined && ms === undefined) messages[name] = 'This is not a date and time.';
+  }
+  if (untilMs !== undefined && untilMs <= Math.max(sinceMs ?? 0, 0)) messages.until ??= 'This must be after “Since”.';
+  if (!parsed.success || Object.keys(messages).length > 0) return { refusal: { status: 422, messages } };
+  return { filter: { fields: parsed.data, sinceMs, untilMs } };
+}
+
+/** The same page with another value of one field; from its first page on. */
+interface Narrowing {
+  readonly parts: readonly string[];
+  readonly asked: Asked;
+}
+
+function narrow({ parts, asked }: Narrowing, field: Field, value: string, shown: Markup): Markup {
+  return html`<a href=${pathTo(parts, { ...asked, [field]: value })}>${shown}</a>`;
+}
+
+function whatMarkup(change: string, narrowing: Narrowing): Markup {
+  const parsed = parseChange(change);
+  if (parsed === undefined) return html`<code class="long">${change}</code>`;
+  const { action, subject, relation, object = '', name, key_id: keyId, scopes = [], plan, state } = parsed;
+  const details: Markup[] = [
+    subject === undefined
+      ? undefined
+      : html` ${narrow(narrowing, 'subject', subject, foreign(subject))} <strong>${relation}</strong>${' '}
+          ${narrow(narrowing, 'object', object, foreign(object))}`,
+    keyId !== undefined
+      ? html` ${keyMarkup({ keyId, name: name ?? '', scopes })}`
+      : name === undefined || name === ''
+        ? undefined
+        : html` ${foreign(name)}`,
+    plan === undefined ? undefined : html` plan ${plan}`,
+    state === undefined ? undefined : html`, ${state}`,
+  ];
+  return html`<span class="badge">${action}</span>${details}`;
+}
+
+function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyFacts>): Markup {
+  const name = /^operator:(.*)$/su.exec(actor)?.[1];
+  if (name !== undefined) return html`operator token ${foreign(name)}`;
+  const key = keys.get(actor);
+  return key === undefined ? code(actor) : html`key ${keyMarkup(key)}`;
+}
+
+/** The keys that made these changes, where they are known: those of the tenant, and those that the rows tell of. */
+async function knownKeys(
+  { operator }: PageDependencies,
+  call: PageCall,
+  tenant: FramedTenant,
+  rows: readonly TrailRow[],
+): Promise<ReadonlyMap<string, KeyFacts>> {
+  const keys = new Map<string, KeyFacts>();
+  for (const { change } of rows) {
+    const { key_id: keyId, name = '', scopes = [] } = parseChange(change) ?? {};
+    if (keyId !== undefined) keys.set(keyId, { keyId, name, scopes });
+  }
+  const isUnknown = ({ actor }: TrailRow): boolean => actor.startsWith('key_') && !keys.has(actor);
+  const hasKeys = tenant.state === 'active' || tenant.state === 'suspended';
+  if (!hasKeys || !rows.some(isUnknown)) return keys;
+  try {
+    const session = await tenantSessionOf(operator, call);
+    const { items } = await session.listKeys(call.context(), { limit: KEYS_PER_READ, cursor: undefined });
+    for (const key of items) keys.set(key.keyId, keyFactsOf(key));
+  } catch (error) {
+    // Names are for convenience: the changes are shown with ids.
+    if (!(error instanceof GrantdError)) throw error;
+  }
+  return keys;
+}
+
+/** The tenant; of one that is deleted, what the last entry of its log says. Throws `tenant-not-found` where there was none. */
+async function readKnown(dependencies: PageDependencies, call: PageCall): Promise<TenantStatus | FramedTenant> {
+  try {
+    return await readTenant(dependencies, call);
+  } catch (error) {
+    if (!(error instanceof GrantdError) || error.code !== 'tenant-not-found') throw error;
+    const tenantId = tenantIdOf(call);
+    const query = { limit: 1, cursor: undefined, newestFirst: true };
+    const { items } = await dependencies.operator.listTrail(call.context(), tenantId, query);
+    const name = parseChange(items[0]?.change ?? '')?.name ?? tenantId;
+    return { tenantId, name, state: 'deleted' };
+  }
+}
+
+function filterForm({ parts, asked }: Narrowing, filled: Filled): Markup {
+  const isAsked = Object.keys(asked).length > 0;
+  const field = (name: Field, label: string, hint?: string, type: 'text' | 'datetime-local' = 'text'): Markup =>
+    textField({ name, label, type, value: asked[name] ?? '', ...(hint === undefined ? {} : { hint }) }, filled);
+  const actions = CHANGE_ACTIONS.map((action) => ({ value: action, text: action }));
+  const choices = [{ value: '', text: 'any' }, ...actions];
+  return html`<details open=${isAsked}>
+    <summary>Filter by action, actor, subject, object, request or time</summary>
+    <search><form method="get" action=${pathTo(parts)} class="form-row" novalidate>
+      ${selectField({ name: 'action', label: 'Action', choices, value: asked.action ?? '' }, filled)}
+      ${field('actor', 'Actor', 'operator:NAME, the id of a key, or system')}
+      ${field('subject', 'Subject', 'namespace:id')}
+      ${field('object', 'Object', 'namespace:id')}
+      ${field('request_id', 'Request', 'req_ and 26 characters')}
+      ${field('since', 'Since (UTC)', undefined, 'datetime-local')}
+      ${field('until', 'Before (UTC)', undefined, 'datetime-local')}
+      ${submit('Show', 'secondary')}
+    </form></search>
+    ${isAsked ? html`<p><a href=${pathTo(parts)}>Show all changes</a></p>` : undefined}
+  </details>`;
+}
+
+function listingMarkup(
+  page: TrailPage,
+  narrowing: Narrowing,
+  keys: ReadonlyMap<string, KeyFacts>,
+  isDeleted: boolean,
+): Markup {
+  const { items, nextCursor } = page;
+  if (items.length === 0) {
+    if (nextCursor !== undefined)
+      return empty('Nothing found so far', 'There are older changes: go on with the next page.');
+    return Object.keys(narrowing.asked).length > 0
+      ? empty('No change fits', html`<a href=${pathTo(narrowing.parts)}>Show all changes</a>, or ask for less at once.`)
+      : empty(
+          'Nothing here',
+          isDeleted
+            ? 'What was here is older than the log is kept.'
+            : 'Changes of this tenant appear here as they are made.',
+        );
+  }
+  return table<TrailRow>(
+    'Changes',
+    [
+      { title: 'When (UTC)', cell: ({ atMs }) => moment(atMs) },
+      { title: 'What', cell: ({ change }) => whatMarkup(change, narrowing) },
+      { title: 'By', cell: ({ actor }) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys)) },
+      { title: 'Request', cell: ({ requestId }) => narrow(narrowing, 'request_id', requestId, code(requestId)) },
+    ],
+    items,
+  );
+}
+
+async function trailPage(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const tenant = await readKnown(dependencies, call);
+  const { tenantId } = tenant;
+  const parts = ['tenants', tenantId, 'trail'];
+  const asked = askedOf(call);
+  const narrowing = { parts, asked };
+  const read = parseFilter(asked);
+  const refusal = 'refusal' in read ? read.refusal : undefined;
+  const cursor = call.query.optional('cursor');
+  let listing: Markup;
+  if ('filter' in read) {
+    const { fields, sinceMs, untilMs } = read.filter;
+    const query = { limit: CHANGES_PER_PAGE, cursor, newestFirst: true, sinceMs, untilMs, ...changeFilterOf(fields) };
+    const page = await dependencies.operator.listTrail(call.context(), tenantId, query);
+    const keys = await knownKeys(dependencies, call, tenant, page.items);
+    const { nextCursor, scannedToMs } = page;
+    // One page looks at a bounded number of changes.
+    const isShort = nextCursor !== undefined && scannedToMs !== undefined;
+    listing = html`${listingMarkup(page, narrowing, keys, tenant.state === 'deleted')}
+      ${isShort ? html`<p role="status">Looked back to ${moment(scannedToMs)} UTC so far; the next page goes on from there.</p>` : undefined}
+      ${pager({ parts, query: asked, cursor, next: nextCursor })}`;
+  }
+  const content = html`<section aria-labelledby="trail-title">
+    <h2 id="trail-title">Audit log</h2>
+    ${filterForm(narrowing, { fields: call.query, refusal })}
+    ${listing}
+    <p><small>On the command line: <code>grantd changes --tenant ${tenantId}</code></small></p>
+  </section>`;
+  const title = `Audit log of ${tenant.name}`;
+  return { kind: 'page', status: refusal?.status ?? 200, title, body: tenantFrame(tenant, 'trail', content) };
+}
+
+export function trailPages(dependencies: PageDependencies): readonly Page[] {
+  const run = (call: PageCall): Promise<PageAnswer> => trailPage(dependencies, call);
+  return [{ method: 'GET', path: '/tenants/:tenantId/trail', name: 'page-trail', run }];
+}

@@ -1,0 +1,79 @@
+// A check with its answer, and the grant behind it. Relations are flat: what allows is one grant, that of the very tuple.
+
+import type { Grant, Tuple } from '../../../core/tuples.ts';
+import type { TenantSession } from '../../../front/front.ts';
+import type { Refusal } from '../forms.ts';
+import { html, type Markup } from '../markup.ts';
+import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from '../page.ts';
+import { submit } from '../parts/form-parts.ts';
+import { tenantFrame } from '../parts/layout.ts';
+import { code, empty, foreign, moment } from '../parts/parts.ts';
+import { objectField, readTuple, relationField, subjectField } from '../parts/tuple-form.ts';
+import { readTenant } from './tenant.ts';
+
+const GRANTS_PER_READ = 1000;
+/** A subject with more is not read through for one of its grants. */
+const READS_MAX = 5;
+
+/** The grant of that tuple; undefined where it is not among the first thousands of its subject. */
+async function findGrant(call: PageCall, session: TenantSession, tuple: Tuple): Promise<Grant | undefined> {
+  let cursor: string | undefined;
+  for (let reads = 0; reads < READS_MAX; reads += 1) {
+    const query = { subject: tuple.subject, limit: GRANTS_PER_READ, cursor };
+    const page = await session.listSubjectGrants(call.context(), query);
+    const found = page.items.find(({ relation, object }) => relation === tuple.relation && object === tuple.object);
+    if (found !== undefined || page.nextCursor === undefined) return found;
+    cursor = page.nextCursor;
+  }
+  return undefined;
+}
+
+async function answerMarkup(call: PageCall, session: TenantSession, tuple: Tuple): Promise<Markup> {
+  const { subject, relation, object } = tuple;
+  const { authorized, checkedAtMs } = await session.check(call.context(), tuple);
+  const grant = authorized ? await findGrant(call, session, tuple) : undefined;
+  const grants = pathTo(['tenants', session.tenantId, 'grants'], { subject });
+  const why = !authorized
+    ? html`<p>There is no such grant. Relations do not imply each other: <a href=${grants}>see what the subject holds</a>.</p>`
+    : grant === undefined
+      ? html`<p>By the grant of these very three. The subject holds too many others to find its id here.</p>`
+      : html`<p>By the grant ${code(grant.grantId)} of ${moment(grant.createdAtMs)} UTC. <a href=${grants}>All that the subject holds</a></p>`;
+  return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
+    <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
+    <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
+    ${why}
+    ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused whatever the answer.</p>` : undefined}
+    <p class="id">Checked at ${moment(checkedAtMs)} UTC</p>
+  </section>`;
+}
+
+async function checkPage(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const tenant = await readTenant(dependencies, call);
+  const session = await tenantSessionOf(dependencies.operator, call);
+  const { query } = call;
+  let refusal: Refusal | undefined;
+  let answer: Markup = empty(
+    'Ask a question',
+    'May this subject do that? The answer is the one that the API gives now.',
+  );
+  if (query.text('relation') !== '') {
+    const read = readTuple(query);
+    refusal = 'refusal' in read ? read.refusal : undefined;
+    answer = 'tuple' in read ? await answerMarkup(call, session, read.tuple) : undefined;
+  }
+  const filled = { fields: query, refusal };
+  const content = html`<form method="get" action=${pathTo(['tenants', tenant.tenantId, 'check'])} class="form-row" novalidate aria-label="Check">
+      ${subjectField({ required: true }, filled)}
+      ${relationField(filled)}
+      ${objectField(filled)}
+      ${submit('Check')}
+    </form>
+    ${answer}`;
+  const status = refusal?.status ?? 200;
+  return { kind: 'page', status, title: `Check for ${tenant.name}`, body: tenantFrame(tenant, 'check', content) };
+}
+
+export function checkPages(dependencies: PageDependencies): readonly Page[] {
+  const run = (call: PageCall): Promise<PageAnswer> => checkPage(dependencies, call);
+  return [{ method: 'GET', path: '/tenants/:tenantId/check', name: 'page-check', run }];
+}

@@ -1,0 +1,158 @@
+// The figures of the cluster page: of the whole cluster, and of each shard. It keeps: a figure above its bound is marked by
+// a sign and in words, not by colour alone; and a shard that does not respond is shown as it was, grey, with the age.
+
+import type { MemberView, SlotView } from '../../../front/front.ts';
+import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
+import type { Look, ShardFigures } from '../../cluster-watch.ts';
+import { html, type Markup } from '../markup.ts';
+import { asOf, clockTime, code, count, foreign, plural, span, table } from '../parts/parts.ts';
+import { colourClass } from '../parts/slots-picture.ts';
+
+/** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and pager agree. */
+export const P99_MS_MAX = 100;
+export const LAG_MAX = 10_000;
+/** From here on a tenth of a millisecond says nothing. */
+const WHOLE_MS_FROM = 100;
+
+export const NOT_KNOWN = '–';
+/** Milliseconds with one digit, so that a column of them lines up. */
+export const milliseconds = (ms: number): string =>
+  ms >= WHOLE_MS_FROM ? ms.toLocaleString('en', { maximumFractionDigits: 0 }) : ms.toFixed(1);
+export const known = (number: number | undefined, digits = 0): string =>
+  number === undefined ? NOT_KNOWN : number.toLocaleString('en', { maximumFractionDigits: digits });
+
+/** A figure, marked where it is above its bound. */
+function bounded(value: number | undefined, max: number, format: (value: number) => string): Markup {
+  if (value === undefined || value <= max) return value === undefined ? NOT_KNOWN : format(value);
+  return html`<span class="over"><span aria-hidden="true">▲ </span>${format(value)}<span class="unseen"> (above ${format(max)})</span></span>`;
+}
+
+export interface OwnerRow {
+  readonly shardName: string;
+  readonly members: readonly MemberView[];
+  readonly slots: readonly SlotView[];
+  /** What it said last; of `look.atMs` where it responded. */
+  readonly figures: ShardFigures | undefined;
+  /** How it ended within the last hour; undefined while it is there. */
+  readonly ended: Extract<ClusterEvent, { readonly kind: 'left' | 'lost' }> | undefined;
+}
+
+/** Those that are there or own a slot, and those that were lost or left within the hour. */
+export function ownersOf({ slots, members, lastFigures }: Look, events: readonly ClusterEvent[]): readonly OwnerRow[] {
+  const live = (members ?? []).filter(({ state }) => state !== 'dead');
+  const present = new Set([...live.map(({ shardName }) => shardName), ...slots.map(({ shardName }) => shardName)]);
+  const ended = new Map<string, OwnerRow['ended']>();
+  for (const event of events) {
+    if (event.kind !== 'lost' && event.kind !== 'left') continue;
+    const isBack = members === undefined || live.some(({ shardName }) => shardName === event.shardName);
+    if (!isBack && !ended.has(event.shardName)) ended.set(event.shardName, event);
+  }
+  return [...new Set([...present, ...ended.keys()])]
+    .filter((name) => name !== undefined)
+    .sort()
+    .map((shardName) => ({
+      shardName,
+      members: live.filter((member) => member.shardName === shardName),
+      slots: slots.filter((slot) => slot.shardName === shardName),
+      figures: lastFigures.get(shardName),
+      ended: ended.get(shardName),
+    }));
+}
+
+const isPresent = ({ ended }: OwnerRow): boolean => ended === undefined;
+/** It is there, it has said something before, and it did not say anything now. */
+const isSilent = ({ figures, ended }: OwnerRow, look: Look): boolean =>
+  look.loads !== undefined && ended === undefined && figures !== undefined && figures.atMs < look.atMs;
+
+const tile = (
+  title: string,
+  value: Markup,
+  more: Markup,
+  alarming = false,
+): Markup => html`<div class="tile ${alarming ? 'alarming' : ''}">
+  <dt>${title}</dt><dd><strong>${alarming ? html`<span aria-hidden="true">▲ </span>` : undefined}${value}</strong><small>${more}</small></dd>
+</div>`;
+
+export function tiles(look: Look, owners: readonly OwnerRow[]): Markup {
+  const figures = figuresOf(look);
+  const { checksPerSecond, p99Ms, failuresPerSecond, slotsDown = 0, lag } = figures;
+  const slots = look.slots.length;
+  const shards = plural(owners.filter(isPresent).length, 'shard');
+  const silent = owners.filter((owner) => isSilent(owner, look)).length;
+  const without =
+    silent === 0 ? '' : `, without ${plural(silent, 'shard')} that ${silent === 1 ? 'does' : 'do'} not respond`;
+  const isLagging = lag !== undefined && lag > LAG_MAX;
+  const isSlow = p99Ms !== undefined && p99Ms > P99_MS_MAX;
+  return html`<dl class="tiles">
+    ${tile('Slots serving', `${count(slots - slotsDown)} / ${count(slots)}`, slotsDown === 0 ? shards : `${shards}; ${count(slotsDown)} not serving`, slotsDown > 0)}
+    ${tile('Checkpoint lag', known(lag), `entries, the slot furthest behind${isLagging ? `: above ${count(LAG_MAX)}` : ''}`, isLagging)}
+    ${tile('Checks', html`${known(checksPerSecond)}<span class="unit"> / s</span>`, `over the last ten seconds${without}`)}
+    ${tile('p99 of checks', html`${p99Ms === undefined ? NOT_KNOWN : milliseconds(p99Ms)}<span class="unit"> ms</span>`, `the slowest shard: ${isSlow ? 'above' : 'the bound is'} ${P99_MS_MAX} ms`, isSlow)}
+    ${tile('Failures', html`${known(failuresPerSecond, 1)}<span class="unit"> / s</span>`, 'responses of 500 and above', (failuresPerSecond ?? 0) > 0)}
+  </dl>`;
+}
+
+export function swatch(colour: string): Markup {
+  return html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${colour} width="12" height="12" rx="3" /></svg>`;
+}
+
+function session({ members, ended }: OwnerRow): Markup {
+  if (ended !== undefined) {
+    const word = ended.kind === 'lost' ? 'lost' : 'left';
+    return html`<span class="badge member-${ended.kind === 'lost' ? 'dead' : 'draining'}">${word} at ${clockTime(ended.atMs)}</span>`;
+  }
+  if (members.length === 0) return html`<span class="badge member-dead">not there</span>`;
+  return members.map(({ state }) => html`<span class="badge member-${state}">${state}</span>`);
+}
+
+export function ownersTable(owners: readonly OwnerRow[], look: Look): Markup {
+  const aged =
+    (figure: (row: OwnerRow) => Markup) =>
+    (row: OwnerRow): Markup =>
+      row.figures !== undefined && row.figures.atMs < look.atMs
+        ? html`<span class="outdated">${figure(row)}</span>`
+        : figure(row);
+  return table<OwnerRow>(
+    'Shards',
+    [
+      {
+        title: 'Shard',
+        cell: ({ shardName }) => html`${swatch(colourClass(look.colours, shardName))} ${foreign(shardName)}`,
+      },
+      {
+        title: 'Session',
+        cell: (row) =>
+          isSilent(row, look)
+            ? html`${session(row)} <small>no response, ${asOf(row.figures?.atMs ?? look.atMs, look.atMs)}</small>`
+            : session(row),
+      },
+      {
+        title: 'Lease left',
+        kind: 'number',
+        cell: ({ members }) => {
+          const leaseLeftMs = members[0]?.leaseLeftMs;
+          return leaseLeftMs === undefined ? NOT_KNOWN : `${(leaseLeftMs / 1000).toFixed(1)} s`;
+        },
+      },
+      { title: 'Slots', kind: 'number', cell: ({ slots }) => count(slots.length) },
+      {
+        title: 'Lag',
+        kind: 'number',
+        cell: aged(({ slots, figures }) => bounded(largest(slots, lagOf) ?? figures?.lag, LAG_MAX, count)),
+      },
+      { title: 'Checks/s', kind: 'number', cell: aged(({ figures }) => known(figures?.load.checksPerSecond)) },
+      {
+        title: 'p99 ms',
+        kind: 'number',
+        cell: aged(({ figures }) => bounded(figures?.load.p99Ms, P99_MS_MAX, milliseconds)),
+      },
+      { title: 'Failures/s', kind: 'number', cell: aged(({ figures }) => known(figures?.load.failuresPerSecond, 1)) },
+      { title: 'Address', cell: ({ members, slots }) => code(members[0]?.address ?? slots[0]?.address ?? NOT_KNOWN) },
+      {
+        title: 'Up for',
+        cell: ({ members }) => (members[0] === undefined ? NOT_KNOWN : span(look.atMs - members[0].startedAtMs)),
+      },
+    ],
+    owners,
+  );
+}

@@ -1,0 +1,31 @@
+// The page of what failed: what it was, what to do next, and the request id that leads to it in the log.
+
+import { ERROR_CATALOGUE, type ErrorCode, type GrantdError } from '../../../core/errors.ts';
+import { html, type Markup } from '../markup.ts';
+import { pathTo } from '../page.ts';
+import { code } from '../parts/parts.ts';
+
+const NEXT: Partial<Record<ErrorCode, string>> = {
+  'tenant-not-found': 'It may have been deleted, or the address is not whole. Look for it among the tenants.',
+  'invalid-cursor': 'The place in the listing is not known any more. Start the listing again.',
+  unauthorized: 'Go back, load the page again, and send the form once more.',
+  unavailable: 'Try again in a moment. The cluster page shows which slots have no owner now.',
+  overloaded: 'Try again in a moment.',
+  internal: 'The log of this console has more under the request id below.',
+};
+
+const TITLES: Partial<Record<ErrorCode, string>> = { unauthorized: 'Refused' };
+
+export function errorBody(error: GrantdError, requestId: string): Markup {
+  const next = NEXT[error.code];
+  return html`<section class="failure">
+    <h1>${TITLES[error.code] ?? ERROR_CATALOGUE[error.code].title}</h1>
+    <p>${error.message}</p>
+    ${next === undefined ? undefined : html`<p>${next}</p>`}
+    <p>
+      <a class="button" href=${pathTo(['tenants'])}>Tenants</a>${' '}
+      <a class="button secondary" href=${pathTo(['cluster'])}>Cluster</a>
+    </p>
+    <p class="id">Request ${code(requestId)}</p>
+  </section>`;
+}

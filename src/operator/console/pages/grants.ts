@@ -1,0 +1,193 @@
+// The grants of a tenant, browsed by subject: the subjects a page at a time, then what one of them holds. A grant is added
+// beside the others of its subject, and revoked from its row: after a question, and with a way back.
+
+import { assert } from '../../../core/assert.ts';
+import { type Grant, isIdentifier } from '../../../core/tuples.ts';
+import type { TenantSession } from '../../../front/front.ts';
+import { type Refusal, refuse, refuseThrown } from '../forms.ts';
+import { html, type Markup } from '../markup.ts';
+import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from '../page.ts';
+import { changeForm, type Filled, formError, submit } from '../parts/form-parts.ts';
+import { tenantFrame } from '../parts/layout.ts';
+import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
+import { objectField, readTuple, relationField, SUBJECT_REFUSED, subjectField } from '../parts/tuple-form.ts';
+import { readTenant } from './tenant.ts';
+
+const ROWS_PER_PAGE = 50;
+
+function addForm(call: PageCall, parts: readonly string[], subject: string, filled: Filled | undefined): Markup {
+  return changeForm(
+    call.session,
+    pathTo(parts),
+    html`${formError(filled)}
+      ${subjectField({ id: 'new-subject', value: subject, required: true }, filled)}
+      ${relationField(filled)}
+      ${objectField(filled)}
+      ${submit('Create the grant')}`,
+  );
+}
+
+function revokeLink(parts: readonly string[], { subject, relation, object }: Grant): Markup {
+  return html`<a class="button danger outline" href=${pathTo([...parts, 'revoke'], { subject, relation, object })}
+    aria-label="Revoke ${relation} on ${object}">Revoke …</a>`;
+}
+
+async function subjectsListing(call: PageCall, session: TenantSession, parts: readonly string[]): Promise<Markup> {
+  const cursor = call.query.optional('cursor');
+  const page = await session.listSubjects(call.context(), { limit: ROWS_PER_PAGE, cursor });
+  const listing =
+    page.items.length === 0
+      ? empty(
+          'The tenant has no grant',
+          'Nobody may do anything yet. Create the first grant below, or import a file with the command line.',
+        )
+      : html`<ul class="subjects">${page.items.map(
+          (subject) => html`<li><a href=${pathTo(parts, { subject })}>${foreign(subject)}</a></li>`,
+        )}</ul>`;
+  return html`<section aria-labelledby="subjects-title">
+    <h2 id="subjects-title">Subjects</h2>
+    ${listing}${pager({ parts, query: {}, cursor, next: page.nextCursor })}
+  </section>`;
+}
+
+async function grantsListing(
+  call: PageCall,
+  session: TenantSession,
+  parts: readonly string[],
+  subject: string,
+): Promise<Markup> {
+  const cursor = call.query.optional('cursor');
+  const page = await session.listSubjectGrants(call.context(), { subject, limit: ROWS_PER_PAGE, cursor });
+  const listing =
+    page.items.length === 0
+      ? empty(
+          page.nextCursor === undefined ? 'This subject holds nothing' : 'Nothing here',
+          page.nextCursor === undefined
+            ? 'Create a grant below, or look for another subject.'
+            : 'Many grants of this subject were revoked: go on with the next page.',
+        )
+      : table<Grant>(
+          'Grants of the subject',
+          [
+            { title: 'Relation', cell: ({ relation }) => relation },
+            { title: 'Object', cell: ({ object }) => foreign(object) },
+            { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
+            { title: 'Id', cell: ({ grantId }) => code(grantId) },
+            { title: 'Actions', kind: 'actions', cell: (grant) => revokeLink(parts, grant) },
+          ],
+          page.items,
+        );
+  return html`<section aria-labelledby="grants-title">
+    <p class="crumb"><a href=${pathTo(parts)}>All subjects</a></p>
+    <h2 id="grants-title">What ${foreign(subject)} holds</h2>
+    ${listing}${pager({ parts, query: { subject }, cursor, next: page.nextCursor })}
+  </section>`;
+}
+
+async function grantsPage(
+  dependencies: PageDependencies,
+  call: PageCall,
+  shown: { readonly subject: string; readonly refusal?: Refusal },
+): Promise<PageAnswer> {
+  const tenant = await readTenant(dependencies, call);
+  const session = await tenantSessionOf(dependencies.operator, call);
+  const parts = ['tenants', tenant.tenantId, 'grants'];
+  const { subject, refusal } = shown;
+  const fits = isIdentifier(subject);
+  const search = subject === '' || fits || refusal !== undefined ? undefined : refuse('subject', SUBJECT_REFUSED);
+  const finder = html`<search><form method="get" action=${pathTo(parts)} class="form-row" novalidate>
+    ${subjectField({ value: subject }, search === undefined ? undefined : { fields: call.query, refusal: search })}
+    ${submit('Show its grants', 'secondary')}
+  </form></search>`;
+  const listing = fits
+    ? await grantsListing(call, session, parts, subject)
+    : search === undefined
+      ? await subjectsListing(call, session, parts)
+      : undefined;
+  const filled = refusal === undefined ? undefined : { fields: call.form, refusal };
+  const content = html`${finder}${listing}
+    <section class="card" aria-labelledby="new-grant-title"><h2 id="new-grant-title">Create a grant</h2>${addForm(call, parts, fits ? subject : '', filled)}</section>`;
+  const status = (refusal ?? search)?.status ?? 200;
+  return { kind: 'page', status, title: `Grants of ${tenant.name}`, body: tenantFrame(tenant, 'grants', content) };
+}
+
+/** One question more: a click on a wrong row would take an access away. */
+async function askToRevoke(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const read = readTuple(call.query);
+  if ('refusal' in read) return grantsPage(dependencies, call, { subject: '', refusal: read.refusal });
+  const tenant = await readTenant(dependencies, call);
+  const { subject, relation, object } = read.tuple;
+  const parts = ['tenants', tenant.tenantId, 'grants'];
+  const hidden = Object.entries(read.tuple).map(
+    ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
+  );
+  const form = changeForm(
+    call.session,
+    pathTo([...parts, 'revoke']),
+    html`${hidden}<p class="buttons">${submit('Revoke', 'danger')}
+      ${' '}<a class="button secondary outline" href=${pathTo(parts, { subject })}>Cancel</a></p>`,
+  );
+  const content = html`<section class="confirm">
+    <h2>Revoke this grant</h2>
+    <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
+    <p>Checks of it say no from that moment on, on every front. It can be undone on the page that follows: the grant is then
+      created again, under an id of its own.</p>
+    ${form}
+  </section>`;
+  return { kind: 'page', status: 200, title: 'Revoke a grant', body: tenantFrame(tenant, 'grants', content) };
+}
+
+async function write(dependencies: PageDependencies, call: PageCall, revoke: boolean): Promise<PageAnswer> {
+  const { form } = call;
+  const subjectTyped = form.text('subject').trim();
+  const again = (refusal: Refusal): Promise<PageAnswer> =>
+    grantsPage(dependencies, call, { subject: isIdentifier(subjectTyped) ? subjectTyped : '', refusal });
+  const read = readTuple(form);
+  if ('refusal' in read) return again(read.refusal);
+  const { tuple } = read;
+  try {
+    const session = await tenantSessionOf(dependencies.operator, call);
+    const [result] = await session.writeGrants(call.context(), [{ ...tuple, revoke }]);
+    assert(result !== undefined, 'every write has a result');
+    if (result.kind === 'refused') return again(refuse('form', result.message, 403));
+    const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
+    const notice = {
+      created: `Grant created: ${held}`,
+      exists: `The grant existed already: ${held}`,
+      revoked: `Grant revoked: ${held}`,
+      'not-found': `The grant was not there any more: ${held}`,
+    }[result.kind];
+    const parts = ['tenants', session.tenantId, 'grants'];
+    const redirect = { kind: 'redirect', to: pathTo(parts, { subject: tuple.subject }), notice } as const;
+    if (result.kind !== 'revoked') return redirect;
+    // The form that creates it: sent twice, or after somebody else was faster, it changes nothing more.
+    return { ...redirect, undo: { path: pathTo(parts), fields: { ...tuple }, label: `Undo: create ${held} again` } };
+  } catch (error) {
+    return again(refuseThrown(error));
+  }
+}
+
+export function grantPages(dependencies: PageDependencies): readonly Page[] {
+  const path = '/tenants/:tenantId/grants';
+  return [
+    {
+      method: 'GET',
+      path,
+      name: 'page-grants',
+      run: (call) => grantsPage(dependencies, call, { subject: call.query.text('subject').trim() }),
+    },
+    { method: 'POST', path, name: 'page-create-grant', run: (call) => write(dependencies, call, false) },
+    {
+      method: 'GET',
+      path: `${path}/revoke`,
+      name: 'page-revoke-grant',
+      run: (call) => askToRevoke(dependencies, call),
+    },
+    {
+      method: 'POST',
+      path: `${path}/revoke`,
+      name: 'page-revoke-grant',
+      run: (call) => write(dependencies, call, true),
+    },
+  ];
+}

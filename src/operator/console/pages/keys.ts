@@ -1,0 +1,225 @@
+// The API keys of a tenant: created, listed, revoked. The text of a key is shown once, in the answer to the form that created
+// it, and kept nowhere.
+
+import { z } from 'zod';
+import { GrantdError } from '../../../core/errors.ts';
+import { type Scope, scopeMask, scopesOf } from '../../../core/scopes.ts';
+import type { ListedKey, TenantStatus } from '../../../shard/shard.ts';
+import { keyName, scopes } from '../../schemas.ts';
+import { type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
+import { html, type Markup } from '../markup.ts';
+import {
+  keyIdOf,
+  type Page,
+  type PageAnswer,
+  type PageCall,
+  type PageDependencies,
+  pathTo,
+  tenantSessionOf,
+} from '../page.ts';
+import { parseDateTime } from '../parts/date-time.ts';
+import { changeForm, checkBoxes, type Filled, formError, submit, textField } from '../parts/form-parts.ts';
+import { findKey, keyFactsOf, keyIdEnd, keyMarkup, keyText } from '../parts/key-label.ts';
+import { tenantFrame } from '../parts/layout.ts';
+import { ago, code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
+import { readTenant } from './tenant.ts';
+
+const KEYS_PER_PAGE = 50;
+
+const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
+  'check:read': 'ask checks, list objects and namespaces',
+  'grant:write': 'create and revoke grants, create namespaces',
+  admin: 'manage keys, of any scope',
+};
+
+interface Created {
+  readonly key: ListedKey;
+  readonly text: string;
+}
+
+function createdPanel({ key: { name, keyId }, text }: Created): Markup {
+  return html`<section class="made" role="status" data-focus tabindex="-1" aria-labelledby="made-title">
+    <h2 id="made-title">The key ${name === '' ? '' : html`“${foreign(name)}” `}is created</h2>
+    <p>Copy it now. It is shown this once and kept nowhere: who loses it needs another one. This console names it by its
+      id, which ends in ${code(keyIdEnd(keyId))}.</p>
+    <p class="secret"><code id="made-key" dir="ltr">${text}</code></p>
+    <p class="buttons">
+      <button type="button" data-copy="made-key" data-copy-told="made-told">Copy the key</button>
+      <span id="made-told" role="status"></span>
+    </p>
+  </section>`;
+}
+
+function keysTable(tenant: TenantStatus, keys: readonly ListedKey[], nowMs: number): Markup {
+  return table<ListedKey>(
+    'API keys',
+    [
+      { title: 'Name', cell: ({ name }) => (name === '' ? html`<em>no name</em>` : foreign(name)) },
+      {
+        title: 'Scopes',
+        cell: (key) => scopesOf(key.scopes).map((scope) => html`<span class="badge">${scope}</span> `),
+      },
+      { title: 'Created', cell: ({ createdAtMs }) => moment(createdAtMs) },
+      {
+        title: 'Expires',
+        cell: ({ expiresAtMs }) =>
+          expiresAtMs === undefined
+            ? 'never'
+            : expiresAtMs <= nowMs
+              ? html`<span class="badge state-suspended">expired</span> ${moment(expiresAtMs)}`
+              : moment(expiresAtMs),
+      },
+      {
+        title: 'Last used',
+        cell: ({ lastUsedAtMs }) => (lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs)),
+      },
+      { title: 'Id', cell: ({ keyId }) => code(keyId) },
+      {
+        title: 'Actions',
+        kind: 'actions',
+        cell: ({
+          keyId,
+          name,
+        }) => html`<a class="button danger outline" href=${pathTo(['tenants', tenant.tenantId, 'keys', keyId, 'revoke'])}
+          aria-label="Revoke ${name === '' ? `the key ${keyIdEnd(keyId)}` : name}">Revoke …</a>`,
+      },
+    ],
+    keys,
+  );
+}
+
+function createForm(call: PageCall, tenant: TenantStatus, filled: Filled | undefined): Markup {
+  const choices = Object.entries(SCOPE_MEANINGS).map(([value, meaning]) => ({
+    value,
+    text: html`<code>${value}</code> <small>${meaning}</small>`,
+  }));
+  return changeForm(
+    call.session,
+    pathTo(['tenants', tenant.tenantId, 'keys']),
+    html`${formError(filled)}
+      ${textField({ name: 'name', label: 'Name', hint: 'What it is for, so that it can be told from others.' }, filled)}
+      ${checkBoxes({ name: 'scopes', legend: 'Scopes', choices, checked: ['check:read'] }, filled)}
+      ${textField({ name: 'expires', label: 'Expires (UTC)', type: 'datetime-local', hint: 'Empty: never.' }, filled)}
+      ${submit('Create the key')}`,
+    // A page that was loaded by a form would create a second key when it is loaded again.
+    { htmxTarget: '#content' },
+  );
+}
+
+async function keysPage(
+  dependencies: PageDependencies,
+  call: PageCall,
+  shown: { readonly refusal?: Refusal; readonly created?: Created } = {},
+): Promise<PageAnswer> {
+  const { operator, clock } = dependencies;
+  const tenant = await readTenant(dependencies, call);
+  const session = await tenantSessionOf(operator, call);
+  const cursor = call.query.optional('cursor');
+  const page = await session.listKeys(call.context(), { limit: KEYS_PER_PAGE, cursor });
+  const filled = shown.refusal === undefined ? undefined : { fields: call.form, refusal: shown.refusal };
+  const listing =
+    page.items.length === 0
+      ? empty(
+          'The tenant has no key',
+          'Without one nobody can use it. Create the first below, and hand it to its owner.',
+        )
+      : keysTable(tenant, page.items, clock.wallMs());
+  const parts = ['tenants', tenant.tenantId, 'keys'];
+  const content = html`
+    ${shown.created === undefined ? undefined : createdPanel(shown.created)}
+    <section aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>${listing}${pager({ parts, query: {}, cursor, next: page.nextCursor })}</section>
+    <section class="card" aria-labelledby="new-key-title"><h2 id="new-key-title">Create a key</h2>${createForm(call, tenant, filled)}</section>`;
+  const status = shown.refusal?.status ?? 200;
+  return { kind: 'page', status, title: `Keys of ${tenant.name}`, body: tenantFrame(tenant, 'keys', content) };
+}
+
+const keyShape = z.object({ name: keyName, scopes });
+
+async function create(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const { operator, clock } = dependencies;
+  const again = (refusal: Refusal): Promise<PageAnswer> => keysPage(dependencies, call, { refusal });
+  const parsed = keyShape.safeParse({ name: call.form.text('name').trim(), scopes: call.form.list('scopes') });
+  if (!parsed.success) return again(refuseInvalid(parsed.error));
+  const expires = call.form.optional('expires');
+  const expiresAtMs = expires === undefined ? undefined : parseDateTime(expires);
+  if (expires !== undefined && expiresAtMs === undefined)
+    return again(refuse('expires', 'This is not a date and time.'));
+  if (expiresAtMs !== undefined && expiresAtMs <= clock.wallMs()) {
+    return again(refuse('expires', 'This must be in the future.'));
+  }
+  try {
+    const session = await tenantSessionOf(operator, call);
+    const { name } = parsed.data;
+    const key = { name, scopes: scopeMask(parsed.data.scopes), expiresAtMs };
+    const { record, text } = await session.createKey(call.context(), key);
+    return keysPage(dependencies, call, { created: { key: record, text } });
+  } catch (error) {
+    return again(refuseThrown(error));
+  }
+}
+
+function keyFacts(key: ListedKey, nowMs: number): Markup {
+  const { keyId, createdAtMs, lastUsedAtMs } = key;
+  return html`<p><strong>${keyMarkup(keyFactsOf(key))}</strong></p>
+    <dl class="facts">
+      <div><dt>Id</dt><dd>${code(keyId)}</dd></div>
+      <div><dt>Created</dt><dd>${moment(createdAtMs)} UTC</dd></div>
+      <div><dt>Last used</dt><dd>${lastUsedAtMs === undefined ? 'never' : ago(lastUsedAtMs, nowMs)}</dd></div>
+    </dl>`;
+}
+
+async function askToRevoke(dependencies: PageDependencies, call: PageCall, refusal?: Refusal): Promise<PageAnswer> {
+  const tenant = await readTenant(dependencies, call);
+  const keyId = keyIdOf(call);
+  const session = await tenantSessionOf(dependencies.operator, call);
+  const key = await findKey(call, session, keyId);
+  const back = pathTo(['tenants', tenant.tenantId, 'keys']);
+  const form = changeForm(
+    call.session,
+    pathTo(['tenants', tenant.tenantId, 'keys', keyId, 'revoke']),
+    html`${formError({ fields: call.form, refusal })}
+      <p class="buttons">${submit('Revoke', 'danger')} <a class="button secondary outline" href=${back}>Cancel</a></p>`,
+  );
+  const content = html`<section class="confirm">
+    <h2>Revoke this key</h2>
+    ${key === undefined ? html`<p>${code(keyId)}</p>` : keyFacts(key, dependencies.clock.wallMs())}
+    <p>Requests with it are refused from that moment on, on every front. This cannot be undone; another key can be created.</p>
+    ${form}
+  </section>`;
+  return {
+    kind: 'page',
+    status: refusal?.status ?? 200,
+    title: 'Revoke a key',
+    body: tenantFrame(tenant, 'keys', content),
+  };
+}
+
+async function revoke(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const to = pathTo(['tenants', call.parameters.tenantId ?? '', 'keys']);
+  const keyId = keyIdOf(call);
+  try {
+    const session = await tenantSessionOf(dependencies.operator, call);
+    // Afterwards nobody knows its name any more.
+    const key = await findKey(call, session, keyId);
+    await session.revokeKey(call.context(), keyId);
+    const named = key === undefined ? keyId : keyText(keyFactsOf(key));
+    return { kind: 'redirect', to, notice: `The key ${named} is revoked.` };
+  } catch (error) {
+    // Another operator was faster: what was wanted is so.
+    if (error instanceof GrantdError && error.code === 'key-not-found') {
+      return { kind: 'redirect', to, notice: `The tenant has no live key ${keyId}: it was revoked before.` };
+    }
+    return askToRevoke(dependencies, call, refuseThrown(error));
+  }
+}
+
+export function keyPages(dependencies: PageDependencies): readonly Page[] {
+  const path = '/tenants/:tenantId/keys';
+  const revokePath = `${path}/:keyId/revoke`;
+  return [
+    { method: 'GET', path, name: 'page-keys', run: (call) => keysPage(dependencies, call) },
+    { method: 'POST', path, name: 'page-create-key', run: (call) => create(dependencies, call) },
+    { method: 'GET', path: revokePath, name: 'page-revoke-key', run: (call) => askToRevoke(dependencies, call) },
+    { method: 'POST', path: revokePath, name: 'page-revoke-key', run: (call) => revoke(dependencies, call) },
+  ];
+}

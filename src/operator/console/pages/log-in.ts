@@ -1,0 +1,97 @@
+// The log-in: an operator token for a session. It keeps: a good token opens a session from anywhere; wrong ones are counted
+// by the client's address, together with those of the JSON API, and an address with too many is told to wait.
+
+import type { FailureLimiter } from '../../../front/limits/rate-limiter.ts';
+import type { Metrics } from '../../../telemetry/metrics.ts';
+import { type Fields, type Refusal, refuse } from '../forms.ts';
+import type { LogInCode } from '../log-in-code.ts';
+import { html } from '../markup.ts';
+import { PAGES_PREFIX, type PageAnswer, pathTo } from '../page.ts';
+import { formError, submit, textField } from '../parts/form-parts.ts';
+import type { OperatorSession, OperatorSessions } from '../sessions.ts';
+
+type LogInOutcome =
+  | { readonly kind: 'started'; readonly session: OperatorSession }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly retryAfterSeconds: number | undefined };
+
+export interface LogIn {
+  attempt(address: string, form: Fields): LogInOutcome;
+  /** Where the form or the query says that the operator wanted to go; never out of the console. */
+  targetOf(fields: Fields): string;
+}
+
+export function createLogIn(dependencies: {
+  readonly sessions: OperatorSessions;
+  readonly failureLimiter: FailureLimiter | undefined;
+  readonly metrics: Metrics;
+  /** Without it no link logs in. */
+  readonly logInCode?: LogInCode | undefined;
+}): LogIn {
+  const { sessions, failureLimiter, metrics, logInCode } = dependencies;
+  const startByCode = (code: string, address: string): OperatorSession | undefined => {
+    const tokenSha256 = logInCode?.redeem(code, address);
+    return tokenSha256 === undefined ? undefined : sessions.startBySha256(tokenSha256);
+  };
+  return {
+    attempt(address, form) {
+      const token = form.text('token').trim();
+      const code = form.text('code');
+      const session = code === '' ? sessions.start(token) : startByCode(code, address);
+      if (session !== undefined) return { kind: 'started', session };
+      const refused = (field: string, message: string, status: number, retryAfterSeconds?: number): LogInOutcome => ({
+        kind: 'refused',
+        refusal: refuse(field, message, status),
+        retryAfterSeconds,
+      });
+      if (token === '' && code === '') {
+        metrics.authenticationFailures.inc();
+        return refused('token', 'An operator token is needed.', 401);
+      }
+      const limit = failureLimiter?.refusal(address);
+      if (limit !== undefined) {
+        metrics.rateLimited.inc({ bucket: 'authentication' });
+        const message = `This address failed to log in too often. Try again in ${limit.resetSeconds} seconds.`;
+        return refused('form', message, 429, limit.resetSeconds);
+      }
+      metrics.authenticationFailures.inc();
+      failureLimiter?.record(address);
+      if (code !== '') return refused('token', 'This link has been used or is too old. Log in with the token.', 401);
+      return refused('token', 'No operator holds this token.', 401);
+    },
+    targetOf(fields) {
+      const to = fields.text('to');
+      // A path of a page, and nothing that a browser could take for another host.
+      const fits = to.startsWith(`${PAGES_PREFIX}/`) && /^[\w\-./%?=&~:+,*@!$'()]*$/.test(to) && !to.includes('//');
+      return fits ? to : pathTo(['cluster']);
+    },
+  };
+}
+
+export function showLogIn(fields: Fields, refusal: Refusal | undefined): Extract<PageAnswer, { kind: 'page' }> {
+  const filled = { fields, refusal };
+  const done =
+    fields.text('done') === 'logged-out' ? html`<p class="notice" role="status">You are logged out.</p>` : undefined;
+  const body = html`<section class="log-in">
+    ${done}
+    <h1>Log in</h1>
+    <form method="post" action=${pathTo(['log-in'])} novalidate>
+      <input type="hidden" name="to" value=${fields.text('to')} />
+      ${formError(filled)}
+      ${textField(
+        {
+          name: 'token',
+          label: 'Operator token',
+          type: 'password',
+          required: true,
+          autocomplete: 'current-password',
+          attributes: { autofocus: '' },
+          hint: html`The token itself, not its SHA-256. For ${html`<code>grantd dev</code>`} it is
+            ${' '}<code>operator_token</code> in <code>dev.json</code> of the data directory.`,
+        },
+        filled,
+      )}
+      ${submit('Log in')}
+    </form>
+  </section>`;
+  return { kind: 'page', status: refusal?.status ?? 200, title: 'Log in', body };
+}

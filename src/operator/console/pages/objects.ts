@@ -1,0 +1,86 @@
+// What a subject holds a relation on: the listing of objects, as the public API answers it.
+
+import { isIdentifier, isNamespaceName, isRelation } from '../../../core/tuples.ts';
+import type { TenantSession } from '../../../front/front.ts';
+import type { Refusal } from '../forms.ts';
+import { html, type Markup } from '../markup.ts';
+import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from '../page.ts';
+import { submit, textField } from '../parts/form-parts.ts';
+import { tenantFrame } from '../parts/layout.ts';
+import { empty, foreign, pager } from '../parts/parts.ts';
+import { RELATION_REFUSED, relationField, SUBJECT_REFUSED, subjectField } from '../parts/tuple-form.ts';
+import { readTenant } from './tenant.ts';
+
+const OBJECTS_PER_PAGE = 100;
+
+interface Asked {
+  readonly subject: string;
+  readonly relation: string;
+  readonly namespace: string;
+}
+
+function refusalOf({ subject, relation, namespace }: Asked): Refusal | undefined {
+  const messages = {
+    ...(isIdentifier(subject) ? {} : { subject: SUBJECT_REFUSED }),
+    ...(isRelation(relation) ? {} : { relation: RELATION_REFUSED }),
+    ...(namespace === '' || isNamespaceName(namespace) ? {} : { namespace: 'This is no name of a namespace.' }),
+  };
+  return Object.keys(messages).length === 0 ? undefined : { status: 422, messages };
+}
+
+async function listing(call: PageCall, session: TenantSession, asked: Asked): Promise<Markup> {
+  const { subject, relation, namespace } = asked;
+  if (!isRelation(relation)) return undefined;
+  const cursor = call.query.optional('cursor');
+  const query = { subject, relation, namespace: namespace === '' ? undefined : namespace };
+  const page = await session.listObjects(call.context(), { ...query, limit: OBJECTS_PER_PAGE, cursor });
+  const parts = ['tenants', session.tenantId, 'objects'];
+  const objects =
+    page.items.length === 0
+      ? empty(
+          page.nextCursor === undefined ? 'No object' : 'Nothing here',
+          page.nextCursor !== undefined
+            ? 'Many grants of this subject were revoked: go on with the next page.'
+            : html`${foreign(subject)} holds <strong>${relation}</strong> on nothing${namespace === '' ? '' : ' in this namespace'}. Relations do not imply each other.`,
+        )
+      : html`<ul class="subjects">${page.items.map((object) => {
+          const check = pathTo(['tenants', session.tenantId, 'check'], { subject, relation, object });
+          return html`<li><a href=${check}>${foreign(object)}</a></li>`;
+        })}</ul>`;
+  return html`<section aria-labelledby="objects-title">
+    <h2 id="objects-title">${foreign(subject)} is <strong>${relation}</strong> of</h2>
+    ${objects}${pager({ parts, query: { ...asked }, cursor, next: page.nextCursor })}
+  </section>`;
+}
+
+async function objectsPage(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const tenant = await readTenant(dependencies, call);
+  const session = await tenantSessionOf(dependencies.operator, call);
+  const asked = {
+    subject: call.query.text('subject').trim(),
+    relation: call.query.text('relation'),
+    namespace: call.query.text('namespace').trim(),
+  };
+  const isAsked = asked.relation !== '';
+  const refusal = isAsked ? refusalOf(asked) : undefined;
+  const filled = { fields: call.query, refusal };
+  const result = !isAsked
+    ? empty('Ask for the objects of a subject', 'Everything on which it holds the relation, as the API lists it.')
+    : refusal === undefined
+      ? await listing(call, session, asked)
+      : undefined;
+  const content = html`<search><form method="get" action=${pathTo(['tenants', tenant.tenantId, 'objects'])} class="form-row" novalidate>
+      ${subjectField({ required: true }, filled)}
+      ${relationField(filled)}
+      ${textField({ name: 'namespace', label: 'Namespace', hint: 'Empty: all.' }, filled)}
+      ${submit('List the objects', 'secondary')}
+    </form></search>
+    ${result}`;
+  const status = refusal?.status ?? 200;
+  return { kind: 'page', status, title: `Objects of ${tenant.name}`, body: tenantFrame(tenant, 'objects', content) };
+}
+
+export function objectPages(dependencies: PageDependencies): readonly Page[] {
+  const run = (call: PageCall): Promise<PageAnswer> => objectsPage(dependencies, call);
+  return [{ method: 'GET', path: '/tenants/:tenantId/objects', name: 'page-objects', run }];
+}

@@ -1,0 +1,130 @@
+// Steps that a tenant's users feel: suspend, resume, delete. Each asks once more on a page of its own and says what will
+// happen; a deletion wants the tenant's name typed.
+
+import { GrantdError } from '../../../core/errors.ts';
+import { type Refusal, refuse, refuseThrown } from '../forms.ts';
+import { html, type Markup } from '../markup.ts';
+import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantIdOf } from '../page.ts';
+import { changeForm, formError, submit, textField } from '../parts/form-parts.ts';
+import { tenantFrame } from '../parts/layout.ts';
+import { foreign } from '../parts/parts.ts';
+import { deletionMarkup, readTenant } from './tenant.ts';
+
+interface Step {
+  readonly path: 'suspend' | 'resume' | 'delete';
+  readonly title: string;
+  readonly explanation: Markup;
+  readonly button: string;
+  readonly state: 'suspended' | 'active' | 'deleting';
+  readonly notice: string | undefined;
+}
+
+const STEPS: readonly Step[] = [
+  {
+    path: 'suspend',
+    title: 'Suspend this tenant',
+    explanation:
+      'From then on every request of the tenant is refused, on every front. Nothing is removed; you can resume it at any time.',
+    button: 'Suspend',
+    state: 'suspended',
+    notice: 'The tenant is suspended: its requests are refused from now on.',
+  },
+  {
+    path: 'resume',
+    title: 'Resume this tenant',
+    explanation: 'Its requests are served again at once, with the keys and grants it had.',
+    button: 'Resume',
+    state: 'active',
+    notice: 'The tenant is active again.',
+  },
+  {
+    path: 'delete',
+    title: 'Delete this tenant',
+    explanation:
+      'Its requests are refused at once, and all its data is removed: keys, namespaces, grants. This cannot be undone; there is no way back but a backup.',
+    button: 'Delete for good',
+    state: 'deleting',
+    notice: undefined,
+  },
+];
+
+async function ask(dependencies: PageDependencies, call: PageCall, step: Step, refusal?: Refusal): Promise<PageAnswer> {
+  const tenant = await readTenant(dependencies, call);
+  const filled = { fields: call.form, refusal };
+  const back = pathTo(['tenants', tenant.tenantId]);
+  const typed =
+    step.path === 'delete'
+      ? textField(
+          {
+            name: 'typed',
+            label: html`Type the tenant’s name: ${foreign(tenant.name)}`,
+            required: true,
+            hint: 'Its id is taken too, where the name is hard to type.',
+          },
+          filled,
+        )
+      : undefined;
+  const form = changeForm(
+    call.session,
+    pathTo(['tenants', tenant.tenantId, step.path]),
+    html`${formError(filled)}${typed}
+      <p class="buttons">
+        ${submit(step.button, step.path === 'delete' ? 'danger' : 'primary')}
+        ${' '}<a class="button secondary outline" href=${back}>Cancel</a>
+      </p>`,
+  );
+  const content = html`<section class="confirm"><h2>${step.title}</h2><p>${step.explanation}</p>${form}</section>`;
+  const status = refusal?.status ?? 200;
+  return { kind: 'page', status, title: step.title, body: tenantFrame(tenant, '', content) };
+}
+
+async function take(dependencies: PageDependencies, call: PageCall, step: Step): Promise<PageAnswer> {
+  const tenant = await readTenant(dependencies, call);
+  const { tenantId, name } = tenant;
+  if (step.path === 'delete') {
+    const typed = call.form.text('typed').trim();
+    if (typed !== name.trim() && typed !== tenantId) {
+      return ask(dependencies, call, step, refuse('typed', 'This is not the name of the tenant. Nothing was deleted.'));
+    }
+  }
+  try {
+    const change = { tenantId, state: step.state, operator: call.session.operator };
+    await dependencies.operator.updateTenant(call.context(), change);
+  } catch (error) {
+    return ask(dependencies, call, step, refuseThrown(error));
+  }
+  const to = pathTo(['tenants', tenantId]);
+  return step.notice === undefined ? { kind: 'redirect', to } : { kind: 'redirect', to, notice: step.notice };
+}
+
+/** Of a tenant that is gone, undefined. */
+async function deletionPart(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const tenantId = tenantIdOf(call);
+  try {
+    return { kind: 'part', body: deletionMarkup(await readTenant(dependencies, call), tenantId) };
+  } catch (error) {
+    if (!(error instanceof GrantdError) || error.code !== 'tenant-not-found') throw error;
+    return { kind: 'part', body: deletionMarkup(undefined, tenantId) };
+  }
+}
+
+export function tenantLifePages(dependencies: PageDependencies): readonly Page[] {
+  const steps = STEPS.flatMap((step): Page[] => {
+    const path = `/tenants/:tenantId/${step.path}`;
+    const name = `page-${step.path}-tenant`;
+    return [
+      { method: 'GET', path, name, run: (call) => ask(dependencies, call, step) },
+      { method: 'POST', path, name, run: (call) => take(dependencies, call, step) },
+    ];
+  });
+  return [
+    ...steps,
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId/deletion',
+      name: 'page-deletion',
+      unattended: true,
+      run: (call) => deletionPart(dependencies, call),
+    },
+  ];
+}

@@ -1,0 +1,247 @@
+// One tenant at a glance: its plan and usage, and what can be done to it as a whole. A form that changes something carries
+// what it showed: where another operator was faster, it is refused with what stands now instead of undoing that.
+
+import { z } from 'zod';
+import { GrantdError } from '../../../core/errors.ts';
+import { resolvePlan } from '../../../core/plans.ts';
+import type { Tenant } from '../../../core/tenants.ts';
+import type { UsageMinute } from '../../../front/front.ts';
+import type { TenantStatus } from '../../../shard/shard.ts';
+import { tenantName } from '../../schemas.ts';
+import { type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
+import { html, type Markup } from '../markup.ts';
+import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantIdOf } from '../page.ts';
+import { changeForm, type Filled, formError, selectField, submit, textField } from '../parts/form-parts.ts';
+import { stateBadge, tenantFrame } from '../parts/layout.ts';
+import { count, empty, moment, plural, table } from '../parts/parts.ts';
+import { everyMinute, limitPerMinute, usagePlot } from '../parts/plots.ts';
+import { planChoices, planText } from './tenants.ts';
+
+/** The tenant of the path. Throws `tenant-not-found` also for one that is gone. */
+export async function readTenant({ operator }: PageDependencies, call: PageCall): Promise<TenantStatus> {
+  const tenant = await operator.readTenant(call.context(), tenantIdOf(call));
+  if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+  return tenant;
+}
+
+const conflict = (what: string): string =>
+  `Somebody else changed this meanwhile: it is ${what} now. Nothing was changed; send the form again to change that.`;
+
+async function usageMarkup(
+  { operator, clock, plans }: PageDependencies,
+  call: PageCall,
+  tenant: Tenant,
+): Promise<Markup> {
+  const path = pathTo(['tenants', tenant.tenantId, 'usage']);
+  const { requests, windowSeconds } = resolvePlan(plans, tenant.plan);
+  const limit = requests === undefined ? undefined : { requests, windowSeconds };
+  const known = await operator.readUsage(call.context(), tenant.tenantId);
+  const minutes = everyMinute(known, clock.wallMs());
+  // The minute under way would look like a drop.
+  const complete = minutes.slice(0, -1);
+  const sum = (pick: (minute: UsageMinute) => number): number =>
+    minutes.reduce((total, minute) => total + pick(minute), 0);
+  const all = sum((minute) => minute.requests);
+  const refused = sum((minute) => minute.refused);
+  const content =
+    all === 0
+      ? empty(
+          'No request in the last hour',
+          'Usage is kept in memory for an hour: it begins anew where the tenant moves to another shard.',
+        )
+      : html`<p>
+          ${plural(all, 'request')} in the last hour, ${count(sum((minute) => minute.checks))} of them checks.${' '}
+          ${refused === 0 ? 'None was refused by the limit.' : html`<strong>${count(refused)} refused by the limit.</strong>`}
+        </p>
+        ${usagePlot(complete.some(({ requests: asked }) => asked > 0) ? complete : minutes, limit)}
+        <details>
+          <summary>As a table</summary>
+          ${table<UsageMinute>(
+            'Requests by minute',
+            [
+              { title: 'Minute (UTC)', cell: ({ atMs }) => moment(atMs) },
+              { title: 'Requests', kind: 'number', cell: (minute) => count(minute.requests) },
+              { title: 'Checks', kind: 'number', cell: ({ checks }) => count(checks) },
+              { title: 'Refused', kind: 'number', cell: (minute) => count(minute.refused) },
+            ],
+            minutes.filter((minute) => minute.requests > 0).toReversed(),
+          )}
+        </details>`;
+  return html`<div id="usage" data-live="10000" hx-get=${path} hx-trigger="every 10s, refresh" hx-swap="outerMorph" hx-status:4xx="swap:none" hx-status:5xx="swap:none">
+    <h2>Usage</h2>
+    ${limit === undefined ? html`<p>The plan has no limit.</p>` : html`<p>The limit comes to ${count(limitPerMinute(limit))} requests a minute.</p>`}
+    ${content}
+  </div>`;
+}
+
+interface Refused {
+  readonly which: 'plan' | 'name';
+  readonly refusal: Refusal;
+}
+
+function settingsForms({ plans }: PageDependencies, call: PageCall, tenant: Tenant, refused?: Refused): Markup {
+  const parts = ['tenants', tenant.tenantId];
+  const filledFor = (which: Refused['which']): Filled | undefined =>
+    refused?.which === which ? { fields: call.form, refusal: refused.refusal } : undefined;
+  const choices = planChoices(plans);
+  const offered = plans.has(tenant.plan)
+    ? choices
+    : [...choices, { value: tenant.plan, text: planText(plans, tenant.plan) }];
+  return html`<section class="card" aria-labelledby="settings-title">
+    <h2 id="settings-title">Settings</h2>
+    <div class="columns">
+      ${changeForm(
+        call.session,
+        pathTo([...parts, 'plan']),
+        html`${formError(filledFor('plan'))}
+          <input type="hidden" name="shown" value=${tenant.plan} />
+          ${selectField({ name: 'plan', label: 'Plan', choices: offered, value: tenant.plan }, filledFor('plan'))}
+          ${submit('Change the plan', 'secondary')}`,
+      )}
+      ${changeForm(
+        call.session,
+        pathTo([...parts, 'name']),
+        html`${formError(filledFor('name'))}
+          <input type="hidden" name="shown" value=${tenant.name} />
+          ${textField({ name: 'name', label: 'Name', value: tenant.name, required: true }, filledFor('name'))}
+          ${submit('Change the name', 'secondary')}`,
+      )}
+    </div>
+  </section>`;
+}
+
+function lifeLinks(tenant: Tenant): Markup {
+  const { tenantId, state } = tenant;
+  const suspend =
+    state === 'suspended'
+      ? html`<a class="button secondary" href=${pathTo(['tenants', tenantId, 'resume'])}>Resume …</a>`
+      : html`<a class="button secondary" href=${pathTo(['tenants', tenantId, 'suspend'])}>Suspend …</a>`;
+  return html`<section class="danger-zone" aria-labelledby="life-title">
+    <h2 id="life-title">Suspend or delete</h2>
+    <p>A suspended tenant keeps all it has; its requests are refused. A deleted one loses everything, for good.</p>
+    <p class="buttons">${suspend} <a class="button danger outline" href=${pathTo(['tenants', tenantId, 'delete'])}>Delete …</a></p>
+  </section>`;
+}
+
+/** What a tenant is while its data goes: the page follows it until it has gone. `tenant`: undefined once it is gone. */
+export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: string): Markup {
+  const path = pathTo(['tenants', tenantId, 'deletion']);
+  if (tenant === undefined) {
+    return html`<div id="deletion" role="status" class="empty">
+      <p class="empty-title">The tenant is gone</p>
+      <p>All its data is removed. Its <a href=${pathTo(['tenants', tenantId, 'trail'])}>audit log</a> is kept.
+        <a href=${pathTo(['tenants'])}>Back to the tenants</a></p>
+    </div>`;
+  }
+  const { partsRemoved = 0, lastPartAtMs } = tenant.deletion ?? {};
+  const progress =
+    partsRemoved === 0
+      ? 'Nothing is removed yet.'
+      : html`${plural(partsRemoved, 'part')} removed${lastPartAtMs === undefined ? '' : html`, the last one at ${moment(lastPartAtMs)} UTC`}.`;
+  return html`<div id="deletion" data-live="2000" hx-get=${path} hx-trigger="every 2s, refresh" hx-swap="outerMorph" hx-status:4xx="swap:none" hx-status:5xx="swap:none">
+    <h2>Deletion</h2>
+    <p>The data of this tenant is being removed. It goes on in the background, over restarts too.</p>
+    <progress aria-label="Deletion"></progress>
+    <p role="status">${progress}</p>
+  </div>`;
+}
+
+/** In KiB, rounded up: what is there is more than nothing. */
+function grantsFact({ tenantId, state, grants }: TenantStatus, max: number | undefined): Markup {
+  if (state === 'deleting') return undefined;
+  const number =
+    grants === undefined
+      ? 'being counted'
+      : `${count(grants.grants)}${max === undefined ? '' : ` of ${count(max)}`} (${count(Math.ceil(grants.bytes / 1024))} KiB)`;
+  return html`<div><dt>Grants</dt><dd><a href=${pathTo(['tenants', tenantId, 'grants'])}>${number}</a></dd></div>`;
+}
+
+async function overview(dependencies: PageDependencies, call: PageCall, refused?: Refused): Promise<PageAnswer> {
+  const tenant = await readTenant(dependencies, call);
+  const { namespacesMax, keysMax, grantsMax } = resolvePlan(dependencies.plans, tenant.plan);
+  const { counts } = tenant;
+  const bound = (title: string, path: string, number: number | undefined, max: number): Markup =>
+    number === undefined
+      ? undefined
+      : html`<div><dt>${title}</dt><dd><a href=${pathTo(['tenants', tenant.tenantId, path])}>${count(number)} of ${count(max)}</a></dd></div>`;
+  const facts = html`<dl class="facts">
+    <div><dt>State</dt><dd>${stateBadge(tenant.state)}</dd></div>
+    <div><dt>Plan</dt><dd>${planText(dependencies.plans, tenant.plan)}</dd></div>
+    ${bound('Keys', 'keys', counts?.keys, keysMax)}
+    ${bound('Namespaces', 'namespaces', counts?.namespaces, namespacesMax)}
+    ${grantsFact(tenant, grantsMax)}
+    <div><dt>Created</dt><dd>${moment(tenant.createdAtMs)} UTC</dd></div>
+  </dl>`;
+  const content =
+    tenant.state === 'deleting'
+      ? [facts, deletionMarkup(tenant, tenant.tenantId)]
+      : [
+          facts,
+          await usageMarkup(dependencies, call, tenant),
+          settingsForms(dependencies, call, tenant, refused),
+          lifeLinks(tenant),
+        ];
+  const status = refused?.refusal.status ?? 200;
+  return { kind: 'page', status, title: tenant.name, body: tenantFrame(tenant, '', content) };
+}
+
+async function changePlan(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const { operator, plans } = dependencies;
+  const again = (refusal: Refusal): Promise<PageAnswer> => overview(dependencies, call, { which: 'plan', refusal });
+  const tenant = await readTenant(dependencies, call);
+  const plan = call.form.text('plan');
+  if (!plans.has(plan)) return again(refuse('plan', 'This must be one of the plans.'));
+  if (tenant.plan !== call.form.text('shown')) return again(refuse('plan', conflict(`“${tenant.plan}”`), 409));
+  try {
+    const change = { tenantId: tenant.tenantId, plan, operator: call.session.operator };
+    await operator.updateTenant(call.context(), change);
+    const notice = `The plan is ${plan} now.`;
+    return { kind: 'redirect', to: pathTo(['tenants', tenant.tenantId]), notice };
+  } catch (error) {
+    return again(refuseThrown(error));
+  }
+}
+
+async function changeName(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+  const { operator } = dependencies;
+  const again = (refusal: Refusal): Promise<PageAnswer> => overview(dependencies, call, { which: 'name', refusal });
+  const tenant = await readTenant(dependencies, call);
+  const parsed = z.object({ name: tenantName }).safeParse({ name: call.form.text('name').trim() });
+  if (!parsed.success) return again(refuseInvalid(parsed.error));
+  if (tenant.name !== call.form.text('shown')) return again(refuse('name', conflict(`“${tenant.name}”`), 409));
+  try {
+    const change = { tenantId: tenant.tenantId, name: parsed.data.name, operator: call.session.operator };
+    await operator.updateTenant(call.context(), change);
+    return { kind: 'redirect', to: pathTo(['tenants', tenant.tenantId]), notice: 'The name is changed.' };
+  } catch (error) {
+    return again(refuseThrown(error));
+  }
+}
+
+export function tenantPages(dependencies: PageDependencies): readonly Page[] {
+  return [
+    { method: 'GET', path: '/tenants/:tenantId', name: 'page-tenant', run: (call) => overview(dependencies, call) },
+    {
+      method: 'GET',
+      path: '/tenants/:tenantId/usage',
+      name: 'page-usage',
+      unattended: true,
+      async run(call) {
+        const tenant = await readTenant(dependencies, call);
+        return { kind: 'part', body: await usageMarkup(dependencies, call, tenant) };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/plan',
+      name: 'page-change-plan',
+      run: (call) => changePlan(dependencies, call),
+    },
+    {
+      method: 'POST',
+      path: '/tenants/:tenantId/name',
+      name: 'page-change-name',
+      run: (call) => changeName(dependencies, call),
+    },
+  ];
+}

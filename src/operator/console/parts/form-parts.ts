@@ -1,0 +1,147 @@
+// Parts of forms: fields with their labels, hints and errors. A field that was refused says so to everybody: in words
+// beside it, and to assistive technology through the attributes that link the two.
+
+import type { Fields, Refusal } from '../forms.ts';
+import { html, type Markup } from '../markup.ts';
+import type { OperatorSession } from '../sessions.ts';
+
+/** What stands in a form when it is shown: as typed before, with what was wrong with it. */
+export interface Filled {
+  readonly fields: Fields;
+  readonly refusal: Refusal | undefined;
+}
+
+/** A form that changes something. Only the session that it was made in can send it. */
+export function changeForm(
+  session: OperatorSession,
+  action: string,
+  content: Markup,
+  options: { readonly layout?: 'row' | 'stack' | 'inline'; readonly htmxTarget?: string; readonly label?: string } = {},
+): Markup {
+  const { layout = 'stack', htmxTarget, label } = options;
+  const swap =
+    htmxTarget === undefined
+      ? {}
+      : { 'hx-post': action, 'hx-target': htmxTarget, 'hx-select': htmxTarget, 'hx-swap': 'outerHTML' };
+  return html`<form method="post" action=${action} class="form-${layout}" novalidate aria-label=${label} ...${swap}>
+    <input type="hidden" name="csrf" value=${session.csrf} />
+    ${content}
+  </form>`;
+}
+
+function messageOf(filled: Filled | undefined, name: string): string | undefined {
+  return filled?.refusal?.messages[name];
+}
+
+/** What was wrong with the form as a whole. */
+export function formError(filled: Filled | undefined): Markup {
+  const message = messageOf(filled, 'form');
+  return message === undefined ? undefined : html`<p class="form-error" role="alert" tabindex="-1">${message}</p>`;
+}
+
+interface FieldOptions {
+  readonly name: string;
+  readonly label: Markup;
+  readonly hint?: Markup;
+  readonly required?: boolean;
+  /** Where several forms of a page have a field of this name. */
+  readonly id?: string;
+}
+
+interface Described {
+  readonly id: string;
+  readonly attributes: Readonly<Record<string, string | boolean | undefined>>;
+  readonly below: Markup;
+}
+
+function describe({ name, hint, required, id = name }: FieldOptions, filled: Filled | undefined): Described {
+  const message = messageOf(filled, name);
+  const ids = [hint === undefined ? '' : `${id}-hint`, message === undefined ? '' : `${id}-error`].filter(Boolean);
+  return {
+    id,
+    attributes: {
+      id,
+      name,
+      required: required === true,
+      'aria-describedby': ids.length === 0 ? undefined : ids.join(' '),
+      'aria-invalid': message === undefined ? undefined : 'true',
+    },
+    below: [
+      message === undefined
+        ? undefined
+        : html`<small class="field-error" id="${id}-error" role="alert">${message}</small>`,
+      hint === undefined ? undefined : html`<small class="field-hint" id="${id}-hint">${hint}</small>`,
+    ],
+  };
+}
+
+export interface TextFieldOptions extends FieldOptions {
+  readonly type?: 'text' | 'password' | 'search' | 'datetime-local';
+  readonly value?: string;
+  readonly placeholder?: string;
+  readonly autocomplete?: string;
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+export function textField(options: TextFieldOptions, filled?: Filled): Markup {
+  const { id, attributes, below } = describe(options, filled);
+  const { type = 'text', label, placeholder, autocomplete = 'off' } = options;
+  // A password is typed anew.
+  const value = type === 'password' ? '' : (filled?.fields.optional(options.name) ?? options.value ?? '');
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    <input
+      type=${type} value=${value} placeholder=${placeholder} autocomplete=${autocomplete} spellcheck="false"
+      autocapitalize="none" dir=${type === 'text' ? 'auto' : undefined} ...${attributes} ...${options.attributes ?? {}}
+    />
+    ${below}
+  </div>`;
+}
+
+export function selectField(
+  options: FieldOptions & {
+    readonly choices: readonly { readonly value: string; readonly text: string }[];
+    readonly value?: string;
+  },
+  filled?: Filled,
+): Markup {
+  const { id, attributes, below } = describe(options, filled);
+  const chosen = filled?.fields.optional(options.name) ?? options.value;
+  const choices = options.choices.map(
+    ({ value, text }) => html`<option value=${value} selected=${value === chosen}>${text}</option>`,
+  );
+  return html`<div class="field">
+    <label for=${id}>${options.label}</label>
+    <select ...${attributes}>${choices}</select>
+    ${below}
+  </div>`;
+}
+
+export function checkBoxes(
+  options: {
+    readonly name: string;
+    readonly legend: string;
+    readonly choices: readonly { readonly value: string; readonly text: Markup }[];
+    readonly checked: readonly string[];
+  },
+  filled?: Filled,
+): Markup {
+  const { name, legend, choices } = options;
+  const message = messageOf(filled, name);
+  const checked = filled === undefined ? options.checked : filled.fields.list(name);
+  const error = { 'aria-describedby': `${name}-error`, 'aria-invalid': 'true' };
+  return html`<fieldset class="field">
+    <legend>${legend}</legend>
+    ${choices.map(
+      ({ value, text }) => html`<label>
+        <input type="checkbox" name=${name} value=${value} checked=${checked.includes(value)} ...${message === undefined ? {} : error} />
+        ${text}
+      </label>`,
+    )}
+    ${message === undefined ? undefined : html`<small class="field-error" id="${name}-error" role="alert">${message}</small>`}
+  </fieldset>`;
+}
+
+export function submit(text: string, kind: 'primary' | 'secondary' | 'danger' = 'primary'): Markup {
+  return html`<button type="submit" class=${kind === 'primary' ? undefined : kind}>${text}</button>`;
+}

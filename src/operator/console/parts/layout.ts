@@ -1,0 +1,130 @@
+// The frame of every page: head, navigation, the notice of what was just done, and the sections of a tenant.
+
+import type { Tenant } from '../../../core/tenants.ts';
+import type { Assets } from '../assets.ts';
+import { html, type Markup, renderMarkup } from '../markup.ts';
+import { PAGES_PREFIX, pathTo } from '../page.ts';
+import type { OperatorSession } from '../sessions.ts';
+import { code, foreign } from './parts.ts';
+
+/** A script of the page's own may not run, so nothing that htmx would have to evaluate is used either. */
+const HTMX_CONFIG = JSON.stringify({
+  includeIndicatorCSS: false,
+  history: false,
+  defaultTimeout: 15_000,
+});
+
+interface DocumentFacts {
+  readonly assets: Assets;
+  readonly title: string;
+  /** Undefined: nobody is logged in. */
+  readonly session: OperatorSession | undefined;
+  /** The path of the page, for the navigation. */
+  readonly path: string;
+  readonly body: Markup;
+}
+
+const SECTIONS = [
+  ['cluster', 'Cluster'],
+  ['tenants', 'Tenants'],
+] as const;
+
+function navigation(session: OperatorSession, path: string): Markup {
+  const links = SECTIONS.map(([name, title]) => {
+    const current = path === pathTo([name]) || path.startsWith(`${pathTo([name])}/`);
+    return html`<li><a href=${pathTo([name])} aria-current=${current ? 'page' : undefined}>${title}</a></li>`;
+  });
+  return html`<nav aria-label="Console">
+    <ul>${links}</ul>
+    <ul class="who">
+      <li><span class="unseen">Logged in as </span>${foreign(session.operator)}</li>
+      <li>
+        <form method="post" action=${pathTo(['log-out'])}>
+          <input type="hidden" name="csrf" value=${session.csrf} />
+          <button type="submit" class="secondary outline">Log out</button>
+        </form>
+      </li>
+    </ul>
+  </nav>`;
+}
+
+function noticeMarkup({ notice, csrf }: OperatorSession): Markup {
+  if (notice === undefined) return undefined;
+  const { text, undo } = notice;
+  if (undo === undefined) return html`<p class="notice" role="status">${text}</p>`;
+  const fields = Object.entries({ csrf, ...undo.fields }).map(
+    ([name, value]) => html`<input type="hidden" name=${name} value=${value} />`,
+  );
+  return html`<div class="notice with-undo">
+    <span role="status">${text}</span>
+    <form method="post" action=${undo.path} class="form-inline">
+      ${fields}<button type="submit" class="secondary outline" aria-label=${undo.label}>Undo</button>
+    </form>
+  </div>`;
+}
+
+export function renderDocument({ assets, title, session, path, body }: DocumentFacts): string {
+  const { paths } = assets;
+  const text = renderMarkup(html`<html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <title>${title} · grantd</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="htmx-config" content=${HTMX_CONFIG} />
+      <link rel="icon" type="image/svg+xml" href=${paths.icon} />
+      <link rel="stylesheet" href=${paths.pico} />
+      <link rel="stylesheet" href=${paths.style} />
+      <script src=${paths.htmx} defer></script>
+      <script src=${paths.script} defer></script>
+    </head>
+    <body>
+      <a class="skip" href="#content">Skip to the content</a>
+      <header class="top">
+        <a class="brand" href="${PAGES_PREFIX}/"><img src=${paths.icon} alt="" width="26" height="26" /> grantd</a>
+        ${session === undefined ? undefined : navigation(session, path)}
+      </header>
+      <main id="content" tabindex="-1">
+        ${session === undefined ? undefined : noticeMarkup(session)}
+        ${body}
+      </main>
+    </body>
+  </html>`);
+  return `<!doctype html>\n${text}\n`;
+}
+
+const TENANT_SECTIONS = [
+  ['', 'Overview'],
+  ['keys', 'Keys'],
+  ['namespaces', 'Namespaces'],
+  ['grants', 'Grants'],
+  ['objects', 'Objects'],
+  ['check', 'Check'],
+  ['trail', 'Audit log'],
+] as const;
+
+export type TenantSection = (typeof TENANT_SECTIONS)[number][0];
+
+export function stateBadge(state: Tenant['state']): Markup {
+  return html`<span class="badge state-${state}">${state}</span>`;
+}
+
+/** What the frame shows of a tenant. */
+export type FramedTenant = Pick<Tenant, 'tenantId' | 'name' | 'state'>;
+
+/** A page of one tenant. Of one that is deleted only the audit log is left. */
+export function tenantFrame(tenant: FramedTenant, section: TenantSection, content: Markup): Markup {
+  const { tenantId, name, state } = tenant;
+  const sections = TENANT_SECTIONS.filter(([path]) => state !== 'deleted' || path === 'trail');
+  const links = sections.map(([path, title]) => {
+    const parts = path === '' ? ['tenants', tenantId] : ['tenants', tenantId, path];
+    return html`<li><a href=${pathTo(parts)} aria-current=${path === section ? 'page' : undefined}>${title}</a></li>`;
+  });
+  return html`<div class="tenant-head">
+      <p class="crumb"><a href=${pathTo(['tenants'])}>Tenants</a></p>
+      <h1>${foreign(name)} ${state === 'active' ? undefined : stateBadge(state)}</h1>
+      <p class="id">${code(tenantId)}</p>
+    </div>
+    <nav class="sections" aria-label="Tenant"><ul>${links}</ul></nav>
+    ${content}`;
+}

@@ -1,0 +1,88 @@
+// A tenant's requests of the last hour against its limit, drawn on the server as SVG: a step for each minute, what was let
+// through below and what was refused on top. Shapes come from d3; every number in them is rounded, so that pages stay small.
+
+import { scaleLinear } from 'd3-scale';
+import { area, curveStep, line } from 'd3-shape';
+import type { UsageMinute } from '../../../front/front.ts';
+import { html, type Markup } from '../markup.ts';
+import { clockTime, count } from './parts.ts';
+import { LINE_SHOWN_TIMES, round, tickLine } from './plot-parts.ts';
+
+const MS_PER_MINUTE = 60_000;
+const MINUTES = 60;
+
+interface Limit {
+  readonly requests: number;
+  readonly windowSeconds: number;
+}
+
+/** Every minute of the hour up to the one under way, which is the last; those without a request too. */
+export function everyMinute(minutes: readonly UsageMinute[], nowMs: number): readonly UsageMinute[] {
+  const known = new Map(minutes.map((minute) => [minute.atMs, minute]));
+  const lastMs = Math.floor(nowMs / MS_PER_MINUTE) * MS_PER_MINUTE;
+  return Array.from({ length: MINUTES }, (_, index) => {
+    const atMs = lastMs - (MINUTES - 1 - index) * MS_PER_MINUTE;
+    return known.get(atMs) ?? { atMs, requests: 0, refused: 0, checks: 0 };
+  });
+}
+
+/** What the limit comes to in a minute. */
+export const limitPerMinute = ({ requests, windowSeconds }: Limit): number => (requests * 60) / windowSeconds;
+
+/** Texts in a picture grow and shrink with it: so it is drawn twice, and the style sheet shows the one that fits. */
+export function usagePlot(minutes: readonly UsageMinute[], limit: Limit | undefined): Markup {
+  const swatch = (name: string): Markup =>
+    html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${name} width="12" height="12" rx="3" /></svg>`;
+  return html`${drawUsage(minutes, limit, 'wide')}${drawUsage(minutes, limit, 'narrow')}
+    <ul class="legend">
+      <li>${swatch('plot-area')} let through</li><li>${swatch('plot-refused')} refused, on top</li>
+      <li><small>requests a minute, times in UTC</small></li>
+    </ul>`;
+}
+
+const PLOT_SIZES = { wide: [1180, 250], narrow: [345, 200] } as const;
+
+function drawUsage(minutes: readonly UsageMinute[], limit: Limit | undefined, size: keyof typeof PLOT_SIZES): Markup {
+  const [width, height] = PLOT_SIZES[size];
+  const [left, bottom, top] = [56, 26, 16];
+  const most = Math.max(...minutes.map(({ requests }) => requests));
+  const perMinute = limit === undefined ? undefined : limitPerMinute(limit);
+  // A limit far above what is used would press the plot flat: then it is said in words alone.
+  const showsLimit = perMinute !== undefined && perMinute <= Math.max(most, 1) * LINE_SHOWN_TIMES;
+  const last = minutes.length - 1;
+  const x = scaleLinear([0, last], [left, width - 8]);
+  const y = scaleLinear([0, Math.max(most, showsLimit ? perMinute : 0, 4)], [height - bottom, top]).nice(4);
+  const shape = area<UsageMinute>()
+    .x((_, index) => x(index))
+    .curve(curveStep)
+    .digits(1);
+  const edge = line<UsageMinute>()
+    .x((_, index) => x(index))
+    .y(({ requests }) => y(requests))
+    .curve(curveStep)
+    .digits(1);
+  const ticks = y.ticks(4).map((tick) => tickLine({ y: y(tick), left, right: width - 8, gap: 8, text: count(tick) }));
+  const times = (size === 'wide' ? [0, 15, 30, 45, last] : [0, 30, last]).map((index) => {
+    const minute = minutes[index];
+    const text = minute === undefined ? '' : clockTime(minute.atMs).slice(0, 5);
+    const anchor = index === last ? 'end' : index === 0 ? 'start' : 'middle';
+    return html`<text class="plot-time" x=${round(x(index))} y=${height - 6} text-anchor=${anchor}>${text}</text>`;
+  });
+  const limitLine =
+    perMinute === undefined || !showsLimit
+      ? undefined
+      : html`<g class="plot-limit">
+          <line x1=${left} x2=${width - 8} y1=${round(y(perMinute))} y2=${round(y(perMinute))} />
+          <text x=${width - 8} y=${round(y(perMinute) - 5)} text-anchor="end">limit ${count(perMinute)}</text>
+        </g>`;
+  const through = ({ requests, refused }: UsageMinute): number => requests - refused;
+  const refused = minutes.reduce((sum, minute) => sum + minute.refused, 0);
+  return html`<svg class="plot ${size}" viewBox="0 0 ${width} ${height}" role="img"
+    aria-label="Requests per minute of the last hour, at most ${count(most)}; ${count(refused)} refused in all; the table below has every minute">
+    ${ticks}${times}
+    <path class="plot-area" d=${shape.y0(y(0)).y1((minute) => y(through(minute)))(minutes)} />
+    <path class="plot-refused" d=${shape.y0((minute) => y(through(minute))).y1(({ requests }) => y(requests))(minutes)} />
+    <path class="plot-line" d=${edge(minutes)} />
+    ${limitLine}
+  </svg>`;
+}

@@ -1,0 +1,270 @@
+// The way of a page's request: security headers → what may come from where → session → 404/405 → CSRF → page → answer. What
+// fails leaves as a page too. Nothing of a page runs for somebody who is not logged in, and no change is made by a form
+// that was not made in the same session.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import { assert } from '../../core/assert.ts';
+import type { Clock } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { problemOf } from '../../core/problem.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { RequestOrigin } from '../client-address.ts';
+import type { Assets } from './assets.ts';
+import { Fields, NO_FIELDS, readForm } from './forms.ts';
+import { renderMarkup } from './markup.ts';
+import { PAGES_PREFIX, type Page, type PageAnswer, pathTo } from './page.ts';
+import { errorBody } from './pages/error.ts';
+import { type LogIn, showLogIn } from './pages/log-in.ts';
+import { renderDocument } from './parts/layout.ts';
+import { isFormOf, type OperatorSession, type OperatorSessions } from './sessions.ts';
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+const ASSET_AGE_SECONDS = 31_536_000;
+/** Of a session: `__Host-` binds the cookie to this very host, and can be had by TLS only. */
+const COOKIE = 'grantd_console';
+const SECURE_COOKIE = `__Host-${COOKIE}`;
+
+interface Locals {
+  readonly requestId: string;
+  operation: string;
+  operator: string | undefined;
+}
+
+type PageResponse = Response<unknown, Locals & Record<string, unknown>>;
+
+interface RouterDependencies {
+  readonly pages: readonly Page[];
+  readonly logIn: LogIn;
+  readonly sessions: OperatorSessions;
+  readonly assets: Assets;
+  readonly origin: RequestOrigin;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface RouterOptions {
+  readonly errorsBase: string;
+  readonly deadlineMs: number;
+}
+
+function cookieOf(request: IncomingMessage, name: string): string | undefined {
+  for (const pair of (request.headers.cookie ?? '').split(';')) {
+    const separator = pair.indexOf('=');
+    if (separator >= 0 && pair.slice(0, separator).trim() === name) return pair.slice(separator + 1).trim();
+  }
+  return undefined;
+}
+
+const searchOf = (url: string): string => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+
+function sendHtml(response: ServerResponse, status: number, text: string): void {
+  const bytes = Buffer.from(text, 'utf8');
+  response.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Length': bytes.length });
+  response.end(bytes);
+}
+
+function redirect(response: ServerResponse, to: string): void {
+  response.writeHead(303, { Location: to, 'Content-Length': 0 });
+  response.end();
+}
+
+/** Refuses what express could not route: a path that is not percent-encoded UTF-8 names nothing. */
+function requireDecodablePath(path: string): void {
+  try {
+    decodeURIComponent(path);
+  } catch (cause) {
+    throw new GrantdError('not-found', 'There is no page at this path.', { cause });
+  }
+}
+
+/** Browsers say where a request comes from; a form of another site is refused before anything looks at it. */
+function requireSameSite(request: IncomingMessage): void {
+  const site = request.headers['sec-fetch-site'];
+  if (request.method === 'POST' && site !== undefined && site !== 'same-origin' && site !== 'none') {
+    throw new GrantdError('unauthorized', 'The form came from another site. Nothing was changed.');
+  }
+}
+
+export function createPageRouter(dependencies: RouterDependencies, options: RouterOptions): Router {
+  const { pages, logIn, sessions, assets, origin, clock, log } = dependencies;
+  const router = express.Router({ strict: true, caseSensitive: true });
+  const cookieName = (request: IncomingMessage): string => (origin.isSecure(request) ? SECURE_COOKIE : COOKIE);
+
+  function setCookie(request: IncomingMessage, response: ServerResponse, value: string): void {
+    const secure = origin.isSecure(request);
+    const ended = value === '' ? '; Max-Age=0' : '';
+    const cookie = `${cookieName(request)}=${value}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}${ended}`;
+    response.setHeader('Set-Cookie', cookie);
+  }
+
+  function sendDocument(
+    request: Request,
+    response: PageResponse,
+    session: OperatorSession | undefined,
+    page: Pick<Extract<PageAnswer, { kind: 'page' }>, 'status' | 'title' | 'body'>,
+  ): void {
+    const path = `${PAGES_PREFIX}${request.path}`;
+    const text = renderDocument({ assets, title: page.title, session, path, body: page.body });
+    if (session !== undefined) session.notice = undefined;
+    sendHtml(response, page.status, text);
+  }
+
+  const sessionOf = (request: IncomingMessage, active: boolean): OperatorSession | undefined => {
+    const id = cookieOf(request, cookieName(request));
+    return id === undefined ? undefined : sessions.find(id, active);
+  };
+
+  /** A page leads to the log-in and back; what htmx asks for makes the whole window go there. */
+  function askToLogIn(request: Request, response: PageResponse): void {
+    const back = request.method === 'GET' ? request.originalUrl : undefined;
+    if (request.headers['hx-request'] === 'true') {
+      const current = request.headers['hx-current-url'];
+      const page = typeof current === 'string' && URL.canParse(current) ? new URL(current) : undefined;
+      response.setHeader('HX-Redirect', pathTo(['log-in'], { to: page && `${page.pathname}${page.search}` }));
+      sendHtml(response, 401, '');
+      return;
+    }
+    redirect(response, pathTo(['log-in'], { to: back }));
+  }
+
+  router.use((request: Request, response: PageResponse, next: NextFunction) => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    requireDecodablePath(request.path);
+    requireSameSite(request);
+    next();
+  });
+
+  router.get('/assets/:name', (request: Request<{ name: string }>, response: PageResponse) => {
+    response.locals.operation = 'page-asset';
+    const asset = assets.find(request.params.name);
+    if (asset === undefined) throw new GrantdError('not-found', 'There is nothing at this path.');
+    response.setHeader('Cache-Control', `public, max-age=${ASSET_AGE_SECONDS}, immutable`);
+    response.writeHead(200, { 'Content-Type': asset.contentType, 'Content-Length': asset.bytes.length });
+    response.end(asset.bytes);
+  });
+
+  router.get('/', (request: Request, response: PageResponse) => {
+    if (sessionOf(request, true) === undefined) askToLogIn(request, response);
+    else redirect(response, pathTo(['cluster']));
+  });
+
+  router.get('/log-in', (request: Request, response: PageResponse) => {
+    response.locals.operation = 'page-log-in';
+    const query = new Fields(searchOf(request.url));
+    if (sessionOf(request, true) !== undefined) redirect(response, logIn.targetOf(query));
+    else sendDocument(request, response, undefined, showLogIn(query, undefined));
+  });
+
+  router.post('/log-in', async (request: Request, response: PageResponse) => {
+    response.locals.operation = 'page-log-in';
+    const form = await readForm(request);
+    const outcome = logIn.attempt(origin.addressOf(request), form);
+    if (outcome.kind === 'refused') {
+      if (outcome.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(outcome.retryAfterSeconds));
+      sendDocument(request, response, undefined, showLogIn(form, outcome.refusal));
+      return;
+    }
+    const before = cookieOf(request, cookieName(request));
+    if (before !== undefined) sessions.end(before);
+    log.info({ requestId: response.locals.requestId, operator: outcome.session.operator }, 'an operator logged in');
+    setCookie(request, response, outcome.session.id);
+    redirect(response, logIn.targetOf(form));
+  });
+
+  router.use((request: Request, response: PageResponse, next: NextFunction) => {
+    if (sessionOf(request, false) === undefined) askToLogIn(request, response);
+    else next();
+  });
+
+  const sessionIn = (request: Request, active: boolean): OperatorSession => {
+    const session = sessionOf(request, active);
+    assert(session !== undefined, 'a page runs for an operator who is logged in');
+    return session;
+  };
+
+  async function formOf(request: Request, session: OperatorSession): Promise<Fields> {
+    const form = await readForm(request);
+    if (isFormOf(session, form.optional('csrf'))) return form;
+    throw new GrantdError(
+      'unauthorized',
+      'The form is not one of this session. Open the page again; nothing was changed.',
+    );
+  }
+
+  router.post('/log-out', async (request: Request, response: PageResponse) => {
+    response.locals.operation = 'page-log-out';
+    const session = sessionIn(request, true);
+    await formOf(request, session);
+    sessions.end(session.id);
+    setCookie(request, response, '');
+    redirect(response, pathTo(['log-in'], { done: 'logged-out' }));
+  });
+
+  async function run(page: Page, request: Request, response: PageResponse): Promise<void> {
+    const { locals } = response;
+    locals.operation = page.name;
+    const session = sessionIn(request, page.unattended !== true);
+    locals.operator = session.operator;
+    const form = page.method === 'POST' ? await formOf(request, session) : NO_FIELDS;
+    const answer = await page.run({
+      request,
+      query: new Fields(searchOf(request.url)),
+      form,
+      parameters: request.params as Record<string, string>,
+      session,
+      context: () => ({ requestId: locals.requestId, deadlineMs: clock.monotonicMs() + options.deadlineMs }),
+    });
+    if (answer.kind === 'page') sendDocument(request, response, session, answer);
+    else if (answer.kind === 'part') sendHtml(response, 200, renderMarkup(answer.body));
+    else {
+      const { notice: text, undo } = answer;
+      session.notice = text === undefined ? undefined : { text, undo };
+      redirect(response, answer.to);
+    }
+  }
+
+  for (const [path, ofPath] of Map.groupBy(pages, (page) => page.path)) {
+    router.all(path, (request: Request, response: PageResponse) => {
+      const method = request.method === 'HEAD' ? 'GET' : request.method;
+      const page = ofPath.find((each) => each.method === method);
+      if (page !== undefined) return run(page, request, response);
+      const allow = ofPath.map((each) => each.method).join(', ');
+      throw new GrantdError('method-not-allowed', `This page has only ${allow}.`, { details: { allow } });
+    });
+  }
+
+  router.use(() => {
+    throw new GrantdError('not-found', 'There is no page at this path.');
+  });
+
+  // Express tells an error handler by its four parameters.
+  router.use((thrown: unknown, request: Request, response: PageResponse, _next: NextFunction) => {
+    const error = GrantdError.from(thrown);
+    const { requestId } = response.locals;
+    const problem = problemOf(error, { errorsBase: options.errorsBase, requestId });
+    if (problem.status === 500) log.error({ requestId, err: error.cause ?? error }, 'page failed');
+    else if (problem.status === 503) log.warn({ requestId, err: error.cause ?? error }, 'page refused');
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    for (const name of ['Allow', 'Retry-After']) {
+      const value = problem.headers[name];
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    // A session answers with 403 what is no matter of logging in: 401 would ask for another token.
+    const status = error.code === 'unauthorized' ? 403 : problem.status;
+    if (status === 413) response.setHeader('Connection', 'close');
+    const body = errorBody(error, requestId);
+    sendDocument(request, response, sessionOf(request, false), { status, title: problem.body.title, body });
+  });
+  return router;
+}

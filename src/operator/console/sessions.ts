@@ -1,0 +1,139 @@
+// Sessions of the console's pages: who is logged in, in the memory of this process. It keeps: a session ends at log-out, 8
+// hours after the log-in, 30 minutes after the last page, or as soon as its token is no longer among those given out;
+// and there are never more than the bound: above it the one that was idle longest ends.
+
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock, Random } from '../../core/async/clock.ts';
+import { hashOperatorToken, type OperatorTokens } from '../operator-tokens.ts';
+
+const AGE_MS_MAX = 8 * 3_600_000;
+const IDLE_MS_MAX = 30 * 60_000;
+/** Operators are few; each session takes less than a kilobyte. */
+const SESSIONS_MAX = 1000;
+const SECRET_BYTES = 32;
+
+/** A form that takes back what the notice tells of. */
+export interface Undo {
+  /** Where it is sent to. */
+  readonly path: string;
+  readonly fields: Readonly<Record<string, string>>;
+  /** What it does, for whoever hears the button and does not see it. */
+  readonly label: string;
+}
+
+/** What was just done. */
+export interface Notice {
+  readonly text: string;
+  readonly undo: Undo | undefined;
+}
+
+/** Of one log-in. The id stands in the cookie, `csrf` in every form. */
+export interface OperatorSession {
+  readonly id: string;
+  readonly operator: string;
+  readonly csrf: string;
+  /** Said once, on the next page that is shown. */
+  notice: Notice | undefined;
+}
+
+interface Entry {
+  readonly session: OperatorSession;
+  readonly tokenSha256: string;
+  readonly startedMs: number;
+  usedMs: number;
+}
+
+interface SessionDependencies {
+  readonly tokens: OperatorTokens;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export class OperatorSessions {
+  readonly #tokens: OperatorTokens;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #sessionsMax: number;
+  /** By id, in the order of their last use. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor({ tokens, clock, random }: SessionDependencies, options: { readonly sessionsMax?: number } = {}) {
+    this.#tokens = tokens;
+    this.#clock = clock;
+    this.#random = random;
+    this.#sessionsMax = options.sessionsMax ?? SESSIONS_MAX;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Undefined where nobody holds this token. */
+  start(token: string): OperatorSession | undefined {
+    return this.#start(this.#tokens.identify(token), hashOperatorToken(token));
+  }
+
+  /** The same for the token with this SHA-256. */
+  startBySha256(tokenSha256: string): OperatorSession | undefined {
+    return this.#start(this.#tokens.nameOf(tokenSha256), tokenSha256);
+  }
+
+  #start(operator: string | undefined, tokenSha256: string): OperatorSession | undefined {
+    if (operator === undefined) return undefined;
+    this.#forgetEnded();
+    const session = { id: this.#secret(), operator, csrf: this.#secret(), notice: undefined };
+    const nowMs = this.#clock.monotonicMs();
+    const entry = { session, tokenSha256, startedMs: nowMs, usedMs: nowMs };
+    this.#entries.set(session.id, entry);
+    for (const id of this.#entries.keys()) {
+      if (this.#entries.size <= this.#sessionsMax) break;
+      this.#entries.delete(id);
+    }
+    return session;
+  }
+
+  /** `active`: an operator did something; what a page asks by itself keeps nobody logged in. */
+  find(id: string, active: boolean): OperatorSession | undefined {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    if (this.#hasEnded(entry)) {
+      this.#entries.delete(id);
+      return undefined;
+    }
+    if (active) {
+      entry.usedMs = this.#clock.monotonicMs();
+      this.#entries.delete(id);
+      this.#entries.set(id, entry);
+    }
+    return entry.session;
+  }
+
+  end(id: string): void {
+    this.#entries.delete(id);
+  }
+
+  #secret(): string {
+    return Buffer.from(this.#random.bytes(SECRET_BYTES)).toString('base64url');
+  }
+
+  #hasEnded({ startedMs, usedMs, tokenSha256, session }: Entry): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - startedMs >= AGE_MS_MAX || nowMs - usedMs >= IDLE_MS_MAX) return true;
+    return this.#tokens.nameOf(tokenSha256) !== session.operator;
+  }
+
+  /** Those that were idle for too long stand first; the others are found out when they are used. */
+  #forgetEnded(): void {
+    for (const [id, entry] of this.#entries) {
+      if (!this.#hasEnded(entry)) return;
+      this.#entries.delete(id);
+    }
+  }
+}
+
+/** Whether a form was made in this session. */
+export function isFormOf(session: OperatorSession, csrf: string | undefined): boolean {
+  const given = Buffer.from(csrf ?? '', 'utf8');
+  const wanted = Buffer.from(session.csrf, 'utf8');
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}

@@ -1,0 +1,164 @@
+// The console's HTTP server: its bounds in time and size, the answers that Node's parser would otherwise write bare, and
+// an orderly end. It keeps: an operator is answered whoever else connects; one request of a connection is answered at a
+// time; and a client that does not take its response is cut.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { httpUrlOf, splitAddress } from '../core/addresses.ts';
+import { GrantdError } from '../core/errors.ts';
+import type { IdFactory } from '../core/ids.ts';
+import { problemOf } from '../core/problem.ts';
+import { type ConsoleDependencies, type ConsoleOptions, createConsoleApp } from './api/app.ts';
+import { ClusterWatch } from './cluster-watch.ts';
+import { ConnectionPool } from './connection-pool.ts';
+
+/** Operators and their programs, not end users: a few hundred at once is a fault or an attack. Some 20 KB each, idle. */
+const CONNECTIONS_MAX_DEFAULT = 512;
+const HEADER_BYTES_MAX = 16 * 1024;
+const HEADERS_TIMEOUT_MS = 5_000;
+/** A whole request with its body, an import batch of 1 MiB over a slow line included. */
+const REQUEST_TIMEOUT_MS = 60_000;
+/** Longer than the 60 s of common load balancers, so that they and not we end an idle connection. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/**
+ * A connection on which nothing moves for so long during a request is cut: a client that stopped reading an export, for
+ * one. Longer than the steps of a request at the shards take together.
+ */
+const STALL_TIMEOUT_MS_DEFAULT = 60_000;
+/** How often Node looks for requests that are too slow. */
+const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
+/** What is under way at the end may take so long; then its connections are cut. */
+const CLOSE_TIMEOUT_MS = 5_000;
+
+export interface ConsoleServer {
+  /** Of the address that was bound, without a slash at the end. */
+  readonly url: string;
+  /** Takes no new connections, waits for answers under way for a bounded time, cuts the rest. */
+  close(): Promise<void>;
+}
+
+function parserError(code: unknown): GrantdError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new GrantdError('header-fields-too-large', 'The header of the request exceeds 16 KiB.');
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new GrantdError('request-timeout', 'The request did not arrive whole in time.');
+  }
+  return new GrantdError('invalid-request', 'The request is not well-formed HTTP.');
+}
+
+/** Answers what never became a request, or stopped being one, unless an answer has begun on that connection. */
+function answerParserErrors(server: Server, ids: IdFactory, errorsBase: string): void {
+  const answering = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', (request, response) => answering.set(request.socket, response));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const response = answering.get(socket);
+    const begun = response?.headersSent === true && !response.writableFinished;
+    if (begun || !socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const problem = problemOf(parserError(error.code), { errorsBase, requestId: ids.create('req') });
+    const body = JSON.stringify(problem.body);
+    const headers = { ...problem.headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
+    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${problem.status} ${problem.body.title}\r\n${head.join('')}\r\n${body}`);
+  });
+}
+
+/** The response to the last request of a connection, until the client has taken it. */
+type Visit = {
+  response: (ServerResponse & { readonly locals?: { readonly operator?: string | undefined } }) | undefined;
+};
+
+/**
+ * Whether somebody is at work for it. While the request is still coming, that is so for an operator only: everybody else
+ * owes the rest of it at the risk of being dropped.
+ */
+function isServed({ response }: Visit): boolean {
+  if (response === undefined || response.writableEnded) return false;
+  return response.req.complete || response.locals?.operator !== undefined;
+}
+
+/** Hands requests on, one of a connection at a time: no client of ours sends a second one before it has its response. */
+function serveInTurn(
+  pool: ConnectionPool<Visit>,
+  serve: (request: IncomingMessage, response: ServerResponse) => void,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const { socket } = request;
+    const visit = pool.of(socket);
+    if (visit === undefined) return;
+    if (visit.response !== undefined) {
+      pool.drop(socket, 'pipelined');
+      return;
+    }
+    visit.response = response;
+    pool.touch(socket);
+    response.once('close', () => {
+      visit.response = undefined;
+      pool.touch(socket);
+    });
+    serve(request, response);
+  };
+}
+
+/** Rejects where the address cannot be bound. */
+export async function listenConsole(
+  dependencies: ConsoleDependencies,
+  options: ConsoleOptions & {
+    readonly address: string;
+    readonly connectionsMax?: number | undefined;
+    readonly stallTimeoutMs?: number | undefined;
+  },
+): Promise<ConsoleServer> {
+  const { connectionsMax = CONNECTIONS_MAX_DEFAULT, stallTimeoutMs = STALL_TIMEOUT_MS_DEFAULT } = options;
+  const watch = new ClusterWatch(dependencies);
+  const app = createConsoleApp({ ...dependencies, watch }, options);
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    // A request without Host is answered like any other; nothing is built from that header.
+    requireHostHeader: false,
+  });
+  server.timeout = stallTimeoutMs;
+  const pool = new ConnectionPool<Visit>(
+    { server, metrics: dependencies.metrics },
+    { name: 'console', connectionsMax, open: () => ({ response: undefined }), isServed },
+  );
+  answerParserErrors(server, dependencies.ids, options.errorsBase);
+  const serve = serveInTurn(pool, app);
+  server.on('request', serve);
+  // An expectation that is not met would be answered by Node without a problem document; none is known here.
+  server.on('checkExpectation', serve);
+  server.on('timeout', (socket) => {
+    if (pool.of(socket)?.response === undefined) socket.destroy();
+    else pool.drop(socket, 'stalled');
+  });
+
+  const { host, port } = splitAddress(options.address);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('The console listens on no TCP address.');
+  watch.start();
+  return {
+    url: httpUrlOf(bound.address, bound.port),
+    async close() {
+      watch.close();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const cut = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}

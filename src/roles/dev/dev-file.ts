@@ -1,0 +1,75 @@
+// `dev.json` in the data directory: where the service that runs there is reached and with which secrets. Readable by
+// its owner only, and always whole: it is written beside and renamed over.
+
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from '../process/start-error.ts';
+
+export interface DevFile {
+  readonly base_url: string;
+  readonly ops_url: string;
+  readonly console_url: string;
+  readonly operator_token: string;
+  /** The demo tenant; absent where none was made. */
+  readonly tenant_id?: string;
+  /** Its key of all scopes; absent where there is no demo. */
+  readonly key?: string;
+}
+
+const REQUIRED = ['base_url', 'ops_url', 'console_url', 'operator_token'] as const;
+const OPTIONAL = ['tenant_id', 'key'] as const;
+
+export function devFilePath(dataDirectory: string): string {
+  return join(dataDirectory, 'dev.json');
+}
+
+function parseDevFile(text: string): DevFile | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(parsed));
+  const whole =
+    REQUIRED.every((name) => typeof fields.get(name) === 'string') &&
+    OPTIONAL.every((name) => ['string', 'undefined'].includes(typeof fields.get(name)));
+  // Every field of the type was just looked at.
+  return whole ? (parsed as DevFile) : undefined;
+}
+
+/** The file, or undefined where there is none. Throws a StartError where it cannot be read or is not what was written. */
+export function readDevFile(dataDirectory: string): DevFile | undefined {
+  const path = devFilePath(dataDirectory);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined;
+    throw new StartError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`, {
+      cause: error,
+    });
+  }
+  const file = parseDevFile(text);
+  if (file === undefined) {
+    throw new StartError(
+      `${path} is not as grantd writes it. Remove it: the next start makes a new one, with a new demo key.`,
+    );
+  }
+  return file;
+}
+
+export function writeDevFile(dataDirectory: string, file: DevFile): void {
+  const path = devFilePath(dataDirectory);
+  const draft = `${path}.new`;
+  const descriptor = openSync(draft, 'w', 0o600);
+  try {
+    writeSync(descriptor, `${JSON.stringify(file, undefined, 2)}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(draft, path);
+}

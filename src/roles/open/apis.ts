@@ -1,0 +1,83 @@
+// The two HTTP interfaces as the roles open them: the public one over a front, the operator's over a front that shards
+// know as a console.
+
+import type { ConsoleConfig, FrontConfig } from '../../config/settings.ts';
+import type { Clock, Random } from '../../core/async/clock.ts';
+import type { Turns } from '../../core/async/turns.ts';
+import type { IdFactory } from '../../core/ids.ts';
+import type { Plans } from '../../core/plans.ts';
+import type { Front, OperatorApi } from '../../front/front.ts';
+import { createFailureLimiter } from '../../front/limits/failure-limiter.ts';
+import type { RateLimiter } from '../../front/limits/rate-limiter.ts';
+import { type HttpServer, listenHttp } from '../../http/server.ts';
+import type { LogInCode } from '../../operator/console/log-in-code.ts';
+import { type ConsoleServer, listenConsole } from '../../operator/server.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Tracing } from '../../telemetry/spans.ts';
+import { listenOn } from '../process/start-error.ts';
+import { openOperatorTokens } from './operator-tokens.ts';
+
+interface ApiDependencies {
+  readonly ids: IdFactory;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing | undefined;
+}
+
+/** `baseUrl`: undefined where the bound address is the public one. */
+export function openPublicApi(
+  dependencies: ApiDependencies & {
+    readonly front: Front;
+    readonly turns: Turns;
+    readonly random: Random;
+    readonly rateLimiter: RateLimiter;
+  },
+  config: Pick<FrontConfig, 'httpAddress' | 'errorsBase' | 'trustedProxies'> & { readonly baseUrl: string | undefined },
+  options: { readonly plans: Plans; readonly deadlineMs: number },
+): Promise<HttpServer> {
+  return listenOn('GRANTD_HTTP_ADDRESS', config.httpAddress, () =>
+    listenHttp(
+      { ...dependencies, failureLimiter: createFailureLimiter(dependencies) },
+      {
+        address: config.httpAddress,
+        baseUrl: config.baseUrl,
+        errorsBase: config.errorsBase,
+        plans: options.plans,
+        trustedProxies: config.trustedProxies ?? [],
+        deadlineMs: options.deadlineMs,
+      },
+    ),
+  );
+}
+
+export async function openOperatorApi(
+  dependencies: ApiDependencies & {
+    readonly operator: OperatorApi;
+    readonly random: Random;
+    readonly logInCode?: LogInCode | undefined;
+  },
+  config: Pick<ConsoleConfig, 'consoleAddress' | 'operatorToken' | 'operatorTokens' | 'trustedProxies'>,
+  options: { readonly plans: Plans; readonly errorsBase: string },
+): Promise<ConsoleServer> {
+  const tokens = openOperatorTokens(dependencies, config);
+  try {
+    const server = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
+      listenConsole(
+        { ...dependencies, tokens, failureLimiter: createFailureLimiter(dependencies) },
+        { address: config.consoleAddress, trustedProxies: config.trustedProxies ?? [], ...options },
+      ),
+    );
+    return {
+      url: server.url,
+      async close() {
+        tokens.close();
+        await server.close();
+      },
+    };
+  } catch (error) {
+    tokens.close();
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+// What a new cluster is made with, on either store. All of it stands in the store from then on and never changes with a
+// setting of a process.
+
+import type { Random } from '../../core/async/clock.ts';
+import { SEGMENT_SIZE_DEFAULT } from '../../core/slots.ts';
+import { LOG_FORMAT } from '../../shard/log/entries.ts';
+import type { Meta } from '../../store/store.ts';
+
+/** Outlives an event loop, and a store, that stand still for a second each. */
+const LEASE_MS = 2_500;
+/** Within which every request is answered, on every front. */
+export const DEADLINE_MS = 10_000;
+export const SLOTS_DEFAULT = 256;
+const CURSOR_SECRET_LENGTH = 32;
+
+/** Without what only the store's own migration knows. */
+export type NewClusterMeta = Omit<Meta, 'schemaVersion' | 'schemaServesFrom' | 'cursorSecrets'>;
+
+export function newClusterMeta(choice: Pick<Meta, 'slots' | 'serialLevel' | 'datacentre'>): NewClusterMeta {
+  return {
+    ...choice,
+    segmentSize: SEGMENT_SIZE_DEFAULT,
+    leaseMs: LEASE_MS,
+    deadlineMs: DEADLINE_MS,
+    logFormat: LOG_FORMAT,
+  };
+}
+
+export function makeCursorSecret(random: Random): string {
+  return Buffer.from(random.bytes(CURSOR_SECRET_LENGTH)).toString('base64url');
+}

@@ -1,0 +1,66 @@
+// The operator tokens of a process: the one of its own setting, and the named ones of a file, which is read again when it
+// changes, so that a token is given out or withdrawn without a restart. It keeps: a file that cannot be read or is wrong
+// changes nothing.
+
+import { readFile } from 'node:fs/promises';
+import { namedToken, OPERATOR_NAME_DEFAULT, parseNamedTokens } from '../../config/parsers.ts';
+import type { ConsoleConfig } from '../../config/settings.ts';
+import type { Clock, Timer } from '../../core/async/clock.ts';
+import { createOperatorTokens, type OperatorTokens } from '../../operator/operator-tokens.ts';
+import type { Log } from '../../telemetry/log.ts';
+
+/** A mounted secret is replaced by swapping links, which a watch on the file would miss: so it is read. */
+const RELOAD_MS = 2000;
+
+export interface WatchedOperatorTokens extends OperatorTokens {
+  /** Reads the file no more. */
+  close(): void;
+}
+
+export function openOperatorTokens(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  config: Pick<ConsoleConfig, 'operatorToken' | 'operatorTokens'>,
+): WatchedOperatorTokens {
+  const { operatorToken, operatorTokens } = config;
+  const own = operatorToken === undefined ? [] : [namedToken(OPERATOR_NAME_DEFAULT, operatorToken)];
+  let current = createOperatorTokens([...own, ...(operatorTokens?.tokens ?? [])]);
+  let lastText: string | undefined;
+  let lastFailure = '';
+  let closed = false;
+  let timer: Timer | undefined;
+
+  async function reload(path: string): Promise<void> {
+    const text = await readFile(path, 'utf8');
+    if (text !== lastText) {
+      current = createOperatorTokens([...own, ...parseNamedTokens(text)]);
+      // The first reading only repeats what the settings had.
+      if (lastText !== undefined) log.info({ path }, 'the operator tokens of the file are in use');
+      lastText = text;
+    }
+    lastFailure = '';
+  }
+
+  function watch(path: string): void {
+    if (closed) return;
+    timer = clock.setTimer(() => {
+      reload(path)
+        .catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          if (reason !== lastFailure)
+            log.warn({ path, reason }, 'the file of operator tokens cannot be used; the last ones stay');
+          lastFailure = reason;
+        })
+        .finally(() => watch(path));
+    }, RELOAD_MS);
+  }
+  if (operatorTokens?.path !== undefined) watch(operatorTokens.path);
+
+  return {
+    identify: (token) => current.identify(token),
+    nameOf: (sha256) => current.nameOf(sha256),
+    close() {
+      closed = true;
+      timer?.cancel();
+    },
+  };
+}

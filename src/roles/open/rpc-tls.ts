@@ -1,0 +1,58 @@
+// Mutual TLS of the gRPC between fronts, consoles and shards, from the settings of a role.
+
+import type { ServerCredentials } from '@grpc/grpc-js';
+import { isLoopback } from '../../config/cluster-parsers.ts';
+import type { Secret } from '../../config/secret.ts';
+import { createRpcTls, type RpcTls } from '../../rpc/transport/tls.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { StartError } from '../process/start-error.ts';
+
+interface RpcTlsSettings {
+  readonly rpcTlsCert: string | undefined;
+  readonly rpcTlsKey: Secret | undefined;
+  readonly rpcTlsCa: string | undefined;
+}
+
+/** Undefined where the settings ask for none: connections are not encrypted then. */
+export function openRpcTls(
+  config: RpcTlsSettings,
+  dependencies: { readonly log: Log },
+  options: { readonly serverName?: string | undefined } = {},
+): RpcTls | undefined {
+  const { rpcTlsCert: cert, rpcTlsKey: key, rpcTlsCa: ca } = config;
+  if (cert === undefined || key === undefined || ca === undefined) return undefined;
+  try {
+    return createRpcTls({ cert, key: key.reveal(), ca }, dependencies, options);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(`The certificates of GRANTD_RPC_TLS_CERT, _KEY and _CA cannot be used: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Whom a shard's server takes for a console: with TLS whoever proves it, without it whoever says so. */
+export type ServerAccess =
+  | { readonly credentials: ServerCredentials; readonly consoleNames: readonly string[] }
+  | { readonly unprovenConsoles: true };
+
+/**
+ * Without TLS it is this machine alone, or GRANTD_RPC_INSECURE: a rule of the settings holds that. Warns where others can
+ * reach the address.
+ */
+export function serverAccess(
+  config: { readonly rpcTlsConsoleNames?: readonly string[] },
+  tls: RpcTls | undefined,
+  address: string,
+  { log }: { readonly log: Log },
+): ServerAccess {
+  const { rpcTlsConsoleNames: consoleNames = [] } = config;
+  if (tls !== undefined) return { credentials: tls.serverCredentials(), consoleNames };
+  if (!isLoopback(address)) {
+    log.warn(
+      { address },
+      "GRANTD_RPC_INSECURE: this address takes anyone for a console, so that whoever reaches it can make the operator's calls, and nothing on the network is encrypted; let nobody but fronts and consoles reach it, or set GRANTD_RPC_TLS_CERT, _KEY and _CA",
+    );
+  }
+  return { unprovenConsoles: true };
+}

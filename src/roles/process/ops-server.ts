@@ -1,0 +1,206 @@
+// The ops port: `/livez`, `/readyz` and `/metrics`, on an address of its own. Liveness depends on nothing but the event
+// loop; readiness asks what it is handed and touches no store.
+//
+// It keeps: a probe is answered whatever else connects, and nothing that connects holds more than a bound of memory or of
+// the event loop. So the few bytes of a probe are read here and not by Node's HTTP server, which takes up every request
+// of a piece of 64 KiB at once, 3,600 of the shortest, before anybody can refuse one. One request a connection.
+
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { httpUrlOf, splitAddress } from '../../core/addresses.ts';
+import type { Clock, Timer } from '../../core/async/clock.ts';
+import { ConnectionPool } from '../../operator/connection-pool.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { createMetricsText } from './metrics-text.ts';
+
+export interface OpsServer {
+  /** `http://host:port`, as bound. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A cluster needs some ten at once. With a head of the greatest length each they take 5 MB. */
+const CONNECTIONS_MAX_DEFAULT = 512;
+/** Of a request line and header. */
+const HEAD_BYTES_MAX = 8 * 1024;
+/** For the head to arrive: probes and scrapers send it at once. */
+const HEAD_TIMEOUT_MS = 2_000;
+/** From the head on, until the client has taken the response and closed: the metrics may have to wait for a second. */
+const RESPONSE_TIMEOUT_MS_DEFAULT = 5_000;
+/** Scrapes that wait for their text or have not taken it; a text is some 100 KB, often the same for several. */
+const SCRAPES_MAX = 16;
+/** What is read and thrown away behind a head, so that the client gets to read the response. */
+const DISCARD_BYTES_MAX = 64 * 1024;
+
+const REQUEST_LINE = /^([A-Z]{1,16}) (\/[^\s?]{0,256})(?:\?\S*)? HTTP\/1\.[01]$/;
+const HEAD_END = '\r\n\r\n';
+const PATHS: readonly string[] = ['/livez', '/readyz', '/metrics'];
+
+interface Response {
+  readonly status: string;
+  readonly type: string;
+  readonly body: string | Buffer;
+  readonly headers?: readonly string[];
+}
+
+interface Visit {
+  /** What has come of the head. */
+  head: string;
+  /** `served`: somebody works for it. `answered`: the client has to take the response. */
+  phase: 'asking' | 'served' | 'answered';
+  timer: Timer;
+  discardedBytes: number;
+}
+
+interface OpsDependencies {
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The reasons for which the process should get no traffic now; none: it is ready. */
+  readonly notReady: () => readonly string[];
+}
+
+const json = (status: string, value: unknown, headers: readonly string[] = []): Response => ({
+  status,
+  type: 'application/json',
+  body: `${JSON.stringify(value)}\n`,
+  headers,
+});
+
+/** Serves until closed. */
+export async function listenOps(
+  dependencies: OpsDependencies,
+  options: { readonly address: string; readonly connectionsMax?: number; readonly responseTimeoutMs?: number },
+): Promise<OpsServer> {
+  const { metrics, clock, log, notReady } = dependencies;
+  const { connectionsMax = CONNECTIONS_MAX_DEFAULT, responseTimeoutMs = RESPONSE_TIMEOUT_MS_DEFAULT } = options;
+  const readMetrics = createMetricsText(dependencies);
+  /** In the order in which they came. */
+  const scrapes = new Set<Socket>();
+
+  /** Takes a place among the scrapes: of one that has its text and does not take it, where there is no other. */
+  function admitScrape(socket: Socket): boolean {
+    if (scrapes.size >= SCRAPES_MAX) {
+      const stalled = [...scrapes].find((each) => pool.of(each)?.phase === 'answered');
+      if (stalled === undefined) return false;
+      scrapes.delete(stalled);
+      pool.drop(stalled, 'stalled');
+    }
+    scrapes.add(socket);
+    socket.once('close', () => scrapes.delete(socket));
+    return true;
+  }
+
+  async function scrape(socket: Socket): Promise<Response> {
+    if (!admitScrape(socket)) return json('503 Service Unavailable', { status: 'busy' }, ['Retry-After: 1']);
+    return { status: '200 OK', type: metrics.registry.contentType, body: await readMetrics() };
+  }
+
+  function answer(socket: Socket, method: string | undefined, path: string | undefined): Response | Promise<Response> {
+    if (method === undefined || path === undefined) return json('400 Bad Request', { status: 'not understood' });
+    if (!PATHS.includes(path)) return json('404 Not Found', { status: 'not found', paths: PATHS });
+    if (method !== 'GET' && method !== 'HEAD') {
+      return json('405 Method Not Allowed', { status: 'method not allowed' }, ['Allow: GET, HEAD']);
+    }
+    if (path === '/livez') return json('200 OK', { status: 'alive' });
+    if (path === '/metrics') return scrape(socket);
+    const reasons = notReady();
+    if (reasons.length === 0) return json('200 OK', { status: 'ready' });
+    return json('503 Service Unavailable', { status: 'not ready', reasons });
+  }
+
+  function send(socket: Socket, { status, type, body, headers = [] }: Response, bodyless: boolean): void {
+    const visit = pool.of(socket);
+    if (visit === undefined) return;
+    visit.phase = 'answered';
+    pool.touch(socket);
+    const lines = [
+      `HTTP/1.1 ${status}`,
+      `Content-Type: ${type}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Cache-Control: no-store',
+      'Connection: close',
+      ...headers,
+    ];
+    socket.cork();
+    socket.write(lines.join('\r\n') + HEAD_END);
+    socket.end(bodyless ? '' : body);
+  }
+
+  async function serve(socket: Socket, head: string): Promise<void> {
+    const line = head.slice(0, head.indexOf('\r\n'));
+    const [, method, path] = REQUEST_LINE.exec(line) ?? [];
+    try {
+      send(socket, await answer(socket, method, path), method === 'HEAD');
+    } catch (error) {
+      log.error({ err: error }, 'the ops port failed to answer');
+      send(socket, json('500 Internal Server Error', { status: 'internal error' }), method === 'HEAD');
+    }
+  }
+
+  function take(socket: Socket, bytes: Buffer): void {
+    const visit = pool.of(socket);
+    if (visit === undefined) return;
+    if (visit.phase !== 'asking') {
+      visit.discardedBytes += bytes.length;
+      if (visit.discardedBytes > DISCARD_BYTES_MAX) socket.destroy();
+      return;
+    }
+    // One byte more than is allowed tells that it is too long; the rest of it is not kept.
+    visit.head += bytes.toString('latin1', 0, HEAD_BYTES_MAX + 1 - visit.head.length);
+    const whole = visit.head.includes(HEAD_END);
+    if (!whole && visit.head.length <= HEAD_BYTES_MAX) return;
+    visit.timer.cancel();
+    visit.timer = clock.setTimer(() => {
+      // A client may leave the closing to us.
+      if (socket.writableFinished) socket.destroy();
+      else pool.drop(socket, 'stalled');
+    }, responseTimeoutMs);
+    visit.phase = 'served';
+    const { head } = visit;
+    visit.head = '';
+    if (whole) void serve(socket, head);
+    else send(socket, json('431 Request Header Fields Too Large', { status: 'header too large' }), false);
+  }
+
+  function open(socket: Socket): Visit {
+    const visit: Visit = {
+      head: '',
+      phase: 'asking',
+      timer: clock.setTimer(() => socket.destroy(), HEAD_TIMEOUT_MS),
+      discardedBytes: 0,
+    };
+    socket.on('data', (bytes: Buffer) => take(socket, bytes));
+    socket.once('end', () => {
+      if (visit.phase === 'asking') socket.destroy();
+    });
+    // The end of the connection follows, and says all there is to do.
+    socket.on('error', () => {});
+    socket.once('close', () => visit.timer.cancel());
+    return visit;
+  }
+
+  const server = createServer({ allowHalfOpen: true });
+  const pool = new ConnectionPool<Visit>(
+    { server, metrics },
+    { name: 'ops', connectionsMax, open, isServed: ({ phase }) => phase === 'served' },
+  );
+
+  const { host, port } = splitAddress(options.address);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const bound = server.address() as AddressInfo;
+  return {
+    url: httpUrlOf(host, bound.port),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        pool.closeAll();
+      }),
+  };
+}

@@ -1,0 +1,103 @@
+// A shard's call to itself, over its own gRPC server: what a front would go through to reach it. A process whose server
+// has stopped answering while its heartbeats go on would keep its slots and serve none of them.
+
+import { credentials as grpcCredentials } from '@grpc/grpc-js';
+import { splitAddress } from '../../core/addresses.ts';
+import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import { Peer } from '../../rpc/gen/grantd/v1/Peer.ts';
+import { createGrpcTransport } from '../../rpc/transport/grpc-transport.ts';
+import { dialShard } from '../../rpc/transport/shard-dialer.ts';
+import type { RpcTls } from '../../rpc/transport/tls.ts';
+import type { OpenStream } from '../../rpc/transport/transport.ts';
+
+const PING_INTERVAL_MS = 1000;
+/** Without a pong for so long the connection is given up for a new one: it may be the one that ails. */
+const REDIAL_MS = 4000;
+/** Two connections in a row, then, have brought no pong; a machine that is merely busy gets that far. */
+const SILENCE_MS_MAX = 10_000;
+
+export interface LoopBack {
+  /** False: the server has not answered for 10 s. True before its first answer: it may not be up yet. */
+  readonly healthy: boolean;
+  close(): void;
+}
+
+export function openLoopBack(
+  dependencies: { readonly clock: Clock; readonly random: Random; readonly openStream: OpenStream },
+  options: { readonly address: string; readonly name: string; readonly version: string; readonly slots: number },
+): LoopBack {
+  const { clock, random, openStream } = dependencies;
+  const { address, name, version, slots } = options;
+  let pongAtMs: number | undefined;
+  let resetAtMs = 0;
+  let tickedAtMs = clock.monotonicMs();
+  let pings = 0;
+  let timer: Timer;
+
+  const dial = dialShard(
+    address,
+    {
+      onReady: () => {},
+      onMessage: (message) => {
+        if (message.pong !== null) pongAtMs = clock.monotonicMs();
+      },
+      onDrain: () => {},
+      onClosed: () => {},
+    },
+    {
+      clock,
+      random,
+      openStream,
+      firstMessage: () => ({ hello: { version, name, peer: Peer.PEER_FRONT, slots }, ping: { id: 0 } }),
+    },
+  );
+
+  /** The process itself stood still: what came meanwhile is not read yet. */
+  const overslept = (nowMs: number): boolean => nowMs - tickedAtMs > 2 * PING_INTERVAL_MS;
+
+  function tick(): void {
+    const nowMs = clock.monotonicMs();
+    if (pongAtMs !== undefined) {
+      if (overslept(nowMs)) pongAtMs = Math.max(pongAtMs, nowMs - PING_INTERVAL_MS);
+      if (nowMs - Math.max(pongAtMs, resetAtMs) > REDIAL_MS) {
+        resetAtMs = nowMs;
+        dial.reset('The shard did not answer its own call.');
+      }
+    }
+    tickedAtMs = nowMs;
+    pings += 1;
+    dial.send({ ping: { id: pings } });
+    timer = clock.setTimer(tick, PING_INTERVAL_MS);
+  }
+  timer = clock.setTimer(tick, PING_INTERVAL_MS);
+
+  return {
+    get healthy() {
+      const nowMs = clock.monotonicMs();
+      return pongAtMs === undefined || overslept(nowMs) || nowMs - pongAtMs <= SILENCE_MS_MAX;
+    },
+    close() {
+      timer.cancel();
+      dial.close();
+    },
+  };
+}
+
+const LOOP_BACK_HOSTS: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['0', '127.0.0.1'],
+  ['::', '[::1]'],
+]);
+
+/** Where a process dials a server of its own that listens on `address`. */
+export function loopBackAddress(address: string): string {
+  const { host, port } = splitAddress(address);
+  return `${LOOP_BACK_HOSTS.get(host) ?? (host.includes(':') ? `[${host}]` : host)}:${port}`;
+}
+
+/** By gRPC, as a front would, with the shard's own certificate. */
+export function loopBackTransport(tls: RpcTls | undefined): OpenStream {
+  return createGrpcTransport({
+    credentials: () => tls?.loopBackCredentials() ?? grpcCredentials.createInsecure(),
+  });
+}

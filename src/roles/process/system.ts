@@ -1,0 +1,40 @@
+// The real clock and the real randomness. The only file that gives the program time: everything else is handed a Clock
+// and a Random, so that it can run on virtual time and a seed.
+
+import { randomBytes } from 'node:crypto';
+import { assert } from '../../core/assert.ts';
+import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+
+/** The longest delay that Node's timers take. */
+const DELAY_MS_MAX = 2 ** 31 - 1;
+
+/**
+ * Node's timers round to whole milliseconds and may fire a fraction early, which would break the promise of the port;
+ * such a call waits once more.
+ */
+function setTimer(run: () => void, delayMs: number): Timer {
+  assert(delayMs <= DELAY_MS_MAX, 'a timer waits 24 days at most');
+  const dueMs = performance.now() + delayMs;
+  let timeout: NodeJS.Timeout;
+  const arm = (waitMs: number): void => {
+    timeout = setTimeout(() => {
+      const leftMs = dueMs - performance.now();
+      if (leftMs > 0) arm(leftMs);
+      else run();
+    }, Math.ceil(waitMs));
+    timeout.unref();
+  };
+  arm(delayMs);
+  return { cancel: () => clearTimeout(timeout) };
+}
+
+export const systemClock: Clock = Object.freeze({
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  setTimer,
+  setImmediate: (run: () => void) => {
+    setImmediate(run);
+  },
+});
+
+export const systemRandom: Random = Object.freeze({ bytes: (length: number) => randomBytes(length) });

@@ -1,0 +1,106 @@
+// The answers to one peer that wait to be sent, cut into messages that its receiver takes. It keeps: every answer leaves
+// once, in a message of bounded size; an answer that no message can hold becomes a failure of its call alone.
+
+import type { Clock } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { ReplyBody } from '../calls/replies.ts';
+import type { Reply } from '../gen/grantd/v1/Reply.ts';
+import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
+import { BATCH_BYTES_MAX, MESSAGE_BYTES_MAX } from '../protocol.ts';
+import { isUnexpected, toWireFailure } from '../status-mapping.ts';
+import { estimateBytes } from '../wire-size.ts';
+
+/** Leaves room for what else a message carries besides its largest reply: results of checks and routes. */
+const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
+/** What a result of a check takes here, and a failure. */
+const RESULT_BYTES = 8;
+const FAILURE_BYTES = 256;
+/** Failures of checks in one message, each of up to some hundred bytes. */
+const FAILED_PER_MESSAGE_MAX = 500;
+
+export class AnswerQueue {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #authorized: number[] = [];
+  #denied: number[] = [];
+  #failed: Reply[] = [];
+  #replies: Reply[] = [];
+  /** Of each reply, and of all. */
+  #replyBytes: number[] = [];
+  #bytes = 0;
+
+  constructor(dependencies: { readonly clock: Clock; readonly log: Log }) {
+    this.#clock = dependencies.clock;
+    this.#log = dependencies.log;
+  }
+
+  get waiting(): boolean {
+    return (
+      this.#authorized.length > 0 || this.#denied.length > 0 || this.#failed.length > 0 || this.#replies.length > 0
+    );
+  }
+
+  /** About what it holds. */
+  get waitingBytes(): number {
+    const results = this.#authorized.length + this.#denied.length;
+    return this.#bytes + RESULT_BYTES * results + FAILURE_BYTES * this.#failed.length;
+  }
+
+  check(id: number, authorized: boolean): void {
+    if (authorized) this.#authorized.push(id);
+    else this.#denied.push(id);
+  }
+
+  failCheck(id: number, error: unknown): void {
+    if (isUnexpected(error)) this.#log.error({ err: error }, 'a check failed');
+    this.#failed.push({ id, failure: toWireFailure(error) });
+  }
+
+  fail(id: number, error: unknown): void {
+    if (isUnexpected(error)) this.#log.error({ err: error }, 'a call failed');
+    this.reply(id, { failure: toWireFailure(error) });
+  }
+
+  reply(id: number, body: ReplyBody): void {
+    let bytes = estimateBytes(body);
+    if (bytes > REPLY_BYTES_MAX) bytes = estimateBytes(body, true);
+    if (bytes > REPLY_BYTES_MAX) {
+      this.#log.error({ bytes }, 'an answer is larger than a message can be');
+      this.reply(id, { failure: toWireFailure(new GrantdError('internal', 'The answer is too large.')) });
+      return;
+    }
+    this.#replies.push({ id, ...body });
+    this.#replyBytes.push(bytes);
+    this.#bytes += bytes;
+  }
+
+  /** Moves as much into the message as it may carry. */
+  fill(message: ShardMessage): void {
+    if (this.#authorized.length > 0 || this.#denied.length > 0 || this.#failed.length > 0) {
+      message.checkResults = {
+        authorized: this.#authorized,
+        denied: this.#denied,
+        failed: this.#failed.splice(0, FAILED_PER_MESSAGE_MAX),
+        checkedAtMs: this.#clock.wallMs(),
+      };
+      this.#authorized = [];
+      this.#denied = [];
+    }
+    if (this.#replies.length > 0) this.#fillReplies(message);
+  }
+
+  #fillReplies(message: ShardMessage): void {
+    let count = 0;
+    let bytes = 0;
+    while (count < this.#replies.length) {
+      const next = this.#replyBytes[count] ?? 0;
+      if (count > 0 && bytes + next > BATCH_BYTES_MAX) break;
+      bytes += next;
+      count += 1;
+    }
+    message.replies = this.#replies.splice(0, count);
+    this.#replyBytes.splice(0, count);
+    this.#bytes -= bytes;
+  }
+}

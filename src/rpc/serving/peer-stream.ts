@@ -1,0 +1,382 @@
+// One stream of one peer, at the shard's server. It turns messages into calls on the peer's ShardConnection and gathers
+// the answers: checks that memory decides are answered in one message per incoming message, everything else in one per
+// turn of the event loop. It keeps: every id is answered once; a violation ends the stream; nothing grows beyond its
+// bound, since a peer that does not read its answers is not read either.
+
+import type { Clock } from '../../core/async/clock.ts';
+import type { Turns } from '../../core/async/turns.ts';
+import { GrantdError } from '../../core/errors.ts';
+import type { Shard, ShardConnection } from '../../shard/shard.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
+import { beginServing, CHECK, serveInSpan } from '../call-spans.ts';
+import { dispatch } from '../calls/dispatch.ts';
+import type { ReplyBody } from '../calls/replies.ts';
+import { demandCheck, demandColumns, reportFrom, shortText } from '../calls/requests.ts';
+import type { Call__Output } from '../gen/grantd/v1/Call.ts';
+import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
+import type { FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
+import type { Hello__Output } from '../gen/grantd/v1/Hello.ts';
+import { Peer } from '../gen/grantd/v1/Peer.ts';
+import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
+import { IN_FLIGHT_MAX, OUTSTANDING_MAX } from '../protocol.ts';
+import { toStreamStatus } from '../status-mapping.ts';
+import type { ServerStream } from '../transport/transport.ts';
+import { demand, WireViolation } from '../wire-violation.ts';
+import { AnswerQueue } from './answer-queue.ts';
+
+/** Some ten of the longest answers; beyond, a peer that does not take them is not read either. */
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
+/** Checks of a message between two looks at the clock. */
+const CHECKS_PER_LOOK = 64;
+
+/** About what the items of a call take once it goes on, beyond what is measured at its begin. */
+const CHECK_MS = 0.01;
+const WRITE_MS = 0.02;
+const LISTED_MS = 0.002;
+
+const costMsOf = ({ checkBulk, writeGrants, listObjects }: Call__Output): number =>
+  CHECK_MS * (checkBulk?.subjects.length ?? 0) +
+  WRITE_MS * (writeGrants?.writes.length ?? 0) +
+  LISTED_MS * (listObjects?.limit ?? 0);
+
+export interface PeerStreamDependencies {
+  readonly shard: Shard;
+  readonly clock: Clock;
+  /** Where there is more to do than time, each tenant's calls wait for its turn. */
+  readonly turns: Turns;
+  readonly log: Log;
+  /** The program's version, for the peer's log. */
+  readonly version: string;
+  /** False: a peer that calls itself a console has not proved it, and is served as a front. */
+  readonly consoleAllowed: boolean;
+  /** Without it nothing is traced. */
+  readonly tracing?: Tracing | undefined;
+}
+
+export class PeerStream {
+  readonly #stream: ServerStream;
+  readonly #shard: Shard;
+  readonly #clock: Clock;
+  readonly #turns: Turns;
+  readonly #log: Log;
+  readonly #version: string;
+  readonly #consoleAllowed: boolean;
+  readonly #tracing: Tracing | undefined;
+  readonly #onGone: () => void;
+  #connection: ShardConnection | undefined;
+  #peer: 'front' | 'console' = 'front';
+  #unwatch: (() => void) | undefined;
+  #gone = false;
+  /** Takes no more messages and ends once everything taken is answered. */
+  #finishing = false;
+  /** Messages that the peer has not taken. */
+  #inFlight = 0;
+  /** So much waits for the peer that nothing is read from it. */
+  #paused = false;
+  #flushScheduled = false;
+  #outstanding = 0;
+  #welcomeDue = false;
+  #routesDue = false;
+  #pongId: number | undefined;
+  readonly #answers: AnswerQueue;
+  readonly #flushAtEnd = (): void => {
+    this.#flushScheduled = false;
+    this.#flush();
+  };
+  readonly #onSent = (): void => {
+    this.#inFlight -= 1;
+    this.#flush();
+  };
+
+  constructor(stream: ServerStream, dependencies: PeerStreamDependencies, onGone: () => void) {
+    this.#stream = stream;
+    this.#shard = dependencies.shard;
+    this.#log = dependencies.log;
+    this.#clock = dependencies.clock;
+    this.#turns = dependencies.turns;
+    this.#answers = new AnswerQueue(dependencies);
+    this.#version = dependencies.version;
+    this.#consoleAllowed = dependencies.consoleAllowed;
+    this.#tracing = dependencies.tracing;
+    this.#onGone = onGone;
+    stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
+    stream.on('end', () => {
+      this.#leave();
+      stream.end();
+    });
+    stream.on('cancelled', () => this.#leave());
+    stream.on('error', () => this.#leave());
+    stream.on('close', () => this.#leave());
+  }
+
+  /** Answers what has been taken, then ends the stream. */
+  finish(): void {
+    this.#finishing = true;
+    this.#stream.pause();
+    this.#endIfFinished();
+  }
+
+  #leave(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#unwatch?.();
+    this.#connection?.close();
+    this.#onGone();
+  }
+
+  #abort(error: unknown): void {
+    const { code, details } = toStreamStatus(error);
+    this.#log.warn({ err: error, peer: this.#stream.getPeer() }, 'stream of a peer ended');
+    this.#leave();
+    this.#stream.emit('error', Object.assign(new Error(details), { code, details }));
+  }
+
+  #receive(message: FrontMessage__Output): void {
+    if (this.#gone) return;
+    try {
+      this.#take(message);
+    } catch (error) {
+      this.#abort(error);
+    }
+  }
+
+  #take(message: FrontMessage__Output): void {
+    if (this.#connection === undefined) {
+      demand(message.hello !== null, 'The first message has to be the hello.');
+      this.#open(message.hello);
+    } else {
+      demand(message.hello === null, 'A hello comes only once.');
+    }
+    const connection = this.#connection;
+    demand(connection !== undefined, 'The first message has to be the hello.');
+    if (message.ping !== null) this.#pongId = message.ping.id;
+    if (message.checks !== null) this.#takeChecks(connection, message.checks);
+    for (const call of message.calls) this.#takeCall(connection, call);
+    if (message.report !== null) connection.report(reportFrom(message.report));
+    this.#flush();
+  }
+
+  #open(hello: Hello__Output): void {
+    demand(hello.peer === Peer.PEER_FRONT || hello.peer === Peer.PEER_CONSOLE, 'The hello names no kind of peer.');
+    const { slots } = this.#shard.welcome();
+    demand(
+      hello.slots === 0 || hello.slots === slots,
+      `The cluster has ${slots} slots; the peer was told ${hello.slots}.`,
+    );
+    const name = shortText(hello.name, 'The name of a peer');
+    if (hello.peer === Peer.PEER_CONSOLE) {
+      if (this.#consoleAllowed) this.#peer = 'console';
+      else
+        this.#log.warn(
+          { peer: this.#stream.getPeer(), name },
+          'a peer that calls itself a console has not proved it, and is served as a front',
+        );
+    }
+    this.#connection = this.#shard.connect({ kind: this.#peer, name });
+    this.#unwatch = this.#shard.watchRoutes(() => {
+      this.#routesDue = true;
+      this.#schedule();
+    });
+    this.#welcomeDue = true;
+    this.#routesDue = true;
+  }
+
+  #takeChecks(connection: ShardConnection, checks: Checks__Output): void {
+    demandColumns(checks);
+    const { ids, handles, subjects, relations, objects } = checks;
+    const spans = checks.traced.length === 0 ? undefined : this.#spansOf(checks);
+    let hasTime = false;
+    for (let index = 0; index < ids.length; index += 1) {
+      const id = ids[index] ?? 0;
+      const handle = handles[index] ?? 0;
+      const subject = subjects[index] ?? '';
+      const relation = relations[index] ?? 0;
+      const object = objects[index] ?? '';
+      demandCheck(handle, subject, relation, object);
+      // Most are answered from memory, in less time than it takes to queue them.
+      if (index % CHECKS_PER_LOOK === 0) hasTime = this.#turns.hasTime(this.#clock.monotonicMs());
+      const span = spans?.get(index);
+      if (hasTime) this.#serveCheck(connection, span, id, handle, subject, relation, object);
+      else {
+        this.#defer(connection.tenantOf(handle), (error) => {
+          if (error !== undefined) this.#answers.failCheck(id, error);
+          else this.#serveCheck(connection, span, id, handle, subject, relation, object);
+        });
+      }
+    }
+  }
+
+  #serveCheck(
+    connection: ShardConnection,
+    span: TraceSpan | undefined,
+    id: number,
+    handle: number,
+    subject: string,
+    relation: number,
+    object: string,
+  ): void {
+    try {
+      const answer =
+        span === undefined
+          ? connection.check(handle, subject, relation, object)
+          : serveInSpan(span, () => connection.check(handle, subject, relation, object));
+      if (typeof answer === 'boolean') this.#answers.check(id, answer);
+      else this.#awaitCheck(id, answer);
+    } catch (error) {
+      this.#answers.failCheck(id, error);
+    }
+  }
+
+  /** Of the traced checks of a message, by index. */
+  #spansOf({ ids, traced }: Checks__Output): Map<number, TraceSpan> {
+    demand(traced.length <= ids.length, 'More checks are traced than there are.');
+    const spans = new Map<number, TraceSpan>();
+    for (const { index, traceparent } of traced) {
+      const span = index < ids.length ? beginServing(this.#tracing, traceparent, CHECK) : undefined;
+      if (span !== undefined) spans.set(index, span);
+    }
+    return spans;
+  }
+
+  #awaitCheck(id: number, answer: Promise<boolean>): void {
+    if (this.#outstanding >= OUTSTANDING_MAX) {
+      // The read goes on and fills the memory for the next try; its outcome is not needed here.
+      answer.catch(() => {});
+      this.#answers.failCheck(id, this.#overloaded());
+      return;
+    }
+    this.#outstanding += 1;
+    answer.then(
+      (authorized) => {
+        this.#answers.check(id, authorized);
+        this.#settleOne();
+      },
+      (error) => {
+        this.#answers.failCheck(id, error);
+        this.#settleOne();
+      },
+    );
+  }
+
+  #takeCall(connection: ShardConnection, call: Call__Output): void {
+    // What needs no handle costs little, whoever asks.
+    const key = call.handle > 0 ? connection.tenantOf(call.handle) : (call.request ?? '');
+    const serve = (error?: GrantdError): void => {
+      if (error !== undefined) this.#answers.fail(call.id, error);
+      else this.#serveCall(connection, call);
+    };
+    this.#defer(key, serve, costMsOf(call));
+  }
+
+  #serveCall(connection: ShardConnection, call: Call__Output): void {
+    const { id } = call;
+    let answer: Promise<ReplyBody>;
+    try {
+      answer = this.#dispatch(connection, call);
+    } catch (error) {
+      if (error instanceof WireViolation) throw error;
+      this.#answers.fail(id, error);
+      return;
+    }
+    this.#outstanding += 1;
+    answer.then(
+      (body) => {
+        this.#answers.reply(id, body);
+        this.#settleOne();
+      },
+      (error) => {
+        this.#answers.fail(id, error);
+        this.#settleOne();
+      },
+    );
+  }
+
+  /** Serves a check or call when the turn of its tenant comes, perhaps at once; with an error where too many wait. */
+  #defer(key: string, serve: (error?: GrantdError) => void, costMs?: number): void {
+    if (this.#outstanding >= OUTSTANDING_MAX) {
+      serve(this.#overloaded());
+      return;
+    }
+    this.#outstanding += 1;
+    const step = (): boolean => {
+      if (this.#gone) return false;
+      try {
+        serve();
+      } catch (error) {
+        this.#abort(error);
+      }
+      this.#settleOne();
+      return false;
+    };
+    this.#turns.run(key, step, costMs);
+  }
+
+  #dispatch(connection: ShardConnection, call: Call__Output): Promise<ReplyBody> {
+    const { traceparent, request = '' } = call;
+    const serve = () => dispatch(this.#shard, connection, this.#peer, call);
+    const span = traceparent === '' ? undefined : beginServing(this.#tracing, traceparent, request);
+    return span === undefined ? serve() : serveInSpan(span, serve);
+  }
+
+  #settleOne(): void {
+    this.#outstanding -= 1;
+    this.#schedule();
+  }
+
+  #overloaded(): GrantdError {
+    return new GrantdError('overloaded', 'The shard has too many calls of this peer waiting.');
+  }
+
+  #schedule(): void {
+    if (this.#flushScheduled || this.#gone) return;
+    this.#flushScheduled = true;
+    this.#turns.atEnd(this.#flushAtEnd);
+  }
+
+  #hasOutput(): boolean {
+    return this.#answers.waiting || this.#pongId !== undefined || this.#routesDue;
+  }
+
+  #flush(): void {
+    while (!this.#gone && this.#inFlight < IN_FLIGHT_MAX && this.#hasOutput()) {
+      this.#inFlight += 1;
+      this.#stream.write(this.#nextMessage(), this.#onSent);
+    }
+    this.#readWhileTaken();
+    this.#endIfFinished();
+  }
+
+  #readWhileTaken(): void {
+    const pause = this.#answers.waitingBytes > WAITING_BYTES_MAX;
+    if (pause === this.#paused || this.#finishing) return;
+    this.#paused = pause;
+    if (pause) this.#stream.pause();
+    else this.#stream.resume();
+  }
+
+  #endIfFinished(): void {
+    if (!this.#finishing || this.#gone || this.#outstanding > 0 || this.#hasOutput()) return;
+    this.#leave();
+    this.#stream.end();
+  }
+
+  #nextMessage(): ShardMessage {
+    const message: ShardMessage = {};
+    if (this.#welcomeDue) {
+      this.#welcomeDue = false;
+      message.welcome = { ...this.#shard.welcome(), version: this.#version };
+    }
+    if (this.#routesDue) {
+      this.#routesDue = false;
+      const { epochs, members = [] } = this.#shard.routes();
+      message.routes = { slots: [...epochs.keys()], epochs: [...epochs.values()], members: [...members] };
+    }
+    if (this.#pongId !== undefined) {
+      message.pong = { id: this.#pongId, shardMs: this.#shard.monotonicMs() };
+      this.#pongId = undefined;
+    }
+    this.#answers.fill(message);
+    return message;
+  }
+}

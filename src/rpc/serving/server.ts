@@ -1,0 +1,106 @@
+// The gRPC server of a shard. It listens before the shard is up, since the shard publishes the bound address; a stream
+// that comes earlier is refused as unavailable, and its peer dials again.
+
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Http2Session, ServerHttp2Stream } from 'node:http2';
+import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import type { FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
+import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
+import { FLOW_CONTROL_WINDOW_BYTES, SERVER_OPTIONS, shardService } from '../protocol.ts';
+import { isConsoleCertificate } from '../transport/peer-certificate.ts';
+import type { AcceptStream } from '../transport/transport.ts';
+import { createStreamHost, type StreamHostDependencies } from './stream-host.ts';
+
+/** What a close waits for answers under way before it cuts the connections. */
+const CLOSE_MS_MAX = 2000;
+
+/** Tells of each stream at an HTTP/2 server of this process (https://nodejs.org/api/diagnostics_channel.html). */
+const STREAM_CREATED = 'http2.server.stream.created';
+const widened = new WeakSet<Http2Session>();
+
+/**
+ * gRPC's server has no option for the windows of its connections as its client has, and Node's 64 KiB would let a long
+ * message in by one piece a turn, with every check behind it waiting.
+ */
+function widenWindows(message: unknown): void {
+  const session = (message as { readonly stream: ServerHttp2Stream }).stream.session;
+  if (session === undefined || widened.has(session)) return;
+  widened.add(session);
+  session.settings({ initialWindowSize: FLOW_CONTROL_WINDOW_BYTES });
+  session.setLocalWindowSize(FLOW_CONTROL_WINDOW_BYTES);
+}
+
+export interface ShardServer {
+  /** host:port, with the port that was bound. */
+  readonly address: string;
+  /** Takes a stream of this very process, which may be a console's. */
+  readonly accept: AcceptStream;
+  /** Answers what is under way for up to 2 s, then cuts. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface ShardServerOptions {
+  /** host:port; port 0 takes a free one. */
+  readonly address: string;
+  readonly credentials?: ServerCredentials | undefined;
+  /** With credentials: whose certificates are a console's, by a DNS name. */
+  readonly consoleNames?: readonly string[] | undefined;
+  /** Without credentials: whether a peer is a console because it says so. Otherwise there is none. */
+  readonly unprovenConsoles?: boolean | undefined;
+  readonly version?: string;
+}
+
+/** Rejects where the address cannot be bound. */
+export async function listenShardServer(
+  dependencies: StreamHostDependencies,
+  options: ShardServerOptions,
+): Promise<ShardServer> {
+  const { credentials, consoleNames, unprovenConsoles = false, version } = options;
+  const server = new Server(SERVER_OPTIONS);
+  const streams = createStreamHost(dependencies, { version });
+  let closing: Promise<void> | undefined;
+
+  server.addService(shardService, {
+    Exchange(call: ServerDuplexStream<FrontMessage__Output, ShardMessage>) {
+      // Only a connection that TLS has verified shows a certificate here.
+      const { sslPeerCertificate } = call.getAuthContext();
+      const consoleAllowed =
+        credentials === undefined ? unprovenConsoles : isConsoleCertificate(sslPeerCertificate, consoleNames);
+      if (streams.acceptPeer(call, consoleAllowed)) return;
+      const details = 'The shard is not up.';
+      call.emit('error', Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
+    },
+  });
+
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(options.address, credentials ?? ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  subscribe(STREAM_CREATED, widenWindows);
+  const host = options.address.slice(0, options.address.lastIndexOf(':'));
+
+  async function close(): Promise<void> {
+    streams.finish();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        server.forceShutdown();
+        resolve();
+      }, CLOSE_MS_MAX);
+      server.tryShutdown(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    unsubscribe(STREAM_CREATED, widenWindows);
+  }
+
+  return {
+    address: `${host}:${port}`,
+    accept: streams.accept,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

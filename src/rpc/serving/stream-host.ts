@@ -1,0 +1,58 @@
+// The streams that a shard serves now, whichever way they came in. It keeps: none is taken before the shard is up, and none
+// once the host is finishing.
+
+import type { Clock } from '../../core/async/clock.ts';
+import { FairTurns, type Turns } from '../../core/async/turns.ts';
+import type { Shard } from '../../shard/shard.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Tracing } from '../../telemetry/spans.ts';
+import type { AcceptStream, ServerStream } from '../transport/transport.ts';
+import { PeerStream } from './peer-stream.ts';
+
+export interface StreamHostDependencies {
+  /** Undefined: it is not up yet. */
+  readonly shard: () => Shard | undefined;
+  readonly clock: Clock;
+  /** Shared with whatever else works on this event loop. Undefined: nothing else does. */
+  readonly turns?: Turns | undefined;
+  readonly log: Log;
+  readonly tracing?: Tracing | undefined;
+}
+
+export interface StreamHost {
+  /** Takes a stream of this very process, which may be a console's. */
+  readonly accept: AcceptStream;
+  /** Takes a stream from outside. `consoleAllowed`: its peer has proved that it may be a console. */
+  acceptPeer(stream: ServerStream, consoleAllowed: boolean): boolean;
+  /** Answers what is under way, then ends the streams. */
+  finish(): void;
+}
+
+export function createStreamHost(
+  dependencies: StreamHostDependencies,
+  options: { readonly version?: string | undefined } = {},
+): StreamHost {
+  const { clock, log, tracing, turns = new FairTurns(clock) } = dependencies;
+  const { version = '' } = options;
+  const streams = new Set<PeerStream>();
+  let finishing = false;
+
+  function acceptPeer(stream: ServerStream, consoleAllowed: boolean): boolean {
+    const shard = dependencies.shard();
+    if (shard === undefined || finishing) return false;
+    const peer = new PeerStream(stream, { shard, clock, turns, log, version, consoleAllowed, tracing }, () => {
+      streams.delete(peer);
+    });
+    streams.add(peer);
+    return true;
+  }
+
+  return {
+    accept: (stream) => acceptPeer(stream, true),
+    acceptPeer,
+    finish() {
+      finishing = true;
+      for (const stream of streams) stream.finish();
+    },
+  };
+}

@@ -1,0 +1,134 @@
+// Streams between a front and the shards of its own process: messages go from one end to the other without a network in
+// between, as bytes all the same, so that neither end holds what the other may change. It keeps what the port promises:
+// messages arrive in order and never within the call that sends them, and nothing is reported after the end.
+
+import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
+import { decodeFrontMessage, decodeShardMessage, encodeFrontMessage, encodeShardMessage } from '../protocol.ts';
+import type {
+  AcceptStream,
+  ClientStream,
+  ClientStreamHandlers,
+  OpenStream,
+  ServerStream,
+  StreamError,
+} from './transport.ts';
+
+/** Bytes that wait for a shard that reads nothing, above which its front is told to wait. */
+const WAITING_BYTES_MAX = 1024 * 1024;
+
+type ServerEvent = 'data' | 'end' | 'cancelled' | 'close' | 'error';
+
+class DirectStream implements ClientStream {
+  readonly #handlers: ClientStreamHandlers;
+  readonly #listeners = new Map<ServerEvent, (message?: FrontMessage__Output) => void>();
+  /** On their way to the shard. */
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #paused = false;
+  #full = false;
+  #ended = false;
+  #accepted = false;
+
+  constructor(handlers: ClientStreamHandlers) {
+    this.#handlers = handlers;
+  }
+
+  open(accept: AcceptStream | undefined): void {
+    queueMicrotask(() => {
+      if (this.#ended) return;
+      this.#accepted = accept?.(this.#serverStream()) === true;
+      if (this.#accepted) this.#deliver();
+      else this.#fail('The shard is not up.');
+    });
+  }
+
+  // ---- the front's end ----
+
+  write(message: FrontMessage): boolean {
+    if (this.#ended) return false;
+    const bytes = encodeFrontMessage(message);
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#waiting.length === 1) queueMicrotask(() => this.#deliver());
+    this.#full = this.#waitingBytes > WAITING_BYTES_MAX;
+    return !this.#full;
+  }
+
+  cancel(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    queueMicrotask(() => {
+      this.#tell('cancelled');
+      this.#tell('close');
+    });
+  }
+
+  #fail(message: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#handlers.onError(message);
+  }
+
+  // ---- the shard's end ----
+
+  #deliver(): void {
+    if (!this.#accepted) return;
+    while (!this.#paused && !this.#ended) {
+      const bytes = this.#waiting.shift();
+      if (bytes === undefined) break;
+      this.#waitingBytes -= bytes.length;
+      this.#tell('data', decodeFrontMessage(bytes));
+    }
+    if (this.#full && this.#waitingBytes === 0 && !this.#ended) {
+      this.#full = false;
+      this.#handlers.onDrain();
+    }
+  }
+
+  #tell(event: ServerEvent, message?: FrontMessage__Output): void {
+    this.#listeners.get(event)?.(message);
+  }
+
+  #serverStream(): ServerStream {
+    return {
+      on: (event: ServerEvent, listener: (argument: never) => void) => {
+        this.#listeners.set(event, listener as (message?: FrontMessage__Output) => void);
+      },
+      write: (message, onSent) => {
+        const bytes = encodeShardMessage(message);
+        queueMicrotask(() => {
+          if (this.#ended) return;
+          this.#handlers.onMessage(decodeShardMessage(bytes));
+          onSent();
+        });
+      },
+      end: () => {
+        queueMicrotask(() => {
+          if (this.#ended) return;
+          this.#ended = true;
+          this.#handlers.onEnd();
+        });
+      },
+      pause: () => {
+        this.#paused = true;
+      },
+      resume: () => {
+        this.#paused = false;
+        queueMicrotask(() => this.#deliver());
+      },
+      emit: (_event: 'error', error: StreamError) => {
+        queueMicrotask(() => this.#fail(error.details));
+      },
+      getPeer: () => 'this process',
+    };
+  }
+}
+
+/** `shards`: by the address at which a front finds them. */
+export function createDirectTransport(shards: ReadonlyMap<string, AcceptStream>): OpenStream {
+  return (address, handlers) => {
+    const stream = new DirectStream(handlers);
+    stream.open(shards.get(address));
+    return stream;
+  };
+}

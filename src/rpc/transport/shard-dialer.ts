@@ -1,0 +1,139 @@
+// The connection of a front to one shard: one stream, dialled again for as long as it is wanted. It keeps: at most one
+// stream at a time, and no event of an earlier one is ever reported after it was given up.
+
+import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import type { FrontMessage } from '../gen/grantd/v1/FrontMessage.ts';
+import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
+import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
+import type { ClientStream, OpenStream } from './transport.ts';
+
+const REDIAL_MS_MIN = 100;
+/** With the time for a welcome, 2 s: so soon after a cut has healed the connection stands again, whenever it was tried last. */
+const REDIAL_MS_MAX = 500;
+/** From the dial to the shard's welcome; a host that swallows everything must not hold up the next try for long. */
+const WELCOME_MS_MAX = 1500;
+
+export interface ShardDialHandlers {
+  /** The shard has answered the hello: the stream may be used. `onMessage` follows with the same message. */
+  onReady(welcome: Welcome__Output): void;
+  onMessage(message: ShardMessage__Output): void;
+  /** `send` has returned false before, and may be called again. */
+  onDrain(): void;
+  /** The stream, ready or not, has ended; another is dialled by itself. */
+  onClosed(reason: string): void;
+}
+
+export interface ShardDialOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The first message of every stream: the hello. */
+  readonly firstMessage: () => FrontMessage;
+  readonly openStream: OpenStream;
+}
+
+export interface ShardDial {
+  /** False: the write buffer is full; wait for `onDrain`. Without a ready stream nothing is sent and it is false. */
+  send(message: FrontMessage): boolean;
+  /** Gives up the stream and dials anew. */
+  reset(reason: string): void;
+  /** For good. No handler is called after it. */
+  close(): void;
+}
+
+interface Attempt {
+  /** Undefined only while it is being opened. */
+  stream: ClientStream | undefined;
+  ready: boolean;
+}
+
+class RedialingShardDial implements ShardDial {
+  readonly #address: string;
+  readonly #handlers: ShardDialHandlers;
+  readonly #options: ShardDialOptions;
+  #current: Attempt | undefined;
+  #timer: Timer | undefined;
+  /** Dials in a row that led to no ready stream. */
+  #failures = 0;
+
+  constructor(address: string, handlers: ShardDialHandlers, options: ShardDialOptions) {
+    this.#address = address;
+    this.#handlers = handlers;
+    this.#options = options;
+    this.#dial();
+  }
+
+  send(message: FrontMessage): boolean {
+    const attempt = this.#current;
+    return attempt?.ready === true && attempt.stream?.write(message) === true;
+  }
+
+  reset(reason: string): void {
+    const attempt = this.#current;
+    if (attempt !== undefined) this.#lose(attempt, reason);
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    const attempt = this.#current;
+    this.#current = undefined;
+    attempt?.stream?.cancel();
+  }
+
+  #dial(): void {
+    const attempt: Attempt = { stream: undefined, ready: false };
+    this.#current = attempt;
+    const stream = this.#options.openStream(this.#address, {
+      onMessage: (message) => this.#receive(attempt, message),
+      onDrain: () => {
+        if (this.#current === attempt) this.#handlers.onDrain();
+      },
+      onError: (message) => this.#lose(attempt, message),
+      onEnd: () => this.#lose(attempt, 'The shard ended the stream.'),
+    });
+    attempt.stream = stream;
+    stream.write(this.#options.firstMessage());
+    this.#timer = this.#options.clock.setTimer(
+      () => this.#lose(attempt, 'The shard did not answer in time.'),
+      WELCOME_MS_MAX,
+    );
+  }
+
+  #receive(attempt: Attempt, message: ShardMessage__Output): void {
+    if (this.#current !== attempt) return;
+    if (!attempt.ready) {
+      if (message.welcome === null) {
+        this.#lose(attempt, 'The shard did not begin with its welcome.');
+        return;
+      }
+      attempt.ready = true;
+      this.#failures = 0;
+      this.#timer?.cancel();
+      this.#handlers.onReady(message.welcome);
+      // The handler may have given the stream up.
+      if (this.#current !== attempt) return;
+    }
+    this.#handlers.onMessage(message);
+  }
+
+  #lose(attempt: Attempt, reason: string): void {
+    if (this.#current !== attempt) return;
+    this.#current = undefined;
+    this.#timer?.cancel();
+    attempt.stream?.cancel();
+    this.#timer = this.#options.clock.setTimer(() => this.#dial(), this.#redialDelayMs());
+    this.#failures += 1;
+    this.#handlers.onClosed(reason);
+  }
+
+  /** Half of it is random, so that many fronts do not dial a shard that comes back at the same moment. */
+  #redialDelayMs(): number {
+    const fullMs = Math.min(REDIAL_MS_MIN * 2 ** Math.min(this.#failures, 10), REDIAL_MS_MAX);
+    const [byte = 0] = this.#options.random.bytes(1);
+    return fullMs / 2 + (fullMs / 2) * (byte / 255);
+  }
+}
+
+/** Dials `address` (host:port) now and keeps a stream to it until closed. Handlers are not called before it returns. */
+export function dialShard(address: string, handlers: ShardDialHandlers, options: ShardDialOptions): ShardDial {
+  return new RedialingShardDial(address, handlers, options);
+}

@@ -1,0 +1,177 @@
+// Mutual TLS between fronts and shards: each end proves itself with a certificate and trusts one set of authorities. The
+// files are read again every few seconds (a mounted secret is replaced by swapping links, which a watch on the file would
+// miss). It keeps: only files that fit together are ever used; a half-written or ill-matched set leaves the last good one
+// in place; new connections use the newest good set, and those that stand go on.
+
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import {
+  checkServerIdentity,
+  createSecureContext,
+  type PeerCertificate,
+  type SecureContext,
+  type SecureContextOptions,
+} from 'node:tls';
+import { type ChannelCredentials, credentials as grpcCredentials, ServerCredentials } from '@grpc/grpc-js';
+import { splitAddress } from '../../core/addresses.ts';
+import type { Log } from '../../telemetry/log.ts';
+
+const RELOAD_MS_DEFAULT = 2000;
+const PEM_MARK = '-----BEGIN ';
+const CERTIFICATE_PATTERN = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+/** Each the PEM text itself, or the path of a file that holds it. */
+export interface RpcTlsFiles {
+  /** Of this process, with the intermediate certificates after it. */
+  readonly cert: string;
+  readonly key: string;
+  /** The authorities that the other end's certificate has to come from. */
+  readonly ca: string;
+}
+
+export interface RpcTlsOptions {
+  /**
+   * The name in the shards' certificates, that of their Service: what is dialled are addresses of pods. Without it the
+   * certificate has to be for the dialled host.
+   */
+  readonly serverName?: string | undefined;
+  readonly reloadMs?: number;
+}
+
+export interface RpcTls {
+  /** Of a shard: clients without a certificate from the authorities are refused. */
+  serverCredentials(): ServerCredentials;
+  /** Of a connection to a shard. To be asked at every dial. */
+  channelCredentials(address: string): ChannelCredentials;
+  /** Of a connection of a shard to itself, whichever names its certificate is for. */
+  loopBackCredentials(): ChannelCredentials;
+  /** Reads the files no more. What was made goes on. */
+  close(): void;
+}
+
+/** What was read, in the same form whether it came from files. */
+interface Material {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
+const isSame = (left: Material, right: Material): boolean =>
+  left.cert === right.cert && left.key === right.key && left.ca === right.ca;
+
+interface Loaded {
+  readonly material: Material;
+  readonly server: SecureContextOptions;
+  readonly client: SecureContext;
+}
+
+const isText = (source: string): boolean => source.includes(PEM_MARK);
+
+function certificatesIn(pem: string, what: string): X509Certificate[] {
+  const blocks = pem.match(CERTIFICATE_PATTERN) ?? [];
+  const begun = pem.split('-----BEGIN CERTIFICATE-----').length - 1;
+  if (blocks.length === 0 || blocks.length !== begun) throw new Error(`${what} is not whole PEM.`);
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+/** Throws where the parts do not make one usable whole. */
+function load(material: Material): Loaded {
+  certificatesIn(material.cert, 'The certificate');
+  certificatesIn(material.ca, 'The file of the authorities');
+  // Both ends are this program, so nothing older is needed.
+  const options: SecureContextOptions = { ...material, minVersion: 'TLSv1.3' };
+  // Throws where the key is not that of the certificate.
+  return { material, server: options, client: createSecureContext(options) };
+}
+
+/** As for HTTPS, but that a common name proves nothing here either (https://www.rfc-editor.org/rfc/rfc9525#section-2). */
+const checkName = (name: string, certificate: PeerCertificate): Error | undefined =>
+  checkServerIdentity(name, { ...certificate, subject: { ...certificate.subject, CN: '' } });
+
+/** Server credentials whose files may change while the server listens. */
+class ReloadableServerCredentials extends ServerCredentials {
+  constructor(options: SecureContextOptions) {
+    super({ requestCert: true, rejectUnauthorized: true }, options);
+  }
+
+  update(options: SecureContextOptions): void {
+    this.updateSecureContextOptions(options);
+  }
+
+  override _equals(other: ServerCredentials): boolean {
+    return this === other;
+  }
+}
+
+/** Throws where the files cannot be read or used now. */
+export function createRpcTls(
+  files: RpcTlsFiles,
+  dependencies: { readonly log: Log },
+  options: RpcTlsOptions = {},
+): RpcTls {
+  const { log } = dependencies;
+  const { serverName, reloadMs = RELOAD_MS_DEFAULT } = options;
+  const readNow = (source: string): string => (isText(source) ? source : readFileSync(source, 'utf8'));
+  const readLater = async (source: string): Promise<string> => (isText(source) ? source : readFile(source, 'utf8'));
+
+  let current = load({ cert: readNow(files.cert), key: readNow(files.key), ca: readNow(files.ca) });
+  const servers = new Set<ReloadableServerCredentials>();
+  let lastRead = current.material;
+  let lastFailure = '';
+  let reading = false;
+
+  async function reload(): Promise<void> {
+    const [cert, key, ca] = await Promise.all([readLater(files.cert), readLater(files.key), readLater(files.ca)]);
+    // Files that were swapped between one reading and the next may be of two sets: they are judged once they stand still.
+    const stood = isSame(lastRead, { cert, key, ca });
+    lastRead = { cert, key, ca };
+    if (!stood) return;
+    const changed = !isSame(current.material, lastRead);
+    if (changed) current = load(lastRead);
+    lastFailure = '';
+    if (!changed) return;
+    for (const server of servers) server.update(current.server);
+    const [own] = certificatesIn(cert, 'The certificate');
+    log.info({ validTo: own?.validTo, subject: own?.subject }, 'new certificates are in use between fronts and shards');
+  }
+
+  function poll(): void {
+    if (reading) return;
+    reading = true;
+    reload()
+      .catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (reason !== lastFailure) {
+          log.warn({ reason }, 'the changed certificates cannot be used; the last good ones stay in use');
+        }
+        lastFailure = reason;
+      })
+      .finally(() => {
+        reading = false;
+      });
+  }
+
+  const changeable = [files.cert, files.key, files.ca].some((source) => !isText(source));
+  const timer = changeable ? setInterval(poll, reloadMs).unref() : undefined;
+
+  return {
+    serverCredentials() {
+      const server = new ReloadableServerCredentials(current.server);
+      servers.add(server);
+      return server;
+    },
+    channelCredentials(address) {
+      const name = serverName ?? splitAddress(address).host;
+      return grpcCredentials.createFromSecureContext(current.client, {
+        checkServerIdentity: (_, certificate) => checkName(name, certificate),
+      });
+    },
+    loopBackCredentials() {
+      return grpcCredentials.createFromSecureContext(current.client, { checkServerIdentity: () => undefined });
+    },
+    close() {
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,144 @@
+// Changes: what an operation does to a tenant. They are the content of the log; memory and the state tables are derived
+// from them and from nothing else, so that every owner that reads the same log holds the same state.
+
+import type { ApiKeyRecord } from '../core/api-keys.ts';
+import { assertNever } from '../core/assert.ts';
+import type { ChangeAction } from '../core/audit-filter.ts';
+import type { TenantId } from '../core/ids.ts';
+import { scopesOf } from '../core/scopes.ts';
+import type { Tenant } from '../core/tenants.ts';
+import type { Grant } from '../core/tuples.ts';
+import type { Stamp, StateWrite } from '../store/store.ts';
+
+export type Change =
+  /**
+   * `newSubject`: the subject was not known to have a grant when this was decided, so it may not be listed among the tenant's
+   * subjects. Where it had none, it is always set: whoever finds no grant of a subject may remove its row, and what is
+   * granted later writes the row again, with a greater stamp than the removal's.
+   */
+  | { readonly kind: 'grant-created'; readonly grant: Grant; readonly newSubject: boolean }
+  | { readonly kind: 'grant-revoked'; readonly grant: Grant }
+  | { readonly kind: 'namespace-created'; readonly name: string; readonly createdAtMs: number }
+  | { readonly kind: 'key-created'; readonly key: ApiKeyRecord }
+  | { readonly kind: 'key-revoked'; readonly key: ApiKeyRecord }
+  | { readonly kind: 'tenant-created'; readonly tenant: Tenant }
+  | { readonly kind: 'tenant-updated'; readonly tenant: Tenant };
+
+/** Who asked for a change, and when. */
+export interface ChangeOrigin {
+  readonly tenantId: TenantId;
+  /** A key id, `operator:<name>` or `system`. */
+  readonly actor: string;
+  readonly requestId: string;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly atMs: number;
+}
+
+/** Where a change stands in the log. */
+export interface ChangePosition {
+  readonly slot: number;
+  readonly seq: number;
+  readonly index: number;
+  readonly stamp: Stamp;
+}
+
+/** Compact: a filter looks for its values in the text. */
+const toJson = (action: ChangeAction, fields: object): string => JSON.stringify({ action, ...fields });
+
+/** The row of the trail for a change, as JSON. An API key's hash is not part of it. */
+function describe(change: Change): string {
+  switch (change.kind) {
+    case 'grant-created':
+    case 'grant-revoked': {
+      const { subject, relation, object, grantId } = change.grant;
+      const action = change.kind === 'grant-created' ? 'grant.created' : 'grant.revoked';
+      return toJson(action, { subject, relation, object, grant_id: grantId });
+    }
+    case 'namespace-created':
+      return toJson('namespace.created', { name: change.name });
+    case 'key-created':
+    case 'key-revoked': {
+      const { keyId, name, scopes } = change.key;
+      const action = change.kind === 'key-created' ? 'key.created' : 'key.revoked';
+      return toJson(action, { key_id: keyId, name, scopes: scopesOf(scopes) });
+    }
+    case 'tenant-created':
+    case 'tenant-updated': {
+      const { name, plan, state } = change.tenant;
+      const action = change.kind === 'tenant-created' ? 'tenant.created' : 'tenant.updated';
+      return toJson(action, { name, plan, state });
+    }
+    default:
+      return assertNever(change);
+  }
+}
+
+function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePosition): StateWrite[] {
+  const { tenantId } = origin;
+  const { stamp } = position;
+  switch (change.kind) {
+    case 'grant-created':
+    case 'grant-revoked': {
+      const { subject, relation, object, grantId, createdAtMs } = change.grant;
+      const gone = change.kind === 'grant-revoked';
+      const row: StateWrite = {
+        kind: 'grant',
+        tenantId,
+        subject,
+        relation,
+        object,
+        grantId,
+        createdAtMs,
+        gone,
+        stamp,
+      };
+      const isNew = change.kind === 'grant-created' && change.newSubject;
+      return isNew ? [{ kind: 'subject', tenantId, subject, stamp }, row] : [row];
+    }
+    case 'namespace-created':
+      return [{ kind: 'namespace', tenantId, name: change.name, createdAtMs: change.createdAtMs, stamp }];
+    case 'key-created':
+    case 'key-revoked':
+      return [{ kind: 'key', tenantId, key: change.key, gone: change.kind === 'key-revoked', stamp }];
+    case 'tenant-created':
+    case 'tenant-updated':
+      return [{ kind: 'tenant', slot: position.slot, tenant: change.tenant, stamp }];
+    default:
+      return assertNever(change);
+  }
+}
+
+/** The state rows of one change, the trail's included. */
+export function deriveState(change: Change, origin: ChangeOrigin, position: ChangePosition): StateWrite[] {
+  const rows = deriveRows(change, origin, position);
+  // The month of the entry's base: one entry stands in one month.
+  const base = position.stamp - position.index;
+  rows.push({
+    kind: 'trail',
+    tenantId: origin.tenantId,
+    month: monthOf(base / 1000),
+    row: {
+      seq: position.seq,
+      index: position.index,
+      atMs: origin.atMs,
+      actor: origin.actor,
+      requestId: origin.requestId,
+      change: describe(change),
+    },
+    stamp: position.stamp,
+  });
+  return rows;
+}
+
+let cachedHour = Number.NaN;
+let cachedMonth = '';
+
+/** `2026-11`, in UTC. Asked for every change, nearly always for the same hour. */
+export function monthOf(wallMs: number): string {
+  const hour = Math.floor(wallMs / 3_600_000);
+  if (hour !== cachedHour) {
+    cachedHour = hour;
+    cachedMonth = new Date(wallMs).toISOString().slice(0, 7);
+  }
+  return cachedMonth;
+}

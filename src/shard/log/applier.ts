@@ -1,0 +1,313 @@
+// The applier of one tenure: write-behind. It writes committed entries to the state tables in log order, tells memory
+// what is confirmed, and moves the checkpoint, never past what is confirmed. A failed batch is written again until it
+// stands: state writes are stamped, so a repeat changes nothing. It is bounded: when it lags, writes wait.
+//
+// A count of grants goes with the last entry of a batch that changed it, once for all of them: no checkpoint comes before
+// it, so a count that is stored is never behind the checkpoint.
+//
+// A checkpoint says where the idempotency window begins, too. A slot that has come to rest writes it once more when the window
+// is empty, so that its next owner has nothing to read back.
+
+import { assert } from '../../core/assert.ts';
+import { type Clock, delay, type Timer } from '../../core/async/clock.ts';
+import type { TenantId } from '../../core/ids.ts';
+import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../../store/store.ts';
+import { deriveState } from '../log-changes.ts';
+import type { HeldBytes } from '../memory/write-memory.ts';
+import { storeDeadline } from '../store-calls.ts';
+import type { CommittedEntry } from './appender.ts';
+import { checkpointStamp } from './entries.ts';
+import type { IdempotencyWindow } from './idempotency/window.ts';
+
+/** Rows in one call to the store. */
+const WRITES_PER_CALL = 4000;
+/** Rows that wait before writes to the slot wait too. All slots together have a bound in bytes as well. */
+const LAG_WRITES_MAX = 40_000;
+/** A row with its part of the overlay, besides the texts of its grant. */
+const ROW_BYTES = 500;
+/** Each stands in the change and in the row of the trail. */
+const BYTES_PER_CHARACTER = 4;
+/**
+ * How long entries gather before they are written, unless somebody waits for them: rows of one partition share a mutation,
+ * and appends, which somebody does wait for, have the store to themselves meanwhile. A restart replays a second anyway.
+ */
+const GATHER_MS = 500;
+/** A restart replays at most about so much. */
+const CHECKPOINT_ENTRIES = 256;
+const CHECKPOINT_MS = 1000;
+const RETRY_MS_FIRST = 50;
+const RETRY_MS_MAX = 2000;
+
+export interface ApplierPorts {
+  readonly store: StateStore;
+  readonly clock: Clock;
+  /** Entries are added to it before they are added here. */
+  readonly window: Pick<IdempotencyWindow, 'from' | 'emptyInMs'>;
+  /** Of the backlog of all slots. */
+  readonly backlog: HeldBytes;
+  /** State now holds these rows, committed at `seq`. */
+  readonly confirm: (writes: readonly StateWrite[], seq: number) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+type CheckpointAtEntry = Omit<Required<Checkpoint>, 'windowFrom'>;
+
+interface Pending {
+  readonly seq: number;
+  readonly checkpoint: CheckpointAtEntry;
+  readonly writes: readonly StateWrite[];
+  readonly counts: readonly GrantCountWrite[];
+  readonly bytes: number;
+}
+
+export class Applier {
+  readonly #ports: ApplierPorts;
+  readonly #slot: number;
+  readonly #countedFrom: number;
+  readonly #pending: Pending[] = [];
+  #pendingWrites = 0;
+  #progressAtMs = 0;
+  #running = false;
+  #closed = false;
+  #endGathering: (() => void) | undefined;
+  #applied: CheckpointAtEntry;
+  #checkpoint: Required<Checkpoint>;
+  #checkpointedAtMs: number;
+  #checkpointTimer = false;
+  #windowTimer: Timer | undefined;
+  #waiters: { readonly seq: number; readonly resolve: () => void }[] = [];
+  #roomWaiters: (() => void)[] = [];
+
+  constructor(ports: ApplierPorts, slot: number, checkpoint: Required<Checkpoint>) {
+    this.#ports = ports;
+    this.#slot = slot;
+    this.#countedFrom = checkpoint.countedFrom;
+    this.#applied = checkpoint;
+    this.#checkpoint = checkpoint;
+    this.#checkpointedAtMs = ports.clock.monotonicMs();
+  }
+
+  /** State holds every entry up to here. */
+  get appliedSeq(): number {
+    return this.#applied.seq;
+  }
+
+  /** The store knows that state holds every entry up to here. */
+  get checkpointSeq(): number {
+    return this.#checkpoint.seq;
+  }
+
+  /** Since when entries have waited and none was applied; undefined: none waits. */
+  get waitingSinceMs(): number | undefined {
+    return this.#pending.length === 0 ? undefined : this.#progressAtMs;
+  }
+
+  /** The store knows that the idempotency window begins here, or later. */
+  get windowFrom(): number {
+    return this.#checkpoint.windowFrom;
+  }
+
+  get hasRoom(): boolean {
+    return this.#pendingWrites < LAG_WRITES_MAX && this.#ports.backlog.hasRoom;
+  }
+
+  /** Resolves when the lag is within its bounds, or the tenure over. */
+  async room(): Promise<void> {
+    while (!this.hasRoom && !this.#closed) {
+      this.#endGathering?.();
+      if (!this.#ports.backlog.hasRoom) {
+        await this.#ports.backlog.room();
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        this.#roomWaiters.push(resolve);
+      });
+    }
+  }
+
+  /** Entries come in log order, each with the counts of grants that it has changed. */
+  add(entry: CommittedEntry, counts: readonly GrantCountWrite[] = []): void {
+    if (this.#closed) return;
+    let index = 0;
+    const writes: StateWrite[] = [];
+    let characters = 0;
+    for (const operation of entry.operations) {
+      for (const change of operation.changes) {
+        if ('grant' in change) characters += change.grant.subject.length + change.grant.object.length;
+        const position = { slot: this.#slot, seq: entry.seq, index, stamp: entry.base + index };
+        writes.push(...deriveState(change, operation, position));
+        index += 1;
+      }
+    }
+    const checkpoint = { seq: entry.seq, stamp: checkpointStamp(entry), countedFrom: this.#countedFrom };
+    if (this.#pending.length === 0) this.#progressAtMs = this.#ports.clock.monotonicMs();
+    const bytes = ROW_BYTES * writes.length + BYTES_PER_CHARACTER * characters;
+    this.#pending.push({ seq: entry.seq, checkpoint, writes, counts, bytes });
+    this.#pendingWrites += writes.length;
+    this.#ports.backlog.add(bytes);
+    if (this.#isUrgent) this.#endGathering?.();
+    if (this.#running) return;
+    this.#running = true;
+    void this.#run();
+  }
+
+  get #isUrgent(): boolean {
+    if (this.#closed || this.#waiters.length > 0 || this.#pendingWrites >= WRITES_PER_CALL) return true;
+    return !this.#ports.backlog.hasRoom;
+  }
+
+  /** Resolves when state holds every entry up to `seq`, or the tenure is over. */
+  applied(seq: number): Promise<void> {
+    if (this.#applied.seq >= seq || this.#closed) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiters.push({ seq, resolve });
+      this.#endGathering?.();
+    });
+  }
+
+  /** Resolves when everything added until now is applied and behind the checkpoint, or the tenure over. */
+  async flush(): Promise<void> {
+    const { seq } = this.#pending.at(-1) ?? this.#applied;
+    await this.applied(seq);
+    while (!this.#closed) {
+      await this.#writeCheckpoint();
+      if (this.#checkpoint.seq >= seq) return;
+      await delay(this.#ports.clock, RETRY_MS_FIRST);
+    }
+  }
+
+  /** The tenure is over: nothing is written any more. What was not applied stands in the log. */
+  close(): void {
+    this.#closed = true;
+    this.#ports.backlog.close();
+    this.#endGathering?.();
+    this.#windowTimer?.cancel();
+    const waiters = [...this.#roomWaiters, ...this.#waiters.map(({ resolve }) => resolve)];
+    this.#roomWaiters = [];
+    this.#waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#pending.length > 0 && !this.#closed) {
+      await this.#gather();
+      if (this.#closed) break;
+      const { taken, writes, counts } = this.#take();
+      if (!(await this.#write([...writes, ...counts]))) break;
+      const last = this.#pending[taken - 1];
+      assert(last !== undefined, 'at least one entry was taken');
+      let bytes = 0;
+      for (const confirmed of this.#pending.splice(0, taken)) {
+        this.#ports.confirm(confirmed.writes, confirmed.seq);
+        bytes += confirmed.bytes;
+      }
+      this.#ports.backlog.add(-bytes);
+      this.#ports.confirm(counts, last.seq);
+      this.#pendingWrites -= writes.length;
+      this.#progressAtMs = this.#ports.clock.monotonicMs();
+      this.#applied = last.checkpoint;
+      this.#wake();
+      await this.#checkpointIfDue();
+    }
+    this.#running = false;
+    this.#scheduleCheckpoint();
+  }
+
+  async #gather(): Promise<void> {
+    if (this.#isUrgent) return;
+    await new Promise<void>((resolve) => {
+      const timer = this.#ports.clock.setTimer(resolve, GATHER_MS);
+      this.#endGathering = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+    this.#endGathering = undefined;
+  }
+
+  #take(): { taken: number; writes: StateWrite[]; counts: GrantCountWrite[] } {
+    const writes: StateWrite[] = [];
+    const counts = new Map<TenantId, GrantCountWrite>();
+    let taken = 0;
+    for (const pending of this.#pending) {
+      if (taken > 0 && writes.length + pending.writes.length > WRITES_PER_CALL) break;
+      writes.push(...pending.writes);
+      for (const count of pending.counts) counts.set(count.row.tenantId, count);
+      taken += 1;
+    }
+    return { taken, writes, counts: [...counts.values()] };
+  }
+
+  async #write(writes: readonly StateWrite[]): Promise<boolean> {
+    let retryMs = RETRY_MS_FIRST;
+    while (!this.#closed) {
+      try {
+        if (writes.length > 0) await this.#ports.store.writeState(writes, storeDeadline(this.#ports.clock));
+        return !this.#closed;
+      } catch (error) {
+        this.#ports.failed(error);
+        await delay(this.#ports.clock, retryMs);
+        retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
+      }
+    }
+    return false;
+  }
+
+  #wake(): void {
+    const { seq } = this.#applied;
+    const ready = this.#waiters.filter((waiter) => waiter.seq <= seq);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq);
+    for (const { resolve } of ready) resolve();
+    if (this.#pendingWrites >= LAG_WRITES_MAX) return;
+    const waiting = this.#roomWaiters;
+    this.#roomWaiters = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  async #checkpointIfDue(): Promise<void> {
+    const entries = this.#applied.seq - this.#checkpoint.seq;
+    const elapsedMs = this.#ports.clock.monotonicMs() - this.#checkpointedAtMs;
+    if (entries >= CHECKPOINT_ENTRIES || (entries > 0 && elapsedMs >= CHECKPOINT_MS)) await this.#writeCheckpoint();
+  }
+
+  /** An applier that has come to rest leaves a checkpoint at its end a little later. */
+  #scheduleCheckpoint(): void {
+    if (this.#checkpointTimer || this.#closed) return;
+    if (this.#checkpoint.seq === this.#applied.seq) {
+      this.#scheduleWindow();
+      return;
+    }
+    this.#checkpointTimer = true;
+    this.#ports.clock.setTimer(() => {
+      this.#checkpointTimer = false;
+      if (!this.#running) void this.#writeCheckpoint().then(() => this.#scheduleCheckpoint());
+    }, CHECKPOINT_MS);
+  }
+
+  /** And one more when the window is empty. */
+  #scheduleWindow(): void {
+    this.#windowTimer?.cancel();
+    if (this.#checkpoint.windowFrom > this.#checkpoint.seq) return;
+    const delayMs = Math.max(CHECKPOINT_MS, Math.ceil(this.#ports.window.emptyInMs));
+    this.#windowTimer = this.#ports.clock.setTimer(() => {
+      if (!this.#running) void this.#writeCheckpoint().then(() => this.#scheduleCheckpoint());
+    }, delayMs);
+  }
+
+  async #writeCheckpoint(): Promise<void> {
+    const windowFrom = Math.min(this.#ports.window.from, this.#applied.seq + 1);
+    const checkpoint = { ...this.#applied, windowFrom };
+    if (this.#closed || !isLater(checkpoint, this.#checkpoint)) return;
+    try {
+      await this.#ports.store.writeCheckpoint(this.#slot, checkpoint, storeDeadline(this.#ports.clock));
+      if (isLater(checkpoint, this.#checkpoint)) this.#checkpoint = checkpoint;
+      this.#checkpointedAtMs = this.#ports.clock.monotonicMs();
+    } catch (error) {
+      this.#ports.failed(error);
+    }
+  }
+}
+
+function isLater(checkpoint: Required<Checkpoint>, than: Required<Checkpoint>): boolean {
+  return checkpoint.seq > than.seq || (checkpoint.seq === than.seq && checkpoint.windowFrom > than.windowFrom);
+}

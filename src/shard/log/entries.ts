@@ -1,0 +1,248 @@
+// Log entries: the format in which a group commit stands in the log. JSON, so that an operator can read it and a later
+// version can add to it. A reader refuses a format it does not know, it never skips one.
+
+import { z } from 'zod';
+import { assert } from '../../core/assert.ts';
+import type { Clock } from '../../core/async/clock.ts';
+import { parseKeyId, parseTenantId } from '../../core/ids.ts';
+import { RELATIONS } from '../../core/tuples.ts';
+import type { LogRecord, Stamp } from '../../store/store.ts';
+import type { Change, ChangeOrigin } from '../log-changes.ts';
+
+/** The newest format this program reads and writes. */
+export const LOG_FORMAT = 1;
+
+/** UTF-8 bytes of a body. Well below what a store takes in one mutation (8 MiB). */
+export const ENTRY_BYTES_MAX = 1024 * 1024;
+
+export interface EntryOperation extends ChangeOrigin {
+  /** Position of the operation in its request; (requestId, index) is the operation's id. */
+  readonly index: number;
+  readonly changes: readonly Change[];
+}
+
+/** When an entry was made. */
+export interface EntryTime {
+  /** No less than the wall clock, which may jump, and beyond the entry before. */
+  readonly base: Stamp;
+  /** Whole ms on its owner's monotonic clock since the first entry of its epoch: how entries of one epoch are apart. */
+  readonly elapsedMs: number;
+}
+
+/** The year 2200. Beyond it a wall clock is not followed: some decades later stamps would be no safe integers any more. */
+const WALL_MS_MAX = Date.UTC(2200, 0, 1);
+
+/** The wall clock as a stamp. */
+export function wallStamp(clock: Clock): Stamp {
+  return Math.min(clock.wallMs(), WALL_MS_MAX) * 1000;
+}
+
+export interface Entry extends EntryTime {
+  /** Change i of the entry, counted over its operations, has the stamp base + i. */
+  readonly base: Stamp;
+  readonly operations: readonly EntryOperation[];
+}
+
+/** The first entry of an epoch has no operations; from it on, appends of earlier epochs collide or are void. */
+export function countChanges(entry: Entry): number {
+  return entry.operations.reduce((count, operation) => count + operation.changes.length, 0);
+}
+
+/** The first base that may follow `entry`: every entry takes at least one stamp, its checkpoint's. */
+export function followingBase(entry: Entry): Stamp {
+  return entry.base + Math.max(countChanges(entry), 1);
+}
+
+/** The stamp of a checkpoint at this entry. Grows from entry to entry. */
+export function checkpointStamp(entry: Entry): Stamp {
+  return followingBase(entry) - 1;
+}
+
+/** JSON of one operation, to be joined by `encodeEntry`. */
+export function encodeOperation(operation: EntryOperation): string {
+  return JSON.stringify(operation);
+}
+
+export function encodeEntry({ base, elapsedMs }: EntryTime, encodedOperations: readonly string[]): string {
+  const operations = encodedOperations.join(',');
+  const body = `{"format":${LOG_FORMAT},"base":${base},"elapsedMs":${elapsedMs},"operations":[${operations}]}`;
+  assert(Buffer.byteLength(body) <= ENTRY_BYTES_MAX, 'an entry is at most 1 MiB');
+  return body;
+}
+
+const tenantIdSchema = z.string().transform((text, context) => {
+  const id = parseTenantId(text);
+  if (id === undefined) {
+    context.addIssue({ code: 'custom', message: 'not a tenant id' });
+    return z.NEVER;
+  }
+  return id;
+});
+
+const keyIdSchema = z.string().transform((text, context) => {
+  const id = parseKeyId(text);
+  if (id === undefined) {
+    context.addIssue({ code: 'custom', message: 'not a key id' });
+    return z.NEVER;
+  }
+  return id;
+});
+
+const grantSchema = z.object({
+  subject: z.string(),
+  relation: z.enum(RELATIONS),
+  object: z.string(),
+  grantId: z.string(),
+  createdAtMs: z.int(),
+});
+
+const keySchema = z.object({
+  keyId: keyIdSchema,
+  name: z.string(),
+  scopes: z.int(),
+  createdAtMs: z.int(),
+  expiresAtMs: z
+    .int()
+    .optional()
+    .transform((value) => value),
+  hash: z.string(),
+});
+
+const tenantSchema = z.object({
+  tenantId: tenantIdSchema,
+  name: z.string(),
+  plan: z.string(),
+  state: z.enum(['active', 'suspended', 'deleting', 'deleted']),
+  createdAtMs: z.int(),
+});
+
+const changeSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('grant-created'), grant: grantSchema, newSubject: z.boolean() }),
+  z.object({ kind: z.literal('grant-revoked'), grant: grantSchema }),
+  z.object({ kind: z.literal('namespace-created'), name: z.string(), createdAtMs: z.int() }),
+  z.object({ kind: z.literal('key-created'), key: keySchema }),
+  z.object({ kind: z.literal('key-revoked'), key: keySchema }),
+  z.object({ kind: z.literal('tenant-created'), tenant: tenantSchema }),
+  z.object({ kind: z.literal('tenant-updated'), tenant: tenantSchema }),
+]);
+
+const headSchema = z.object({
+  format: z.int(),
+  base: z.int().positive(),
+  elapsedMs: z.int().nonnegative().optional(),
+});
+
+const tailEntrySchema = headSchema.extend({ operations: z.array(z.unknown()) });
+
+const entrySchema = headSchema.extend({
+  operations: z.array(
+    z.object({
+      tenantId: tenantIdSchema,
+      actor: z.string(),
+      requestId: z.string(),
+      index: z.int().nonnegative(),
+      atMs: z.int(),
+      changes: z.array(changeSchema),
+    }),
+  ),
+});
+
+/** Thrown by a reader of the log: the slot must not be served on a guess. */
+export class LogUnreadableError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'LogUnreadableError';
+  }
+}
+
+/** What the repeat of an operation needs: its id, and its last change, which tells its result. */
+export type TailOperation = Pick<EntryOperation, 'requestId' | 'index' | 'changes'>;
+
+export interface TailEntry extends EntryTime {
+  readonly operations: readonly TailOperation[];
+}
+
+/** Throws LogUnreadableError for an unknown format or a body that is not an entry. */
+export function decodeEntry(record: LogRecord): Entry {
+  const entry = parseEntry(record, entrySchema);
+  return {
+    ...timeOf(entry),
+    operations: entry.operations.map((operation) => ({
+      ...operation,
+      changes: operation.changes.map(completeKey),
+    })),
+  };
+}
+
+/**
+ * The same for the tail of the log, of which many entries are read back at a start: nothing of them is decoded but what a
+ * repeat needs, in a third of the time. State holds the rest, so it was well-formed.
+ */
+export function decodeTailEntry(record: LogRecord): TailEntry {
+  const entry = parseEntry(record, tailEntrySchema);
+  return {
+    ...timeOf(entry),
+    operations: entry.operations.map((operation) => {
+      const last = parseTailOperation(operation);
+      if (last === undefined) throw new LogUnreadableError(`The ${placeOf(record)} is not well-formed.`);
+      return last;
+    }),
+  };
+}
+
+function parseTailOperation(value: unknown): TailOperation | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { requestId, index, changes }: { requestId?: unknown; index?: unknown; changes?: unknown } = value;
+  if (typeof requestId !== 'string' || !isCount(index) || !Array.isArray(changes)) return undefined;
+  if (changes.length === 0) return { requestId, index, changes: [] };
+  const last = parseLastChange(changes.at(-1));
+  return last === undefined ? undefined : { requestId, index, changes: [last] };
+}
+
+/** Nearly all are of grants, which are looked at by hand. */
+function parseLastChange(value: unknown): Change | undefined {
+  if (isGrantChange(value)) return value;
+  const change = changeSchema.safeParse(value);
+  return change.success ? completeKey(change.data) : undefined;
+}
+
+function isGrantChange(value: unknown): value is Extract<Change, { kind: 'grant-created' | 'grant-revoked' }> {
+  if (typeof value !== 'object' || value === null || !('kind' in value) || !('grant' in value)) return false;
+  if (value.kind !== 'grant-created' && value.kind !== 'grant-revoked') return false;
+  if (typeof value.grant !== 'object' || value.grant === null) return false;
+  const { grantId, createdAtMs }: { grantId?: unknown; createdAtMs?: unknown } = value.grant;
+  return typeof grantId === 'string' && Number.isSafeInteger(createdAtMs);
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const placeOf = ({ seq, slot }: LogRecord): string => `log entry ${seq} of slot ${slot}`;
+
+/** Logs of the first days have no elapsed time, and nothing says for sure how far their entries are apart. */
+function timeOf({ base, elapsedMs }: { base: Stamp; elapsedMs?: number | undefined }): EntryTime {
+  return { base, elapsedMs: elapsedMs ?? 0 };
+}
+
+/** A key without expiry has the field all the same. */
+function completeKey(change: z.infer<typeof changeSchema>): Change {
+  if (change.kind !== 'key-created' && change.kind !== 'key-revoked') return change;
+  return { ...change, key: { ...change.key, expiresAtMs: change.key.expiresAtMs } };
+}
+
+function parseEntry<Parsed>(record: LogRecord, schema: z.ZodType<Parsed>): Parsed {
+  let json: unknown;
+  try {
+    json = JSON.parse(record.body);
+  } catch (error) {
+    throw new LogUnreadableError(`The ${placeOf(record)} is not JSON.`, error);
+  }
+  const format = z.object({ format: z.int() }).safeParse(json);
+  if (format.success && format.data.format > LOG_FORMAT) {
+    throw new LogUnreadableError(
+      `The ${placeOf(record)} has format ${format.data.format}; this version reads up to ${LOG_FORMAT}. Start a newer version.`,
+    );
+  }
+  const entry = schema.safeParse(json);
+  if (!entry.success) throw new LogUnreadableError(`The ${placeOf(record)} is not well-formed.`, entry.error);
+  return entry.data;
+}

@@ -1,0 +1,291 @@
+// The walk that counts the grants of a tenant whose count is not known: of a store that was filled by a version that kept none.
+// It goes through the state tables in the background, one tenant of a shard at a time and resting four times as long
+// as it works, so that checks do not feel it; what it has counted is kept, and the next owner goes on from there.
+//
+// It is exact while writes go on. A page of grants is evaluated under the delta opened at the start of its read, and the
+// position moves behind it in the same synchronous step: from then on commits up to there count themselves. A
+// subject is never passed by unseen: a stretch of subjects is what the table lists, and those with unconfirmed
+// changes when that read began, and those that were given grants since.
+
+import { assert } from '../../core/assert.ts';
+import { type Clock, delay } from '../../core/async/clock.ts';
+import { bucketOfSubject, SUBJECT_BUCKETS } from '../../core/slots.ts';
+import { isLeaving } from '../../core/tenants.ts';
+import { relationNumber, relationOf } from '../../core/tuples.ts';
+import type { StateStore } from '../../store/store.ts';
+import type { Log } from '../../telemetry/log.ts';
+import {
+  bytesOfGrant,
+  type CountPosition,
+  compareGrants,
+  comparePlaces,
+  type SubjectPlace,
+} from '../memory/grant-count.ts';
+import type { SubjectDelta } from '../memory/subject-deltas.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { TenantGrants } from '../shard.ts';
+import { storeDeadline } from '../store-calls.ts';
+import type { Tenure } from './tenure.ts';
+
+/** Subjects of one list: of the bucket that the walk is in the midst of, and of each of several that it has not begun. */
+const SUBJECTS_PER_LIST = 256;
+const SUBJECTS_PER_NEW_BUCKET = 64;
+/** Subjects read at once, and rows of each; of one alone. Some 8,000 rows, counted in a few milliseconds. */
+const SUBJECTS_AT_ONCE = 32;
+const ROWS_PER_SUBJECT = 256;
+const ROWS_PER_READ = 1000;
+/**
+ * Subjects that may not be listed, held at once: to sort them in takes some 2 µs each. Where more wait to be written to
+ * the state tables, the walk waits until they are; where more come during one read, the stretch is listed again.
+ */
+const CREATED_MAX = 2000;
+/** It rests this many times as long as it worked, and at least so long. */
+const REST_FACTOR = 4;
+const REST_MS_MIN = 5;
+const SAVE_MS = 5000;
+/** Then it is the next tenant's turn: the small ones do not wait for a large one. */
+const TURN_MS = 10_000;
+const RETRY_MS = 2000;
+
+export interface GrantWalkPorts {
+  readonly store: StateStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type GrantsPage = Awaited<ReturnType<StateStore['listGrants']>>;
+
+/** Rounds with a pause between them, until `tenures` gives none any more. */
+export async function keepCounting(
+  ports: GrantWalkPorts,
+  roundMs: number,
+  tenures: () => Iterable<Tenure> | undefined,
+): Promise<void> {
+  for (let served = tenures(); served !== undefined; served = tenures()) {
+    await countGrants(ports, served);
+    await delay(ports.clock, roundMs);
+  }
+}
+
+/** One round over the tenants of a shard: counts those whose count is not known. What fails is found again by the next. */
+export async function countGrants(ports: GrantWalkPorts, tenures: Iterable<Tenure>): Promise<void> {
+  for (const tenure of tenures) {
+    for (const memory of tenure.tenants.values()) {
+      if (memory.grantCount.position === undefined && !memory.grantCount.unsaved) continue;
+      if (!tenure.serving || isLeaving(memory.tenant)) continue;
+      try {
+        await new GrantWalk(ports, tenure, memory).run();
+      } catch (error) {
+        if (!tenure.serving) break;
+        const { slot } = tenure;
+        ports.log.warn({ slot, err: error }, 'counting the grants of a tenant was cut short; the next round goes on');
+        await delay(ports.clock, RETRY_MS);
+      }
+    }
+  }
+}
+
+class GrantWalk {
+  readonly #ports: GrantWalkPorts;
+  readonly #tenure: Tenure;
+  readonly #memory: TenantMemory;
+  /** The subjects that come next, ascending, and how far they go: to the end of the bucket where `subject` is undefined. */
+  #queue: SubjectPlace[] = [];
+  #end: { readonly bucket: number; readonly subject: string | undefined } = { bucket: 0, subject: undefined };
+  /** Subjects that may not be in the queue. */
+  readonly #created = new Set<string>();
+  /** More than could be held. */
+  #missed = false;
+  #width = 1;
+  #savedAtMs: number;
+
+  constructor(ports: GrantWalkPorts, tenure: Tenure, memory: TenantMemory) {
+    this.#ports = ports;
+    this.#tenure = tenure;
+    this.#memory = memory;
+    this.#savedAtMs = ports.clock.monotonicMs();
+  }
+
+  get #goesOn(): boolean {
+    return this.#tenure.serving && !isLeaving(this.#memory.tenant);
+  }
+
+  /** Resolves when all is counted and kept, or its turn is over, or nobody needs it any more. */
+  async run(): Promise<void> {
+    const { clock } = this.#ports;
+    const { grantCount } = this.#memory;
+    const untilMs = clock.monotonicMs() + TURN_MS;
+    grantCount.watchCreated((subject) => {
+      if (this.#created.size < CREATED_MAX) this.#created.add(subject);
+      else this.#missed = true;
+    });
+    try {
+      while (this.#goesOn && grantCount.position !== undefined && clock.monotonicMs() < untilMs) {
+        const startedMs = clock.monotonicMs();
+        if (this.#queue.length === 0) await this.#list(grantCount.position);
+        else await this.#count(grantCount.position);
+        if (clock.monotonicMs() - this.#savedAtMs > SAVE_MS) await this.#save();
+        await delay(clock, Math.max(REST_MS_MIN, REST_FACTOR * (clock.monotonicMs() - startedMs)));
+      }
+    } finally {
+      grantCount.watchCreated(undefined);
+    }
+    if (this.#goesOn) await this.#save();
+  }
+
+  /** The next stretch of subjects. */
+  async #list(from: CountPosition): Promise<void> {
+    const { store, clock } = this.#ports;
+    const memory = this.#memory;
+    let unconfirmed = memory.pages.unconfirmedSubjects();
+    if (unconfirmed.size > CREATED_MAX / 2) {
+      await this.#tenure.applied();
+      unconfirmed = memory.pages.unconfirmedSubjects();
+      if (unconfirmed.size > CREATED_MAX) return;
+    }
+    this.#created.clear();
+    this.#missed = false;
+    for (const subject of unconfirmed) this.#created.add(subject);
+    const begun = from.subject !== '';
+    const buckets = Array.from(
+      { length: begun ? 1 : SUBJECT_BUCKETS - from.bucket },
+      (_, index) => from.bucket + index,
+    );
+    const limit = begun ? SUBJECTS_PER_LIST : SUBJECTS_PER_NEW_BUCKET;
+    const range = { tenantId: memory.tenantId, limit, ...(begun ? { after: from.subject } : {}) };
+    const lists = await Promise.all(
+      buckets.map((bucket) => store.listSubjects({ ...range, bucket }, storeDeadline(clock))),
+    );
+    // From here to the end of the step nothing awaits.
+    if (from.grant !== undefined) this.#queue.push({ bucket: from.bucket, subject: from.subject });
+    for (const [index, subjects] of lists.entries()) {
+      const bucket = from.bucket + index;
+      for (const subject of subjects) this.#queue.push({ bucket, subject });
+      const last = subjects.at(limit - 1);
+      this.#end = { bucket, subject: last };
+      if (last !== undefined) break;
+    }
+    if (this.#admit(from)) this.#passEnd();
+  }
+
+  /**
+   * Puts the subjects that were given grants meanwhile where they belong, if that is within the stretch. False: not all of
+   * them are known, and the stretch has to be listed again.
+   */
+  #admit(position: CountPosition): boolean {
+    if (this.#missed) {
+      this.#queue = [];
+      return false;
+    }
+    for (const subject of this.#created) {
+      const place = { bucket: bucketOfSubject(subject), subject };
+      if (comparePlaces(place, position) <= 0 || this.#isBeyondEnd(place)) continue;
+      const index = firstFrom(this.#queue, place);
+      const standing = this.#queue[index];
+      if (standing === undefined || comparePlaces(standing, place) !== 0) this.#queue.splice(index, 0, place);
+    }
+    this.#created.clear();
+    return true;
+  }
+
+  #isBeyondEnd(place: SubjectPlace): boolean {
+    const { bucket, subject } = this.#end;
+    return subject === undefined ? place.bucket > bucket : comparePlaces(place, { bucket, subject }) > 0;
+  }
+
+  /** Reads the next subjects, a page of each, and counts what is in them. */
+  async #count(position: CountPosition): Promise<void> {
+    const { store, clock } = this.#ports;
+    const memory = this.#memory;
+    if (!this.#admit(position)) return;
+    const group = this.#queue.slice(0, this.#width);
+    const limit = group.length === 1 ? ROWS_PER_READ : ROWS_PER_SUBJECT;
+    const reads = group.map((place) => {
+      const after = comparePlaces(place, position) === 0 ? position.grant : undefined;
+      return { place, after, delta: memory.pages.openDelta(place.subject) };
+    });
+    const pages = await Promise.all(
+      reads.map(({ place: { subject }, after }) => {
+        const query = { tenantId: memory.tenantId, subject, limit, ...(after === undefined ? {} : { after }) };
+        return store.listGrants(query, storeDeadline(clock));
+      }),
+    );
+    // From here on nothing awaits: what the deltas do not hold comes behind the position, or counts itself.
+    if (!this.#admit(position)) return;
+    let whole = true;
+    for (const [index, { place, after, delta }] of reads.entries()) {
+      const page = pages[index];
+      assert(page !== undefined, 'each read has its page');
+      // One that was given its first grants meanwhile may come before it, and has not been read.
+      if (this.#queue[0] !== place) break;
+      whole = page.next === undefined;
+      memory.grantCount.advance({ ...place, grant: page.next }, tally(place.subject, page, delta, after));
+      if (!whole) break;
+      this.#queue.shift();
+    }
+    this.#width = whole ? Math.min(2 * this.#width, SUBJECTS_AT_ONCE) : 1;
+    this.#passEnd();
+  }
+
+  /** Behind the last subject of the stretch the position is its end. */
+  #passEnd(): void {
+    if (this.#queue.length > 0) return;
+    const { bucket, subject } = this.#end;
+    const next =
+      subject === undefined
+        ? { bucket: bucket + 1, subject: '', grant: undefined }
+        : { bucket, subject, grant: undefined };
+    this.#memory.grantCount.advance(next.bucket < SUBJECT_BUCKETS ? next : undefined, { grants: 0, bytes: 0 });
+  }
+
+  /** With the stamp of the last entry: the row holds what is committed until now. */
+  async #save(): Promise<void> {
+    const { store, clock } = this.#ports;
+    const { slot, lastSeq, nextBase } = this.#tenure;
+    const { tenantId, grantCount } = this.#memory;
+    this.#savedAtMs = clock.monotonicMs();
+    const row = grantCount.row(tenantId, lastSeq);
+    await store.writeState([{ kind: 'grant-count', slot, row, stamp: nextBase - 1 }], storeDeadline(clock));
+    grantCount.saved(row);
+  }
+}
+
+/** What the page holds under its delta, of the grants behind `after`. */
+function tally(
+  subject: string,
+  { grants, next }: GrantsPage,
+  delta: SubjectDelta,
+  after: CountPosition['grant'],
+): TenantGrants {
+  const changes = delta.changes();
+  let count = 0;
+  let bytes = 0;
+  const add = (place: NonNullable<CountPosition['grant']>): void => {
+    count += 1;
+    bytes += bytesOfGrant({ subject, ...place });
+  };
+  for (const grant of grants) {
+    if (changes.find(relationNumber(grant.relation) ?? 0, grant.object) === undefined) add(grant);
+  }
+  for (const { relation: number, object, facts } of changes) {
+    const relation = relationOf(number);
+    assert(relation !== undefined, 'a relation has a wire number');
+    const place = { relation, object };
+    if (facts === null || (after !== undefined && compareGrants(place, after) <= 0)) continue;
+    if (next === undefined || compareGrants(place, next) <= 0) add(place);
+  }
+  return { grants: count, bytes };
+}
+
+/** The position of the first place that is no smaller, in an ascending list. */
+function firstFrom(places: readonly SubjectPlace[], place: SubjectPlace): number {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const standing = places[middle];
+    if (standing !== undefined && comparePlaces(standing, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,150 @@
+// Operation ids with their results, kept for twice the deadline, so that a repeat of a write whose answer was lost gets
+// the first answer: 201 stays 201, 204 stays 204. Answers that changed nothing are kept as well, 200, 404 and refusals: an
+// earlier try of the same operation that arrives late must not do what its client was told had not to be done. What is
+// forgotten sooner would break that, so the bound is in time; where it takes more memory than writes may have, the next
+// writes wait (write-memory.ts).
+//
+// They are kept by generation and forgotten a generation at a time, when its time has come and whatever else the shard is
+// doing: a timer asks for nothing, and to let go of a generation is one step, however much it holds. One map that is always
+// filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full garbage collection.
+
+import type { Clock, Timer } from '../../../core/async/clock.ts';
+import type { HeldBytes } from '../../memory/write-memory.ts';
+import { type DecidedOperation, type OperationOutcome, OperationTable } from './operation-table.ts';
+
+const GENERATIONS = 4;
+
+interface Generation {
+  readonly startedAtMs: number;
+  readonly table: OperationTable;
+}
+
+export class OperationMemory {
+  readonly #clock: Clock;
+  readonly #keepMs: number;
+  readonly #held: HeldBytes;
+  /** The newest first. */
+  #generations: Generation[] = [];
+  #timer: Timer | undefined;
+  #dropped = false;
+
+  constructor(clock: Clock, keepMs: number, held: HeldBytes) {
+    this.#clock = clock;
+    this.#keepMs = keepMs;
+    this.#held = held;
+  }
+
+  /** What was decided in one batch. */
+  remember(operations: readonly DecidedOperation[]): void {
+    if (operations.length === 0 || this.#dropped) return;
+    const nowMs = this.#clock.monotonicMs();
+    let [newest] = this.#generations;
+    if (newest === undefined || nowMs - newest.startedAtMs >= this.#keepMs / GENERATIONS) {
+      newest = { startedAtMs: nowMs, table: new OperationTable() };
+      this.#generations.unshift(newest);
+      this.#schedule();
+    }
+    const before = newest.table.bytes;
+    newest.table.add(operations);
+    this.#held.add(newest.table.bytes - before);
+  }
+
+  recall(requestId: string, index: number): OperationOutcome | undefined {
+    for (const { table } of this.#generations) {
+      const outcome = table.find(requestId, index);
+      if (outcome !== undefined) return outcome;
+    }
+    return undefined;
+  }
+
+  /** Reads back what was decided before `beforeMs`, on the monotonic clock. */
+  beginRecall(beforeMs: number): OperationRecall {
+    return new OperationRecall(this.#held, (table) => {
+      if (this.#dropped) return;
+      this.#generations.push({ startedAtMs: beforeMs, table });
+      this.#schedule();
+    });
+  }
+
+  /** The tenure has ended. */
+  drop(): void {
+    this.#dropped = true;
+    this.#timer?.cancel();
+    this.#generations = [];
+    this.#held.close();
+  }
+
+  /** One timer, for the next generation that may go. */
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#dropped || this.#generations.length === 0) return;
+    const nowMs = this.#clock.monotonicMs();
+    const oldestMs = Math.min(...this.#generations.map(({ startedAtMs }) => startedAtMs));
+    this.#timer = this.#clock.setTimer(() => this.#forget(), Math.max(1, oldestMs + this.#keptMs - nowMs));
+  }
+
+  get #keptMs(): number {
+    return this.#keepMs + this.#keepMs / GENERATIONS;
+  }
+
+  #forget(): void {
+    this.#timer = undefined;
+    const nowMs = this.#clock.monotonicMs();
+    const kept: Generation[] = [];
+    let bytes = 0;
+    for (const generation of this.#generations) {
+      if (nowMs - generation.startedAtMs < this.#keptMs) kept.push(generation);
+      else bytes += generation.table.bytes;
+    }
+    this.#generations = kept;
+    this.#held.add(-bytes);
+    this.#schedule();
+  }
+}
+
+/**
+ * What is being read back of the log, newest first. Entries of one epoch that follow each other share a table: they are valid
+ * or void together.
+ */
+export class OperationRecall {
+  readonly #held: HeldBytes;
+  readonly #install: (table: OperationTable) => void;
+  #last: { readonly epoch: number; readonly table: OperationTable; readonly keep: () => void } | undefined;
+  /** What is held and not yet known to be valid. */
+  readonly #tables = new Set<OperationTable>();
+
+  constructor(held: HeldBytes, install: (table: OperationTable) => void) {
+    this.#held = held;
+    this.#install = install;
+  }
+
+  /** What is returned is to be called if entries of this epoch are valid here. */
+  add(operations: readonly DecidedOperation[], epoch: number): () => void {
+    if (operations.length === 0) {
+      // What comes before the first entry of an epoch is another table's, though it may be of the epoch that came after.
+      if (this.#last?.epoch !== epoch) this.#last = undefined;
+      return () => {};
+    }
+    if (this.#last?.epoch !== epoch) {
+      const table = new OperationTable();
+      this.#tables.add(table);
+      this.#last = {
+        epoch,
+        table,
+        keep: () => {
+          if (this.#tables.delete(table)) this.#install(table);
+        },
+      };
+    }
+    const { table, keep } = this.#last;
+    const before = table.bytes;
+    table.add(operations);
+    this.#held.add(table.bytes - before);
+    return keep;
+  }
+
+  /** Nothing more comes: what was not found valid is void, or was read in vain. */
+  end(): void {
+    for (const { bytes } of this.#tables) this.#held.add(-bytes);
+    this.#tables.clear();
+  }
+}

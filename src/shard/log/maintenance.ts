@@ -1,0 +1,161 @@
+// Maintenance of a tenure, between requests: trimming the log, removing the data of deleted tenants and rows that nobody
+// needs any more (row-removal.ts), keeping when keys were last used. Each does a bounded part at a time and can be
+// interrupted anywhere: what it did not finish it finds again.
+
+import { delay } from '../../core/async/clock.ts';
+import { segmentOf } from '../../core/slots.ts';
+import { isLeaving } from '../../core/tenants.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { storeDeadline, yieldTurn } from '../store-calls.ts';
+import { decodeEntry, wallStamp } from './entries.ts';
+import { type MaintenancePorts, removeLeftovers, removeRevoked } from './row-removal.ts';
+import type { Tenure } from './tenure.ts';
+import { decideTenantUpdate } from './write-decisions.ts';
+
+/** `last_used_at` of a key is written at most this often. */
+export const KEY_USE_WRITE_MS = 5 * 60_000;
+const REQUEST_MS = 10_000;
+/**
+ * No entry is trimmed sooner by its owner's monotonic clock, whatever wall clocks say: whoever reads the log, to take a slot
+ * over or to copy it, has an hour.
+ */
+const TRIM_AGE_MS_MIN = 3_600_000;
+/** The trimmer looks at the log once in so many rounds. */
+const TRIM_ROUNDS = 30;
+/** For so long one slot's deleted tenants may hold up the maintenance of the others; the next round goes on. */
+const PURGE_MS_PER_ROUND = 1000;
+
+/** Rounds with a pause between them, until `tenures` gives none any more. */
+export async function keepMaintaining(
+  ports: MaintenancePorts & { readonly log: Log },
+  roundMs: number,
+  tenures: () => Iterable<Tenure> | undefined,
+): Promise<void> {
+  for (let round = 0; ; round += 1) {
+    for (const tenure of [...(tenures() ?? [])]) {
+      if (tenures() === undefined) return;
+      await maintain(ports, tenure, { trim: round % TRIM_ROUNDS === 0 });
+    }
+    if (tenures() === undefined) return;
+    await delay(ports.clock, roundMs);
+  }
+}
+
+/** One round. What fails is logged, and found again by the next. */
+export async function maintain(
+  ports: MaintenancePorts & { readonly log: Log },
+  tenure: Tenure,
+  options: { readonly trim: boolean },
+): Promise<void> {
+  if (!tenure.serving) return;
+  try {
+    await purgeTenants(ports, tenure);
+    await writeKeyUses(ports, tenure);
+    if (options.trim && tenure.recalled) await trimLog(ports, tenure);
+    await removeLeftovers(ports, tenure);
+  } catch (error) {
+    ports.log.warn({ slot: tenure.slot, err: error }, 'maintenance was cut short; the next round goes on');
+  }
+}
+
+/**
+ * Removes whole segments from the front of the log: those that state holds, that are behind the idempotency window, by a
+ * checkpoint that is stored, that are older than the retention, and not the last one. What was revoked in them is really
+ * removed first. Resolves with the number of segments removed.
+ */
+export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<number> {
+  const { store, clock, segmentSize } = ports;
+  const { slot, owner, epoch } = tenure;
+  let removed = 0;
+  while (tenure.serving) {
+    const segment = segmentOf(tenure.first, segmentSize);
+    const next = (segment + 1) * segmentSize;
+    if (next > tenure.checkpointSeq || next > tenure.windowFrom) return removed;
+    if (segmentOf(tenure.lastSeq, segmentSize) <= segment || !(await isOld(ports, tenure, next - 1))) return removed;
+    await removeRevoked(ports, tenure, next);
+    if (!tenure.serving) return removed;
+    const outcome = await store.recordFirst({ slot, owner, epoch, first: next }, storeDeadline(clock));
+    if (!outcome.applied && outcome.row?.first !== next) return removed;
+    tenure.first = next;
+    await store.removeSegment(slot, segment, storeDeadline(clock));
+    // Left behind where an earlier round was cut off between the two.
+    if (segment > 0) await store.removeSegment(slot, segment - 1, storeDeadline(clock));
+    removed += 1;
+    await yieldTurn(clock);
+  }
+  return removed;
+}
+
+/** Whether everything up to `seq` is old enough, which is in the segment at the front of the log. */
+async function isOld(
+  { store, clock, logRetentionMs }: MaintenancePorts,
+  tenure: Tenure,
+  seq: number,
+): Promise<boolean> {
+  for (let at = seq; at >= tenure.first; at -= 1) {
+    const record = await store.readRecord(tenure.slot, at, storeDeadline(clock));
+    if (record === undefined) return false;
+    const age = tenure.time?.ageOf(record, decodeEntry(record));
+    if (age === undefined) continue;
+    return age.byWallMs >= logRetentionMs && age.atLeastMs >= Math.min(logRetentionMs, TRIM_AGE_MS_MIN);
+  }
+  return false;
+}
+
+/** Removes the data of tenants that are being deleted, for a bounded time, then records that they are. */
+export async function purgeTenants(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
+  const untilMs = ports.clock.monotonicMs() + PURGE_MS_PER_ROUND;
+  for (const memory of [...tenure.tenants.values()]) {
+    if (memory.tenant.state !== 'deleting' || !tenure.serving) continue;
+    if (ports.clock.monotonicMs() >= untilMs) return;
+    await purgeTenant(ports, tenure, memory, untilMs);
+  }
+}
+
+async function purgeTenant(
+  ports: MaintenancePorts,
+  tenure: Tenure,
+  memory: TenantMemory,
+  untilMs: number,
+): Promise<void> {
+  const { store, clock } = ports;
+  if (memory.removal === undefined) {
+    // Whatever was committed for the tenant stands in state, and behind the checkpoint, before its rows are removed:
+    // nothing comes after, and no replay brings a row back.
+    await tenure.checkpointed();
+    // The log's time runs ahead of a wall clock that was set back; the uses of keys have the wall clock's.
+    const stamp = Math.max(tenure.nextBase, wallStamp(clock));
+    memory.removal = { stamp, partsRemoved: 0, lastPartAtMs: undefined };
+  }
+  const { stamp } = memory.removal;
+  while (!(await store.purgeTenant({ slot: tenure.slot, tenantId: memory.tenantId }, stamp, storeDeadline(clock)))) {
+    memory.removal = { stamp, partsRemoved: memory.removal.partsRemoved + 1, lastPartAtMs: clock.wallMs() };
+    if (!tenure.serving || clock.monotonicMs() >= untilMs) return;
+    await yieldTurn(clock);
+  }
+  await tenure.submit({
+    tenantId: memory.tenantId,
+    actor: 'system',
+    requestId: ports.createRequestId(),
+    index: 0,
+    expiresAtMs: clock.monotonicMs() + REQUEST_MS,
+    bytesMax: 8192,
+    decide: decideTenantUpdate(memory, { name: undefined, plan: undefined, state: 'deleted' }),
+  });
+}
+
+/** Writes the last uses of keys that have not been written for five minutes. */
+export async function writeKeyUses(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
+  const { store, clock } = ports;
+  for (const memory of tenure.tenants.values()) {
+    // What was written after the removal of its key uses would stay.
+    if (!memory.isUsed || isLeaving(memory.tenant)) continue;
+    for (const [keyId, use] of memory.keyUses) {
+      if (use.usedAtMs <= use.writtenAtMs || clock.wallMs() - use.writtenAtMs < KEY_USE_WRITE_MS) continue;
+      const nowMs = clock.wallMs();
+      await store.writeKeyUse(memory.tenantId, keyId, use.usedAtMs, storeDeadline(clock));
+      use.writtenAtMs = nowMs;
+    }
+  }
+}

@@ -1,0 +1,333 @@
+// Recovery: how a new owner takes a slot over. It bumps the epoch, reads the checkpoint, the tenants and the log from
+// there to its end, and appends the first entry of its epoch, from which on no earlier epoch can commit:
+//
+//   claim ▶ read checkpoint, tenants ▶ replay to the end ▶ append *open* ─▶ appended: serve, record `opened`
+//                                           ▲                  │
+//                                           └──────────────────┘ occupied by an earlier epoch: that entry counts
+//
+// It replays only contiguous seqs and refuses a log that ends before `opened` of the row. Reads are served from then on.
+// Writes wait for `recallTail`, which reads back behind the checkpoint as far as operation ids have to be known.
+
+import { type Clock, delay } from '../../core/async/clock.ts';
+import type { IdFactory, TenantId } from '../../core/ids.ts';
+import { segmentOf } from '../../core/slots.ts';
+import type {
+  Checkpoint,
+  ConditionalOutcome,
+  GrantCountRow,
+  LogRecord,
+  SlotRow,
+  Stamp,
+  Store,
+} from '../../store/store.ts';
+import { RECALL_READ_BYTES } from '../memory/rebuild-queue.ts';
+import { ShardFailure } from '../shard.ts';
+import { storeDeadline, yieldTurn } from '../store-calls.ts';
+import type { CommittedEntry } from './appender.ts';
+import {
+  decodeEntry,
+  decodeTailEntry,
+  encodeEntry,
+  followingBase,
+  LogUnreadableError,
+  type TailEntry,
+  wallStamp,
+} from './entries.ts';
+import type { LogEnd } from './log-time.ts';
+
+/** Records in one read of the log: the first brings few, and the next so many that they take about a mebibyte. */
+const RECORDS_PER_FIRST_READ = 8;
+const RECORDS_PER_READ_MAX = 64;
+const TENANTS_PER_READ = 1000;
+/** Replay gives way after this long. */
+const SLICE_MS = 10;
+const RETRY_MS = 50;
+
+export interface RecoveryPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly segmentSize: number;
+  /** A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is room for the next. */
+  readonly replay: (entry: CommittedEntry) => Promise<void>;
+  /** Resolves under a valid lease; rejects where none will come any more. */
+  readonly leased: () => Promise<void>;
+}
+
+export interface RecoveredLog extends LogEnd {
+  readonly first: number;
+}
+
+/**
+ * Claims the slot if its row is still `known` (undefined: if it has none), which names no owner, or this one, or one that
+ * is confirmed dead. `applied` false: it was not claimed, and `row` shows why. A claim is always a new epoch, so that
+ * nothing of an earlier one of this very owner can land in it.
+ */
+export async function claimSlot(
+  ports: Pick<RecoveryPorts, 'store' | 'clock'>,
+  claim: { readonly slot: number; readonly owner: string; readonly known: SlotRow | undefined },
+  confirmDead: (owner: string) => Promise<boolean>,
+): Promise<ConditionalOutcome<SlotRow>> {
+  const { store, clock } = ports;
+  const { slot, owner, known } = claim;
+  if (known?.owner !== undefined && known.owner !== owner && !(await confirmDead(known.owner))) {
+    return { applied: false, row: known };
+  }
+  const expected = known === undefined ? undefined : { owner: known.owner, epoch: known.epoch };
+  return store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
+}
+
+/**
+ * Where the last owner kept no counts of grants, they are kept from the first entry on that it has not applied. Where none
+ * has said where the idempotency window begins, it begins with the log.
+ */
+export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Required<Checkpoint>> {
+  const checkpoint = await ports.store.readCheckpoint(slot, storeDeadline(ports.clock));
+  const { seq, stamp, countedFrom = seq + 1, windowFrom = 1 } = checkpoint ?? { seq: 0, stamp: 0 };
+  return { seq, stamp, countedFrom, windowFrom };
+}
+
+/** The log from a seq on, record by record, to where it ends. Throws LogUnreadableError at a gap. */
+async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): AsyncGenerator<LogRecord> {
+  let seq = fromSeq;
+  let count = RECORDS_PER_FIRST_READ;
+  while (true) {
+    const segment = segmentOf(seq, ports.segmentSize);
+    const limit = count;
+    const records = await ports.store.readRecords(slot, seq, limit, storeDeadline(ports.clock));
+    for (const record of records) {
+      if (record.seq !== seq) {
+        throw new LogUnreadableError(`The log of slot ${slot} has a gap: seq ${seq} is missing, ${record.seq} stands.`);
+      }
+      yield record;
+      seq += 1;
+    }
+    if (records.length < limit && segmentOf(seq, ports.segmentSize) === segment) return;
+    count = nextCount(records, count);
+  }
+}
+
+/** How many records to read next: twice as many at most, and no more than fit by the largest of these. */
+function nextCount(records: readonly LogRecord[], count: number): number {
+  const largest = records.reduce((length, { body }) => Math.max(length, body.length), 1);
+  const fitting = Math.max(Math.floor(RECALL_READ_BYTES / largest), 1);
+  return Math.min(2 * count, fitting, RECORDS_PER_READ_MAX);
+}
+
+/**
+ * Brings memory up to the end of the log and makes this epoch the only one that can append. `row` is this owner's claim.
+ * Throws LogUnreadableError where the log cannot be trusted, ShardFailure where another owner was first.
+ */
+export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint: Checkpoint): Promise<RecoveredLog> {
+  const { slot, epoch, first } = row;
+  let nextBase: Stamp = checkpoint.stamp + 1;
+  // The entry at the checkpoint tells the epoch until then: only a valid entry is ever applied.
+  let lastSeq = Math.max(checkpoint.seq - 1, 0);
+  let highestEpoch = 0;
+  if (checkpoint.seq + 1 < first) {
+    throw new LogUnreadableError(
+      `The log of slot ${slot} begins at seq ${first}, but the state tables hold it only up to ${checkpoint.seq}.`,
+    );
+  }
+  const slice = new Slice(ports.clock);
+  while (true) {
+    for await (const record of readLog(ports, slot, lastSeq + 1)) {
+      if (record.epoch > epoch)
+        throw new ShardFailure('not-serving', `Epoch ${record.epoch} has begun at slot ${slot}.`);
+      if (record.seq === checkpoint.seq) {
+        highestEpoch = record.epoch;
+        lastSeq = record.seq;
+        continue;
+      }
+      const entry = decodeEntry(record);
+      const isVoid = record.epoch < highestEpoch;
+      highestEpoch = Math.max(highestEpoch, record.epoch);
+      lastSeq = record.seq;
+      if (!isVoid) {
+        nextBase = Math.max(nextBase, followingBase(entry));
+        await ports.replay({ ...entry, seq: record.seq });
+      }
+      await slice.giveWay();
+    }
+    if (lastSeq < checkpoint.seq) {
+      throw new LogUnreadableError(
+        `The log of slot ${slot} lacks seq ${checkpoint.seq}, up to which the state tables hold it.`,
+      );
+    }
+    if (!(await endsAt(ports, slot, lastSeq))) continue;
+    if (row.opened !== undefined && lastSeq < row.opened) {
+      throw new LogUnreadableError(
+        `The log of slot ${slot} ends at seq ${lastSeq}, but its owner has recorded seq ${row.opened} in it.`,
+      );
+    }
+    const openedAtMs = ports.clock.monotonicMs();
+    const time = { base: Math.max(nextBase, wallStamp(ports.clock)), elapsedMs: 0 };
+    const record = {
+      slot,
+      seq: lastSeq + 1,
+      epoch,
+      entryId: ports.ids.create('ent'),
+      body: encodeEntry(time, []),
+    };
+    if (!(await appendOnce(ports, record))) continue;
+    // As in the appender: what was appended without a lease may stand where the log has been trimmed meanwhile.
+    await ports.leased();
+    const open = { ...time, operations: [], seq: record.seq };
+    await ports.replay(open);
+    return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open), openedAtMs };
+  }
+}
+
+/** A slice of long work. */
+class Slice {
+  readonly #clock: Clock;
+  #startMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startMs = clock.monotonicMs();
+  }
+
+  /** Lets other work in where the slice is over. */
+  async giveWay(): Promise<void> {
+    if (this.#clock.monotonicMs() - this.#startMs < SLICE_MS) return;
+    await yieldTurn(this.#clock);
+    this.#startMs = this.#clock.monotonicMs();
+  }
+}
+
+/**
+ * Whether the log ends here: an empty answer speaks of one segment, and entries of the next one behind a gap would be
+ * acknowledged writes. False: a former owner has appended meanwhile.
+ */
+async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number): Promise<boolean> {
+  const { store, clock, segmentSize } = ports;
+  const next = (segmentOf(lastSeq + 1, segmentSize) + 1) * segmentSize;
+  const [record] = await store.readRecords(slot, next, 1, storeDeadline(clock));
+  if (record === undefined) return true;
+  if ((await store.readRecord(slot, lastSeq + 1, storeDeadline(clock))) !== undefined) return false;
+  throw new LogUnreadableError(
+    `The log of slot ${slot} has a gap: seq ${lastSeq + 1} is missing, ${record.seq} stands.`,
+  );
+}
+
+/** Whether this very record stands at its seq; false: another one does. Decided, however often it takes. */
+async function appendOnce(ports: RecoveryPorts, record: LogRecord): Promise<boolean> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const outcome = await ports.store.append(record, storeDeadline(ports.clock));
+      return outcome.kind === 'appended' || outcome.record.entryId === record.entryId;
+    } catch (error) {
+      // The same record again settles what became of the first: it finds itself, another one, or stands.
+      if (tries >= 5) throw error;
+      await delay(ports.clock, RETRY_MS);
+    }
+  }
+}
+
+export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segmentSize'> {
+  /** Operation ids of entries younger than this have to be known. */
+  readonly operationsKeptMs: number;
+  /**
+   * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first, with the
+   * last change of each operation alone; takes what has to be kept of the entry and returns what remembers it, to be
+   * called oldest first and for valid ones only.
+   */
+  readonly recall: (entry: TailEntry, epoch: number) => () => void;
+  /** Resolves when more may be read into memory. */
+  readonly room?: () => Promise<void>;
+  /** Whether nobody waits for it any more. */
+  readonly over: () => boolean;
+}
+
+interface Moment {
+  readonly epoch: number;
+  readonly elapsedMs: number;
+}
+
+/**
+ * How long before `newer` the entry `older` was made, at least: what one monotonic clock has measured. Between two epochs
+ * there is none, and wall clocks may be off by any time.
+ */
+function leastAgeMs(newer: Moment | undefined, older: Moment): number {
+  return newer?.epoch === older.epoch ? Math.max(0, newer.elapsedMs - older.elapsedMs) : 0;
+}
+
+/**
+ * Reads backwards from the checkpoint to where the idempotency window begins: at `windowFrom`, or where entries are so much
+ * older than later ones of their own epochs that nobody repeats their operations. Resolves with the seq from which on
+ * operation ids are known. Throws LogUnreadableError at a gap.
+ */
+export async function recallTail(
+  ports: TailPorts,
+  slot: number,
+  range: { readonly windowFrom: number; readonly checkpointSeq: number },
+): Promise<number> {
+  const { store, clock, segmentSize } = ports;
+  const entries: { readonly recall: () => void; readonly epoch: number }[] = [];
+  const slice = new Slice(clock);
+  let end = range.checkpointSeq;
+  let newer: Moment | undefined;
+  let ageMs = 0;
+  // Without `windowFrom` one or two entries may say that the log has been at rest.
+  let count = 1;
+  while (end >= range.windowFrom && !ports.over()) {
+    const segmentStart = segmentOf(end, segmentSize) * segmentSize;
+    const start = Math.max(range.windowFrom, segmentStart, end - count + 1);
+    await ports.room?.();
+    const records = await store.readRecords(slot, start, end - start + 1, storeDeadline(clock));
+    if (records.length !== end - start + 1) {
+      throw new LogUnreadableError(`The log of slot ${slot} lacks entries between seq ${start} and ${end}.`);
+    }
+    for (const record of records.toReversed()) {
+      const entry = decodeTailEntry(record);
+      const moment = { epoch: record.epoch, elapsedMs: entry.elapsedMs };
+      ageMs += leastAgeMs(newer, moment);
+      newer = moment;
+      entries.push({ recall: ports.recall(entry, record.epoch), epoch: record.epoch });
+      await slice.giveWay();
+    }
+    end = start - 1;
+    if (ageMs > ports.operationsKeptMs) break;
+    count = nextCount(records, count);
+  }
+  let highestEpoch = 0;
+  for (const { recall, epoch } of entries.toReversed()) {
+    if (epoch < highestEpoch) continue;
+    highestEpoch = epoch;
+    recall();
+    await slice.giveWay();
+  }
+  return end + 1;
+}
+
+/** Every tenant of a slot by the state tables, those that are wholly deleted included. */
+export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) {
+  let after: TenantId | undefined;
+  while (true) {
+    const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
+    const tenants = await ports.store.listTenants(query, storeDeadline(ports.clock));
+    yield* tenants;
+    after = tenants.at(-1)?.tenantId;
+    if (tenants.length < TENANTS_PER_READ) return;
+  }
+}
+
+/**
+ * The counts of grants that are right, of the tenants of a slot. To be read after the checkpoint: a count is written with the
+ * entries that changed it, so it is never behind a checkpoint that was read before, and a replay from there completes it.
+ */
+export async function* readGrantCounts(
+  ports: Pick<RecoveryPorts, 'store' | 'clock'>,
+  slot: number,
+  { countedFrom }: Required<Checkpoint>,
+): AsyncGenerator<GrantCountRow> {
+  let after: TenantId | undefined;
+  while (true) {
+    const query = { slot, limit: TENANTS_PER_READ, ...(after === undefined ? {} : { after }) };
+    const rows = await ports.store.listGrantCounts(query, storeDeadline(ports.clock));
+    for (const row of rows) if (row.seq >= countedFrom) yield row;
+    after = rows.at(-1)?.tenantId;
+    if (rows.length < TENANTS_PER_READ) return;
+  }
+}

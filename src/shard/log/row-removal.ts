@@ -1,0 +1,214 @@
+// Real removal of rows that state keeps and nobody needs any more: revoked grants and keys, the records of deleted tenants,
+// subjects without a grant. What a segment of the log has revoked goes before the segment does; what is found left behind
+// (by earlier versions, or because there is too much of it to read past) goes in between, in bounded steps.
+//
+// Nothing applied later brings a row back: state holds, behind the checkpoint, every entry up to the stamps that are removed,
+// and whatever comes afterwards has a greater stamp. A revoked key and a deleted tenant never live again. A subject can:
+// its row goes where state has no grant of it, live or gone, so that it had none at the stamp; and the first grant that it
+// is given since writes the row again, with a greater stamp (write-decisions.ts).
+
+import { assertNever } from '../../core/assert.ts';
+import type { Clock } from '../../core/async/clock.ts';
+import { inParallel } from '../../core/async/in-parallel.ts';
+import type { TenantId } from '../../core/ids.ts';
+import { isLeaving } from '../../core/tenants.ts';
+import type { RemovableRow, Stamp, Store } from '../../store/store.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { storeDeadline, yieldTurn } from '../store-calls.ts';
+import { decodeEntry, type Entry } from './entries.ts';
+import type { Tenure } from './tenure.ts';
+
+export interface MaintenancePorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly segmentSize: number;
+  /** Entries younger than this are kept, as far as clocks can tell; at least an hour outside tests. */
+  readonly logRetentionMs: number;
+  readonly createRequestId: () => string;
+}
+
+/** Entries that are held at once: at most 16 MiB. */
+const RECORDS_PER_READ = 16;
+/** Rows really removed in one call. */
+const ROWS_PER_CALL = 500;
+/** Subjects that are looked at at once. */
+const SUBJECTS_AT_ONCE = 16;
+/** Rows of tenants and keys that are looked at in one step. */
+const ROWS_PER_STEP = 1000;
+/** For so long, or one step, one slot's leftovers may hold up the maintenance of the others; the next round goes on. */
+const LEFTOVERS_MS_PER_ROUND = 250;
+/** After a failure they are left alone for so long: every copy has to take part, and one may be away. */
+const LEFTOVERS_RETRY_MS = 60_000;
+
+type RemovalPorts = Pick<MaintenancePorts, 'store' | 'clock'>;
+type SubjectRow = Extract<RemovableRow, { readonly kind: 'subject' }>;
+
+async function removeRows(
+  { store, clock }: RemovalPorts,
+  tenure: Tenure,
+  rows: readonly RemovableRow[],
+): Promise<void> {
+  for (let start = 0; start < rows.length && tenure.serving; start += ROWS_PER_CALL) {
+    await store.removeGone(rows.slice(start, start + ROWS_PER_CALL), storeDeadline(clock));
+  }
+}
+
+/** What was revoked or deleted by the entries from the front of the log up to `end`, all of them behind the checkpoint. */
+export async function removeRevoked(ports: RemovalPorts, tenure: Tenure, end: number): Promise<void> {
+  const { store, clock } = ports;
+  for (let seq = tenure.first; seq < end && tenure.serving; seq += RECORDS_PER_READ) {
+    const limit = Math.min(RECORDS_PER_READ, end - seq);
+    const subjects = new Map<string, SubjectRow>();
+    for (const record of await store.readRecords(tenure.slot, seq, limit, storeDeadline(clock))) {
+      const rows = rowsOf(tenure.slot, decodeEntry(record));
+      await removeRows(ports, tenure, rows);
+      for (const row of rows) {
+        if (row.kind !== 'grant') continue;
+        const { tenantId, subject, stamp } = row;
+        subjects.set(`${tenantId} ${subject}`, { kind: 'subject', tenantId, subject, stamp });
+      }
+      await yieldTurn(clock);
+    }
+    await removeEmptySubjects(ports, tenure, [...subjects.values()]);
+  }
+}
+
+function rowsOf(slot: number, entry: Entry): RemovableRow[] {
+  const rows: RemovableRow[] = [];
+  let stamp = entry.base;
+  for (const { tenantId, changes } of entry.operations) {
+    for (const change of changes) {
+      switch (change.kind) {
+        case 'grant-revoked': {
+          const { subject, relation, object } = change.grant;
+          rows.push({ kind: 'grant', tenantId, subject, relation, object, stamp });
+          break;
+        }
+        case 'key-revoked':
+          rows.push({ kind: 'key', tenantId, keyId: change.key.keyId, stamp });
+          break;
+        case 'tenant-updated':
+          if (change.tenant.state === 'deleted') rows.push({ kind: 'tenant', slot, tenantId, stamp });
+          break;
+        case 'grant-created':
+        case 'namespace-created':
+        case 'key-created':
+        case 'tenant-created':
+          break;
+        default:
+          assertNever(change);
+      }
+      stamp += 1;
+    }
+  }
+  return rows;
+}
+
+/** Of these, those without a grant. */
+async function removeEmptySubjects(
+  ports: RemovalPorts,
+  tenure: Tenure,
+  candidates: readonly SubjectRow[],
+): Promise<void> {
+  for (let start = 0; start < candidates.length && tenure.serving; start += ROWS_PER_CALL) {
+    const empty: SubjectRow[] = [];
+    await inParallel(candidates.slice(start, start + ROWS_PER_CALL), SUBJECTS_AT_ONCE, async (candidate) => {
+      if (await hasNoGrant(ports, tenure, candidate)) empty.push(candidate);
+    });
+    await removeRows(ports, tenure, empty);
+    await yieldTurn(ports.clock);
+  }
+}
+
+/** Not even one that is gone: it had none at the stamp, and has had none since that state holds by now. */
+async function hasNoGrant(
+  { store, clock }: RemovalPorts,
+  tenure: Tenure,
+  { tenantId, subject }: SubjectRow,
+): Promise<boolean> {
+  const memory = tenure.tenants.get(tenantId);
+  // The subjects of a tenant that is being deleted say what there is to remove.
+  if (memory === undefined || isLeaving(memory.tenant) || memory.pages.holdsSome(subject)) return false;
+  const { grants, next } = await store.listGrants({ tenantId, subject, limit: 1 }, storeDeadline(clock));
+  return grants.length === 0 && next === undefined;
+}
+
+/** What was found left behind, for a bounded time: the next round goes on. */
+export async function removeLeftovers(ports: RemovalPorts, tenure: Tenure): Promise<void> {
+  const { clock } = ports;
+  const startedMs = clock.monotonicMs();
+  if (startedMs < tenure.leftovers.notBeforeMs) return;
+  const goesOn = (): boolean => tenure.serving && clock.monotonicMs() - startedMs < LEFTOVERS_MS_PER_ROUND;
+  try {
+    await removeDeletedTenants(ports, tenure, goesOn);
+    for (const memory of tenure.tenants.values()) {
+      if (memory.keySweep === undefined && memory.emptySubjects === undefined) continue;
+      if (isLeaving(memory.tenant)) continue;
+      await removeRevokedKeys(ports, tenure, memory, goesOn);
+      await removeNotedSubjects(ports, tenure, memory);
+      if (!goesOn()) return;
+    }
+  } catch (error) {
+    tenure.leftovers.notBeforeMs = clock.monotonicMs() + LEFTOVERS_RETRY_MS;
+    throw error;
+  }
+}
+
+/** The stamp of the last commit, once state holds, behind the checkpoint, all up to it. */
+async function settledStamp(tenure: Tenure): Promise<Stamp> {
+  const stamp = tenure.nextBase - 1;
+  await tenure.checkpointed();
+  return stamp;
+}
+
+async function removeDeletedTenants(ports: RemovalPorts, tenure: Tenure, goesOn: () => boolean): Promise<void> {
+  const { store, clock } = ports;
+  const { slot, leftovers } = tenure;
+  if (leftovers.deletedTenants === undefined) return;
+  const stamp = await settledStamp(tenure);
+  let after: TenantId | undefined = leftovers.deletedTenants.after;
+  do {
+    const query = { slot, limit: ROWS_PER_STEP, ...(after === undefined ? {} : { after }) };
+    const tenants = await store.listTenants(query, storeDeadline(clock));
+    const deleted = tenants.filter(({ state }) => state === 'deleted');
+    const rows = deleted.map(({ tenantId }): RemovableRow => ({ kind: 'tenant', slot, tenantId, stamp }));
+    await removeRows(ports, tenure, rows);
+    after = tenants.at(ROWS_PER_STEP - 1)?.tenantId;
+    leftovers.deletedTenants = after === undefined ? undefined : { after };
+    await yieldTurn(clock);
+  } while (after !== undefined && goesOn());
+}
+
+async function removeRevokedKeys(
+  ports: RemovalPorts,
+  tenure: Tenure,
+  memory: TenantMemory,
+  goesOn: () => boolean,
+): Promise<void> {
+  const { store, clock } = ports;
+  const { tenantId } = memory;
+  if (memory.keySweep === undefined) return;
+  const stamp = memory.keySweep.stamp ?? (await settledStamp(tenure));
+  let { after } = memory.keySweep;
+  do {
+    const query = { tenantId, limit: ROWS_PER_STEP, ...(after === undefined ? {} : { after }) };
+    const { revoked, next } = await store.listKeys(query, storeDeadline(clock));
+    const rows = revoked.map((keyId): RemovableRow => ({ kind: 'key', tenantId, keyId, stamp }));
+    await removeRows(ports, tenure, rows);
+    after = next;
+    memory.keySweep = after === undefined ? undefined : { stamp, after };
+    await yieldTurn(clock);
+  } while (after !== undefined && goesOn());
+}
+
+async function removeNotedSubjects(ports: RemovalPorts, tenure: Tenure, memory: TenantMemory): Promise<void> {
+  const { emptySubjects, tenantId } = memory;
+  if (emptySubjects === undefined) return;
+  const stamp = await settledStamp(tenure);
+  const candidates = Array.from(
+    emptySubjects,
+    (subject): SubjectRow => ({ kind: 'subject', tenantId, subject, stamp }),
+  );
+  await removeEmptySubjects(ports, tenure, candidates);
+  if (memory.emptySubjects === emptySubjects) memory.emptySubjects = undefined;
+}

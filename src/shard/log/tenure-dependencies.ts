@@ -1,0 +1,28 @@
+// What a tenure works with: the ports and bounds of its shard, and who is told what of it.
+
+import type { Clock } from '../../core/async/clock.ts';
+import type { IdFactory } from '../../core/ids.ts';
+import type { Store } from '../../store/store.ts';
+import type { MemoryBudget } from '../memory/memory-budget.ts';
+import type { PageLimits } from '../memory/page-limits.ts';
+import type { WriteKind } from '../memory/write-memory.ts';
+import type { AppenderPorts } from './appender.ts';
+
+export interface TenureDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly budget: MemoryBudget;
+  readonly pageLimits: PageLimits;
+  readonly segmentSize: number;
+  /** How long operation ids are kept: twice the deadline. */
+  readonly operationsKeptMs: number;
+  /** Whether the owner's lease lets it answer now. */
+  readonly leaseValid: () => boolean;
+  readonly observeAppend: AppenderPorts['observe'];
+  readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
+  /** Writes of a slot wait for room in memory. */
+  readonly observeWait: (slot: number, kind: WriteKind) => void;
+  /** The tenure has ended without being asked to. */
+  readonly onLost: (reason: string) => void;
+}

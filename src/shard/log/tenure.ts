@@ -1,0 +1,399 @@
+// A tenure: one (slot, epoch) at its owner. Everything that is true only while this shard owns the slot hangs off this
+// object: tenants with their pages and handles, the queue of writes, the overlay, the operation ids. It is dropped as a whole,
+// and nothing of an earlier tenure can land in a later one.
+//
+//   opening ──recovered──▶ serving ──release──▶ releasing ──flushed──▶ ended
+//      └───── another owner, unreadable log ──────────┴──────────────▶ ended
+
+import { assert } from '../../core/assert.ts';
+import { delay } from '../../core/async/clock.ts';
+import type { TenantId } from '../../core/ids.ts';
+import type { Tenant } from '../../core/tenants.ts';
+import type { GrantCountWrite, SlotRow, Stamp, StateWrite } from '../../store/store.ts';
+import { TenantMemory } from '../memory/tenant-memory.ts';
+import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
+import { ShardFailure, type SlotStatus } from '../shard.ts';
+import { storeDeadline } from '../store-calls.ts';
+import type { Operation } from './append-batch.ts';
+import { Appender, type CommittedEntry } from './appender.ts';
+import { Applier } from './applier.ts';
+import { checkpointStamp, LogUnreadableError } from './entries.ts';
+import { OperationMemory } from './idempotency/cache.ts';
+import { decidedIn, recallWithin } from './idempotency/rebuild.ts';
+import { IdempotencyWindow } from './idempotency/window.ts';
+import type { LogEnd, LogTime } from './log-time.ts';
+import {
+  type RecoveryPorts,
+  readCheckpoint,
+  readGrantCounts,
+  readTenants,
+  recallTail,
+  recoverLog,
+} from './recovery.ts';
+import type { TenureDependencies } from './tenure-dependencies.ts';
+import type { OperationResult } from './write-decisions.ts';
+
+const RETRY_MS = 200;
+/** How soon an opening goes on once a lapsed lease is valid again. */
+const LEASE_POLL_MS = 20;
+/** Where many slots are opened at once, this conditional write can wait for the others. */
+const RECORD_OPENED_MS = 1000;
+
+/** Rows that nobody needs any more, as far as the tenure has come across them. */
+interface Leftovers {
+  /** Where the removal of the records of deleted tenants goes on; undefined: there are none. */
+  deletedTenants: { readonly after: TenantId | undefined } | undefined;
+  /** On the monotonic clock: until then they are left alone. */
+  notBeforeMs: number;
+}
+
+export class Tenure {
+  readonly slot: number;
+  readonly epoch: number;
+  readonly owner: string;
+  readonly tenants = new Map<TenantId, TenantMemory>();
+  readonly leftovers: Leftovers = { deletedTenants: undefined, notBeforeMs: 0 };
+  readonly budget: TenureDependencies['budget'];
+  readonly #dependencies: TenureDependencies;
+  readonly #row: SlotRow;
+  readonly #operations: OperationMemory;
+  readonly #held: { readonly [Kind in WriteKind]: HeldBytes };
+  /** Whether the operation ids of all that was replayed are known: while memory is short they are read back later. */
+  #replayedKnown = true;
+  #state: SlotStatus['state'] | 'ended' = 'opening';
+  #appender: Appender | undefined;
+  #applier: Applier | undefined;
+  #first: number;
+  #window: IdempotencyWindow | undefined;
+  #recalling: Promise<void> | undefined;
+
+  /** `row` is the claim that made `owner` the owner. */
+  constructor(row: SlotRow, owner: string, dependencies: TenureDependencies) {
+    this.slot = row.slot;
+    this.epoch = row.epoch;
+    this.owner = owner;
+    this.#row = row;
+    this.#first = row.first;
+    this.#dependencies = dependencies;
+    const { clock, operationsKeptMs, budget } = dependencies;
+    this.budget = budget;
+    const hold = (kind: WriteKind): HeldBytes => budget.writes.hold(kind);
+    this.#held = { queue: hold('queue'), backlog: hold('backlog'), operations: hold('operations') };
+    this.#operations = new OperationMemory(clock, operationsKeptMs, this.#held.operations);
+  }
+
+  get state(): SlotStatus['state'] | 'ended' {
+    return this.#state;
+  }
+
+  /** Whether it takes requests. Answers demand the lease as well: `assertServing`. */
+  get serving(): boolean {
+    return this.#state === 'serving';
+  }
+
+  get first(): number {
+    return this.#first;
+  }
+
+  set first(first: number) {
+    this.#first = first;
+  }
+
+  get lastSeq(): number {
+    return this.#appender?.lastSeq ?? 0;
+  }
+
+  get queueLength(): number {
+    return this.#appender?.queueLength ?? 0;
+  }
+
+  /** Since when an append, and the state of what was appended, have been waited for; undefined: nothing is. */
+  get waits(): { readonly appendSinceMs: number | undefined; readonly applySinceMs: number | undefined } {
+    return { appendSinceMs: this.#appender?.settlingSinceMs, applySinceMs: this.#applier?.waitingSinceMs };
+  }
+
+  get checkpointSeq(): number {
+    return this.#applier?.checkpointSeq ?? 0;
+  }
+
+  /** Where the idempotency window begins, as the stored checkpoint says: nothing from there on may be trimmed. */
+  get windowFrom(): number {
+    return this.#applier?.windowFrom ?? 0;
+  }
+
+  /** Log entries that the state tables do not hold yet. */
+  get lagEntries(): number {
+    return this.#appender === undefined || this.#applier === undefined ? 0 : this.lastSeq - this.#applier.appliedSeq;
+  }
+
+  status(): SlotStatus | undefined {
+    if (this.#state === 'ended') return undefined;
+    const { slot, epoch, lastSeq: logEnd, checkpointSeq: checkpoint } = this;
+    return { slot, epoch, state: this.#state, logEnd, checkpoint, tenants: this.tenants.size };
+  }
+
+  /** Recovers the slot and serves it. Throws where it cannot; the tenure has then ended. */
+  async open(): Promise<void> {
+    const { store, clock, ids, segmentSize } = this.#dependencies;
+    const replay = (entry: CommittedEntry) => this.#replay(entry);
+    const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay, leased: () => this.#leased() };
+    try {
+      const checkpoint = await readCheckpoint(ports, this.slot);
+      if (this.#state !== 'opening') throw this.#notServing();
+      const windowFrom = Math.max(checkpoint.windowFrom, this.#row.first);
+      const window = new IdempotencyWindow(clock, this.#dependencies.operationsKeptMs, windowFrom);
+      this.#window = window;
+      this.#applier = this.#createApplier(checkpoint, window);
+      for await (const tenant of readTenants(ports, this.slot)) {
+        if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
+        else this.#addTenant(tenant);
+      }
+      for await (const row of readGrantCounts(ports, this.slot, checkpoint)) {
+        this.tenants.get(row.tenantId)?.grantCount.load(row);
+      }
+      const end = await recoverLog(ports, this.#row, checkpoint);
+      this.#appender = new Appender(
+        {
+          log: store,
+          clock,
+          ids,
+          operations: this.#operations,
+          queue: this.#held.queue,
+          commit: (entry) => this.#commit(entry),
+          room: () => this.#room(),
+          leaseValid: this.#dependencies.leaseValid,
+          lost: (reason) => this.#lose(reason),
+          observe: this.#dependencies.observeAppend,
+        },
+        end,
+      );
+      assert(this.#state === 'opening', 'a tenure is opened once');
+      this.#state = 'serving';
+      void this.#recordOpened(end.lastSeq);
+      const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
+      this.#recalling = this.#recallTail(window, { windowFrom, checkpointSeq }, end);
+    } catch (error) {
+      this.end('It could not be opened.');
+      throw error;
+    }
+  }
+
+  /** Whether the operation ids of earlier owners are known, and nothing of the log is being read back any more. */
+  get recalled(): boolean {
+    return this.#recalling === undefined;
+  }
+
+  /** Resolves with the result once it is durable. */
+  submit(operation: Operation): Promise<OperationResult> {
+    if (this.#appender === undefined || this.#state !== 'serving') return Promise.reject(this.#notServing());
+    return this.#appender.submit(operation);
+  }
+
+  /** Greater than the stamp of every commit until now. */
+  get nextBase(): Stamp {
+    return this.#appender?.nextBase ?? 0;
+  }
+
+  /** Undefined before the first entry. */
+  get time(): LogTime | undefined {
+    return this.#appender?.time;
+  }
+
+  /** Resolves when the state tables hold every commit until now. */
+  async applied(): Promise<void> {
+    await this.#applier?.applied(this.lastSeq);
+    if (!this.serving) throw this.#notServing();
+  }
+
+  /** Resolves when no recovery will apply a commit until now again. */
+  async checkpointed(): Promise<void> {
+    await this.#applier?.flush();
+    if (!this.serving) throw this.#notServing();
+  }
+
+  /** Throws `not-serving` unless answers may be given now. To be asked again after the last await of an answer. */
+  assertServing(): void {
+    if (this.#state !== 'serving') throw this.#notServing();
+    if (!this.#dependencies.leaseValid()) {
+      throw new ShardFailure(
+        'not-serving',
+        'The shard has not heard from the store for too long to be sure that it owns the slot.',
+      );
+    }
+  }
+
+  /**
+   * Takes nothing more, finishes what is in flight (with `flush`, applies and checkpoints it, too) and ends: for `limitMs`
+   * at most, since the next owner recovers from the log whatever is missing. Afterwards the slot may be released, and is
+   * never served again in this epoch.
+   */
+  async release({ limitMs, flush }: { readonly limitMs: number; readonly flush: boolean }): Promise<void> {
+    if (this.#state !== 'serving') return;
+    this.#state = 'releasing';
+    await Promise.race([this.#finish(flush), delay(this.#dependencies.clock, limitMs)]);
+    this.end('It was released.');
+  }
+
+  async #finish(flush: boolean): Promise<void> {
+    await this.#appender?.drained();
+    if (flush) await this.#applier?.flush();
+  }
+
+  /** Drops everything. What was acknowledged stands in the log. */
+  end(reason: string): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#appender?.close(new ShardFailure('not-serving', reason));
+    this.#applier?.close();
+    for (const memory of this.tenants.values()) memory.drop();
+    this.tenants.clear();
+    this.#operations.drop();
+    this.#held.queue.close();
+  }
+
+  #notServing(): ShardFailure {
+    return new ShardFailure('not-serving', `Slot ${this.slot} is ${this.#state}.`);
+  }
+
+  #lose(reason: string): void {
+    if (this.#state === 'ended') return;
+    this.end(reason);
+    this.#dependencies.onLost(reason);
+  }
+
+  #createApplier(checkpoint: ConstructorParameters<typeof Applier>[2], window: IdempotencyWindow): Applier {
+    const { store, clock, observeState } = this.#dependencies;
+    return new Applier(
+      {
+        store,
+        clock,
+        window,
+        backlog: this.#held.backlog,
+        confirm: (writes, seq) => {
+          observeState({ rows: writes.length });
+          this.#confirm(writes, seq);
+        },
+        failed: (error) => observeState({ error }),
+      },
+      this.slot,
+      checkpoint,
+    );
+  }
+
+  /** Resolves under a valid lease; rejects once the tenure has ended. */
+  async #leased(): Promise<void> {
+    while (this.#state !== 'ended') {
+      if (this.#dependencies.leaseValid()) return;
+      await delay(this.#dependencies.clock, LEASE_POLL_MS);
+    }
+    throw this.#notServing();
+  }
+
+  async #room(): Promise<void> {
+    await this.#recalling;
+    const { backlog, operations } = this.#held;
+    while (true) {
+      if (!backlog.hasRoom) this.#dependencies.observeWait(this.slot, 'backlog');
+      await this.#applier?.room();
+      if (operations.hasRoom) return;
+      this.#dependencies.observeWait(this.slot, 'operations');
+      await operations.room();
+    }
+  }
+
+  /** So that a later owner finds out if the log has lost this tenure's first entry, which fences already. */
+  async #recordOpened(opened: number): Promise<void> {
+    const { store, clock } = this.#dependencies;
+    const { slot, owner, epoch } = this;
+    await delay(clock, RECORD_OPENED_MS);
+    while (this.#state !== 'ended') {
+      try {
+        const { applied, row } = await store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(clock));
+        if (applied) return;
+        if (row?.owner !== owner || row.epoch !== epoch) this.#lose('The slot has another owner by now.');
+      } catch {
+        // Whether it is recorded the next try finds out.
+      }
+      await delay(clock, RETRY_MS);
+    }
+  }
+
+  /** Writes wait for it; a log that cannot be trusted ends the tenure. */
+  async #recallTail(
+    window: IdempotencyWindow,
+    range: Parameters<typeof recallTail>[2],
+    { openedAtMs }: LogEnd,
+  ): Promise<void> {
+    const { store, clock, segmentSize, operationsKeptMs, budget, observeWait } = this.#dependencies;
+    try {
+      await recallWithin(
+        {
+          clock,
+          operations: this.#operations,
+          held: this.#held.operations,
+          order: budget.writes.recalls,
+          openedAtMs,
+          keepMs: operationsKeptMs,
+          ended: () => this.#state === 'ended',
+          onWait: () => observeWait(this.slot, 'operations'),
+        },
+        async (ports) => {
+          const known = await recallTail({ store, clock, segmentSize, operationsKeptMs, ...ports }, this.slot, range);
+          // Where it was over before, the window has passed: what was decided before the opening has left it.
+          if (this.#state !== 'ended') window.startAt(known);
+        },
+      );
+    } catch (error) {
+      if (!(error instanceof LogUnreadableError)) throw error;
+      this.#lose(error.message);
+    }
+    this.#recalling = undefined;
+  }
+
+  async #replay(entry: CommittedEntry): Promise<void> {
+    // The session may have ended meanwhile.
+    if (this.#state === 'ended') throw this.#notServing();
+    this.#replayedKnown &&= this.#held.operations.processHasRoom;
+    if (this.#replayedKnown) this.#operations.remember(decidedIn(entry));
+    this.#commit(entry);
+    await this.#applier?.room();
+  }
+
+  #commit(entry: CommittedEntry): void {
+    const counted = new Set<TenantMemory>();
+    for (const { tenantId, changes } of entry.operations) {
+      for (const change of changes) {
+        if (change.kind === 'tenant-created' && !this.tenants.has(tenantId)) this.#addTenant(change.tenant);
+        const memory = this.tenants.get(tenantId);
+        memory?.commit(change, entry.seq);
+        if (memory?.grantCount.commit(change, entry.seq)) counted.add(memory);
+        if (change.kind === 'tenant-updated' && change.tenant.state === 'deleted') {
+          memory?.drop();
+          this.tenants.delete(tenantId);
+        }
+      }
+    }
+    this.#window?.add(entry.seq);
+    const stamp = checkpointStamp(entry);
+    const counts = [...counted].map(({ tenantId, grantCount }): GrantCountWrite => {
+      return { kind: 'grant-count', slot: this.slot, row: grantCount.row(tenantId, entry.seq), stamp };
+    });
+    this.#applier?.add(entry, counts);
+  }
+
+  #confirm(writes: readonly StateWrite[], seq: number): void {
+    let last: TenantId | undefined;
+    for (const write of writes) {
+      // Its rows were confirmed with their entries.
+      if (write.kind === 'grant-count') continue;
+      const tenantId = write.kind === 'tenant' ? write.tenant.tenantId : write.tenantId;
+      // The rows of one operation follow each other.
+      if (tenantId !== last) this.tenants.get(tenantId)?.confirm(seq);
+      last = tenantId;
+    }
+  }
+
+  #addTenant(tenant: Tenant): void {
+    this.tenants.set(tenant.tenantId, new TenantMemory(tenant, this.#dependencies));
+  }
+}

@@ -1,0 +1,306 @@
+// Operations: how each kind of write is decided. A decision is taken in the order of the batch, against committed memory
+// plus what precedes in the same batch (the draft), and it is synchronous: what it reads was pinned before it queued.
+
+import type { ApiKeyRecord } from '../../core/api-keys.ts';
+import { assert } from '../../core/assert.ts';
+import type { Clock } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { type IdFactory, type TenantId, timeOfId } from '../../core/ids.ts';
+import { type Plans, resolvePlan } from '../../core/plans.ts';
+import type { Tenant } from '../../core/tenants.ts';
+import { type Namespace, namespaceOf } from '../../core/tuples.ts';
+import type { Change } from '../log-changes.ts';
+import type { GrantFacts } from '../memory/subject-page.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { WatchedTuple } from '../memory/watched-tuples.ts';
+import { type GrantRefusal, type GrantRequest, type GrantResult, ShardFailure } from '../shard.ts';
+import type { TailOperation } from './entries.ts';
+
+export type OperationResult =
+  | { readonly kind: 'grant'; readonly grant: GrantResult }
+  | { readonly kind: 'namespace'; readonly created: boolean; readonly namespace: Namespace }
+  | { readonly kind: 'key'; readonly key: ApiKeyRecord }
+  | { readonly kind: 'key-revoked' }
+  | { readonly kind: 'tenant'; readonly tenant: Tenant };
+
+export interface Decision {
+  readonly result: OperationResult;
+  /** Empty: nothing is logged for it. The last one is what the operation was about. */
+  readonly changes: readonly Change[];
+}
+
+/** Decides, or throws a GrantdError that is the operation's answer. */
+export type Decide = (draft: Draft) => Decision;
+
+/** Committed memory plus the decisions that precede in the batch. */
+export class Draft {
+  readonly #grants = new Map<string, GrantFacts | null>();
+  readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
+  readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
+  readonly #tenants = new Map<TenantId, Tenant>();
+  /** Grants created less those revoked. */
+  readonly #grantCounts = new Map<TenantId, number>();
+
+  /** Takes in the changes of a decision. */
+  add(tenantId: TenantId, changes: readonly Change[]): void {
+    for (const change of changes) {
+      switch (change.kind) {
+        case 'grant-created':
+        case 'grant-revoked': {
+          const { subject, relation, object } = change.grant;
+          const key = `${tenantId} ${subject} ${relation} ${object}`;
+          const created = change.kind === 'grant-created';
+          this.#grants.set(key, created ? change.grant : null);
+          this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + (created ? 1 : -1));
+          break;
+        }
+        case 'namespace-created':
+          nested(this.#namespaces, tenantId).set(change.name, change);
+          break;
+        case 'key-created':
+          nested(this.#keys, tenantId).set(change.key.keyId, change.key);
+          break;
+        case 'key-revoked':
+          nested(this.#keys, tenantId).set(change.key.keyId, null);
+          break;
+        case 'tenant-created':
+        case 'tenant-updated':
+          this.#tenants.set(tenantId, change.tenant);
+          break;
+      }
+    }
+  }
+
+  grant(memory: TenantMemory, { facts }: WatchedTuple, request: GrantRequest): GrantFacts | null {
+    const { subject, relation, object } = request;
+    const drafted = this.#grants.get(`${memory.tenantId} ${subject} ${relation} ${object}`);
+    if (drafted !== undefined) return drafted;
+    assert(facts !== undefined, 'a write queues only when its tuple is known');
+    return facts;
+  }
+
+  /** Undefined while the grants that were stored before are being counted. */
+  grantCount(memory: TenantMemory): number | undefined {
+    const { grants } = memory.grantCount;
+    return grants === undefined ? undefined : grants + (this.#grantCounts.get(memory.tenantId) ?? 0);
+  }
+
+  namespace(memory: TenantMemory, name: string): Namespace | undefined {
+    const drafted = this.#namespaces.get(memory.tenantId)?.get(name);
+    if (drafted !== undefined) return drafted;
+    const row = memory.namespaces.rows.get(name);
+    return row === undefined ? undefined : { name, createdAtMs: row.createdAtMs };
+  }
+
+  namespaceCount(memory: TenantMemory): number {
+    return memory.namespaces.rows.size + (this.#namespaces.get(memory.tenantId)?.size ?? 0);
+  }
+
+  key(memory: TenantMemory, keyId: string): ApiKeyRecord | undefined {
+    const drafted = this.#keys.get(memory.tenantId)?.get(keyId);
+    if (drafted !== undefined) return drafted ?? undefined;
+    return memory.keys.rows.get(keyId);
+  }
+
+  /** Whether a decision that precedes in the batch revoked the key. */
+  revokes(tenantId: TenantId, keyId: string): boolean {
+    return this.#keys.get(tenantId)?.get(keyId) === null;
+  }
+
+  keyCount(memory: TenantMemory): number {
+    let count = memory.keys.rows.size;
+    for (const [keyId, key] of this.#keys.get(memory.tenantId) ?? []) {
+      const committed = memory.keys.rows.has(keyId);
+      if (key !== null && !committed) count += 1;
+      if (key === null && committed) count -= 1;
+    }
+    return count;
+  }
+
+  tenant(memory: TenantMemory): Tenant {
+    return this.#tenants.get(memory.tenantId) ?? memory.tenant;
+  }
+
+  hasTenant(tenantId: TenantId): boolean {
+    return this.#tenants.has(tenantId);
+  }
+}
+
+function nested<Value>(maps: Map<TenantId, Map<string, Value>>, tenantId: TenantId): Map<string, Value> {
+  let map = maps.get(tenantId);
+  if (map === undefined) {
+    map = new Map();
+    maps.set(tenantId, map);
+  }
+  return map;
+}
+
+export interface DecideContext {
+  readonly clock: Clock;
+  readonly ids: IdFactory;
+  readonly plans: Plans;
+  /** A limit of the plan was reached. */
+  readonly onRefused: (code: LimitCode) => void;
+}
+
+type LimitCode = GrantRefusal | 'key-limit-reached';
+
+/** A write that queued before its tenant's deletion does not follow it: its caller authenticates again, in vain. */
+function assertLives(draft: Draft, memory: TenantMemory): void {
+  const { state } = draft.tenant(memory);
+  if (state === 'deleting' || state === 'deleted')
+    throw new ShardFailure('handle-gone', 'The tenant is being deleted.');
+}
+
+const limitReached = (memory: TenantMemory, what: string, max: number): string =>
+  `The plan of tenant ${memory.tenantId} allows ${max} ${what}.`;
+
+/** A result and no failure of the call: its other grants stand. */
+function refuseGrant({ onRefused }: DecideContext, code: GrantRefusal, message: string): Decision {
+  onRefused(code);
+  return { result: { kind: 'grant', grant: { kind: 'refused', code, message } }, changes: [] };
+}
+
+export function decideGrant(
+  context: DecideContext,
+  memory: TenantMemory,
+  tuple: WatchedTuple,
+  request: GrantRequest,
+): Decide {
+  return (draft) => {
+    assertLives(draft, memory);
+    const { subject, relation, object } = request;
+    const present = draft.grant(memory, tuple, request);
+    if (request.revoke) {
+      if (present === null) return { result: { kind: 'grant', grant: { kind: 'not-found' } }, changes: [] };
+      const { grantId, createdAtMs } = present;
+      const grant = { subject, relation, object, grantId, createdAtMs };
+      return { result: { kind: 'grant', grant: { kind: 'revoked' } }, changes: [{ kind: 'grant-revoked', grant }] };
+    }
+    if (present !== null) {
+      const { grantId, createdAtMs } = present;
+      return { result: { kind: 'grant', grant: { kind: 'exists', grantId, createdAtMs } }, changes: [] };
+    }
+    const names = new Set([namespaceOf(subject), namespaceOf(object)]);
+    const missing = [...names].filter((name) => draft.namespace(memory, name) === undefined);
+    const { namespacesMax, grantsMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
+    if (grantsMax !== undefined && (draft.grantCount(memory) ?? 0) >= grantsMax) {
+      return refuseGrant(context, 'grant-limit-reached', limitReached(memory, 'grants', grantsMax));
+    }
+    if (missing.length > 0 && draft.namespaceCount(memory) + missing.length > namespacesMax) {
+      return refuseGrant(context, 'namespace-limit-reached', limitReached(memory, 'namespaces', namespacesMax));
+    }
+    const grantId = context.ids.create('grt');
+    const createdAtMs = timeOfId(grantId) ?? context.clock.wallMs();
+    return {
+      result: { kind: 'grant', grant: { kind: 'created', grantId, createdAtMs } },
+      changes: [
+        ...missing.map((name): Change => ({ kind: 'namespace-created', name, createdAtMs })),
+        {
+          kind: 'grant-created',
+          grant: { subject, relation, object, grantId, createdAtMs },
+          newSubject: !memory.pages.holdsSome(subject),
+        },
+      ],
+    };
+  };
+}
+
+export function decideNamespace(context: DecideContext, memory: TenantMemory, name: string): Decide {
+  return (draft) => {
+    assertLives(draft, memory);
+    const present = draft.namespace(memory, name);
+    if (present !== undefined) {
+      return { result: { kind: 'namespace', created: false, namespace: present }, changes: [] };
+    }
+    const { namespacesMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
+    if (draft.namespaceCount(memory) >= namespacesMax) {
+      context.onRefused('namespace-limit-reached');
+      throw new GrantdError('namespace-limit-reached', limitReached(memory, 'namespaces', namespacesMax));
+    }
+    const namespace = { name, createdAtMs: context.clock.wallMs() };
+    return {
+      result: { kind: 'namespace', created: true, namespace },
+      changes: [{ kind: 'namespace-created', ...namespace }],
+    };
+  };
+}
+
+export function decideKey(
+  context: DecideContext,
+  memory: TenantMemory,
+  key: Omit<ApiKeyRecord, 'createdAtMs'>,
+): Decide {
+  return (draft) => {
+    assertLives(draft, memory);
+    const { keysMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
+    if (draft.keyCount(memory) >= keysMax) {
+      context.onRefused('key-limit-reached');
+      throw new GrantdError('key-limit-reached', limitReached(memory, 'API keys', keysMax));
+    }
+    const record = { ...key, createdAtMs: context.clock.wallMs() };
+    return { result: { kind: 'key', key: record }, changes: [{ kind: 'key-created', key: record }] };
+  };
+}
+
+export function decideKeyRevocation(memory: TenantMemory, keyId: string): Decide {
+  return (draft) => {
+    assertLives(draft, memory);
+    const key = draft.key(memory, keyId);
+    if (key === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
+    return { result: { kind: 'key-revoked' }, changes: [{ kind: 'key-revoked', key }] };
+  };
+}
+
+export function decideTenant(tenant: Tenant, exists: () => boolean): Decide {
+  return (draft) => {
+    assert(!exists() && !draft.hasTenant(tenant.tenantId), 'a tenant id is never used again');
+    return { result: { kind: 'tenant', tenant }, changes: [{ kind: 'tenant-created', tenant }] };
+  };
+}
+
+/** Fields left undefined stay. A tenant that is being deleted takes no change but the last, to `deleted`. */
+export function decideTenantUpdate(
+  memory: TenantMemory,
+  update: { readonly [Field in 'name' | 'plan']: string | undefined } & { readonly state: Tenant['state'] | undefined },
+): Decide {
+  return (draft) => {
+    const present = draft.tenant(memory);
+    const leaving = present.state === 'deleting' || present.state === 'deleted';
+    if (leaving && update.state !== 'deleting' && update.state !== 'deleted') {
+      throw new GrantdError('tenant-not-found', `Tenant ${memory.tenantId} is being deleted.`);
+    }
+    const tenant: Tenant = {
+      ...present,
+      name: update.name ?? present.name,
+      plan: update.plan ?? present.plan,
+      state: present.state === 'deleted' ? 'deleted' : (update.state ?? present.state),
+    };
+    const same = tenant.name === present.name && tenant.plan === present.plan && tenant.state === present.state;
+    return { result: { kind: 'tenant', tenant }, changes: same ? [] : [{ kind: 'tenant-updated', tenant }] };
+  };
+}
+
+/** What was answered to an operation that stands in the log: a repeat gets it again. */
+export function recallResult(operation: TailOperation): OperationResult | undefined {
+  const change = operation.changes.at(-1);
+  switch (change?.kind) {
+    case undefined:
+      return undefined;
+    case 'grant-created': {
+      const { grantId, createdAtMs } = change.grant;
+      return { kind: 'grant', grant: { kind: 'created', grantId, createdAtMs } };
+    }
+    case 'grant-revoked':
+      return { kind: 'grant', grant: { kind: 'revoked' } };
+    case 'namespace-created':
+      return { kind: 'namespace', created: true, namespace: { name: change.name, createdAtMs: change.createdAtMs } };
+    case 'key-created':
+      return { kind: 'key', key: change.key };
+    case 'key-revoked':
+      return { kind: 'key-revoked' };
+    case 'tenant-created':
+    case 'tenant-updated':
+      return { kind: 'tenant', tenant: change.tenant };
+  }
+}

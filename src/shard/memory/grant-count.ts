@@ -1,0 +1,159 @@
+// How many live grants one tenant has, and their bytes: derived from the log, change by change, so that every owner that
+// reads the same log has the same count. The applier writes it with the entries that changed it, so the stored row is never
+// behind the checkpoint; it may be ahead, and tells by its seq which entries of a replay it holds already.
+//
+// A tenant that was stored before counts were kept is counted in the background (grant-walk.ts), in the order of bucket,
+// subject, relation, object. Meanwhile a commit at or before the position changes the count, and one behind it does not:
+// the walk has yet to come there.
+
+import { z } from 'zod';
+import type { TenantId } from '../../core/ids.ts';
+import { bucketOfSubject, SUBJECT_BUCKETS } from '../../core/slots.ts';
+import { compareUtf8, RELATIONS, type Relation, type Tuple } from '../../core/tuples.ts';
+import type { GrantCountRow } from '../../store/store.ts';
+import type { Change } from '../log-changes.ts';
+import type { TenantGrants } from '../shard.ts';
+
+/** A subject in the order of counting. */
+export interface SubjectPlace {
+  readonly bucket: number;
+  /** Empty: before the first of the bucket. */
+  readonly subject: string;
+}
+
+/** Everything up to here is counted. */
+export interface CountPosition extends SubjectPlace {
+  /** The last grant of the subject that is; undefined: all of them are. */
+  readonly grant: { readonly relation: Relation; readonly object: string } | undefined;
+}
+
+const START: CountPosition = Object.freeze({ bucket: 0, subject: '', grant: undefined });
+
+export const comparePlaces = (left: SubjectPlace, right: SubjectPlace): number =>
+  left.bucket - right.bucket || compareUtf8(left.subject, right.subject);
+
+type GrantPlace = NonNullable<CountPosition['grant']>;
+
+export const compareGrants = (left: GrantPlace, right: GrantPlace): number =>
+  compareUtf8(left.relation, right.relation) || compareUtf8(left.object, right.object);
+
+/** What a grant adds to the bytes of its tenant: its three texts in UTF-8. */
+export const bytesOfGrant = ({ subject, relation, object }: Tuple): number =>
+  Buffer.byteLength(subject) + relation.length + Buffer.byteLength(object);
+
+const positionSchema = z.tuple([
+  z
+    .int()
+    .min(0)
+    .max(SUBJECT_BUCKETS - 1),
+  z.string(),
+  z.enum(RELATIONS).nullable(),
+  z.string().nullable(),
+]);
+
+const encodePosition = ({ bucket, subject, grant }: CountPosition): string =>
+  JSON.stringify([bucket, subject, grant?.relation ?? null, grant?.object ?? null]);
+
+function decodePosition(text: string): CountPosition {
+  const [bucket, subject, relation, object] = positionSchema.parse(JSON.parse(text));
+  return { bucket, subject, grant: relation === null || object === null ? undefined : { relation, object } };
+}
+
+export class GrantCount {
+  #grants = 0;
+  #bytes = 0;
+  /** Of the row that was read: it holds the entries up to here. */
+  #loadedSeq = 0;
+  #steps = 0;
+  /** Undefined: all grants are counted. */
+  #position: CountPosition | undefined = START;
+  /** Whether the walk has come further than the row that is kept. */
+  unsaved = false;
+  /** While the walk is on: it is told of subjects behind the position that were given grants. */
+  #onCreated: ((subject: string) => void) | undefined;
+
+  /** Undefined while they are being counted. */
+  get total(): TenantGrants | undefined {
+    return this.#position === undefined ? { grants: this.#grants, bytes: this.#bytes } : undefined;
+  }
+
+  /** Undefined while they are being counted. */
+  get grants(): number | undefined {
+    return this.#position === undefined ? this.#grants : undefined;
+  }
+
+  get position(): CountPosition | undefined {
+    return this.#position;
+  }
+
+  /** Goes on from a stored row, before any entry is replayed. */
+  load(row: GrantCountRow): void {
+    this.#position = row.position === undefined ? undefined : decodePosition(row.position);
+    this.#grants = row.grants;
+    this.#bytes = row.bytes;
+    this.#steps = row.steps;
+    this.#loadedSeq = row.seq;
+  }
+
+  /**
+   * Takes in a committed change, in log order. Whether the row has to be written with the entry: also where the change is
+   * not counted yet, so that no row of an earlier owner that comes late is taken for the latest.
+   */
+  commit(change: Change, seq: number): boolean {
+    if (seq <= this.#loadedSeq) return false;
+    switch (change.kind) {
+      case 'tenant-created':
+        // There is nothing yet that would have to be counted.
+        this.#position = undefined;
+        return true;
+      case 'grant-created':
+        this.#add(change.grant, 1);
+        return true;
+      case 'grant-revoked':
+        this.#add(change.grant, -1);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #add(grant: Tuple, sign: 1 | -1): void {
+    if (this.#position !== undefined && !isCounted(this.#position, grant)) {
+      if (sign > 0) this.#onCreated?.(grant.subject);
+      return;
+    }
+    this.#grants += sign;
+    this.#bytes += sign * bytesOfGrant(grant);
+  }
+
+  /** As of `seq`, the entry that was committed last. */
+  row(tenantId: TenantId, seq: number): GrantCountRow {
+    const position = this.#position && encodePosition(this.#position);
+    return { tenantId, seq, grants: this.#grants, bytes: this.#bytes, position, steps: this.#steps };
+  }
+
+  /** The row is kept. */
+  saved(row: GrantCountRow): void {
+    if (row.steps === this.#steps) this.unsaved = false;
+  }
+
+  /** The walk begins, or ends (undefined). */
+  watchCreated(onCreated: ((subject: string) => void) | undefined): void {
+    this.#onCreated = onCreated;
+  }
+
+  /** The walk has counted what lies between the position and this one; undefined: everything. */
+  advance(position: CountPosition | undefined, found: TenantGrants): void {
+    this.#grants += found.grants;
+    this.#bytes += found.bytes;
+    this.#position = position;
+    this.#steps += 1;
+    this.unsaved = true;
+  }
+}
+
+function isCounted(position: CountPosition, { subject, relation, object }: Tuple): boolean {
+  const order = comparePlaces({ bucket: bucketOfSubject(subject), subject }, position);
+  if (order !== 0) return order < 0;
+  return position.grant === undefined || compareGrants({ relation, object }, position.grant) <= 0;
+}

@@ -1,0 +1,187 @@
+// Subject pages: the grants of one subject in memory, the form in which checks are answered. A *whole* page holds every
+// live grant, so what it does not hold does not exist; it keeps them in the order of a listing. A *sparse* page, of a subject
+// that is large or not read to its end, holds tuples that were asked for, present or absent; about any other it knows nothing.
+
+import { assert } from '../../core/assert.ts';
+import { timeOfId } from '../../core/ids.ts';
+import { compareUtf8, RELATIONS, type Relation, relationNumber } from '../../core/tuples.ts';
+import type { GrantRow } from '../../store/store.ts';
+import { Evictable } from './memory-budget.ts';
+import { firstAfter, ObjectOrder } from './object-order.ts';
+import { TupleTable } from './tuple-table.ts';
+
+/** What a grant is besides its tuple. */
+export interface GrantFacts {
+  readonly grantId: string;
+  readonly createdAtMs: number;
+}
+
+/**
+ * A grant's facts as one string: the id alone where its time is the grant's, which it is for every grant made here. In
+ * objects of their own they would take half of a page's memory.
+ */
+const packFacts = ({ grantId, createdAtMs }: GrantFacts): string =>
+  timeOfId(grantId) === createdAtMs ? grantId : `${grantId} ${createdAtMs}`;
+
+function unpackFacts(packed: string): GrantFacts {
+  const space = packed.indexOf(' ');
+  if (space < 0) return { grantId: packed, createdAtMs: timeOfId(packed) ?? 0 };
+  return { grantId: packed.slice(0, space), createdAtMs: Number(packed.slice(space + 1)) };
+}
+
+/**
+ * Estimated bytes: of a page with its maps, of a grant besides the characters of its object (map entry, id), and of its
+ * place in the order of a listing. Held against resident memory by the benchmark `memory`.
+ */
+const PAGE_BYTES = 550;
+const GRANT_BYTES = 120;
+const ORDER_BYTES = 12;
+
+/** Grants of a whole page that a listing puts in order itself. */
+const UNORDERED_MAX = 16;
+
+const WIDE = /[\u0100-\uffff]/;
+
+/** What V8 keeps of a text: two bytes a unit as soon as one of them needs that. */
+export const bytesOfText = (text: string): number => (WIDE.test(text) ? 2 * text.length : text.length);
+
+const RELATIONS_ASCENDING = [...RELATIONS].sort();
+
+const NO_OBJECTS: readonly string[] = [];
+
+export class SubjectPage extends Evictable {
+  readonly subject: string;
+  readonly whole: boolean;
+  /** Reads of the store that a whole page would have spared, since a sparse one began. */
+  reads = 0;
+  readonly #onEvict: (page: SubjectPage) => void;
+  /** The facts of each grant. `null`, on sparse pages only: known to be absent. */
+  #table = new TupleTable();
+  /** Of a sparse page: what it came to know before. */
+  #former: TupleTable | undefined;
+  /** By relation, of a whole page with more than a few grants. */
+  #orders: ObjectOrder[] | undefined;
+  readonly #baseBytes: number;
+  #tableBytes = 0;
+  #formerBytes = 0;
+  /** Of a sparse page: a grant that there was when it was last heard of one. */
+  #witness: { readonly relation: number; readonly object: string } | undefined;
+
+  constructor(subject: string, whole: boolean, onEvict: (page: SubjectPage) => void) {
+    super();
+    this.subject = subject;
+    this.whole = whole;
+    this.#onEvict = onEvict;
+    this.#baseBytes = PAGE_BYTES + bytesOfText(subject);
+  }
+
+  override evict(): void {
+    this.#onEvict(this);
+  }
+
+  /** Bytes by the present content. */
+  get estimate(): number {
+    const ordered = this.#orders === undefined ? 0 : ORDER_BYTES * this.#table.size;
+    return this.#baseBytes + this.#tableBytes + this.#formerBytes + ordered;
+  }
+
+  /** Live grants of a whole page; of a sparse one, tuples known, some counted twice. */
+  get tuples(): number {
+    return this.#table.size + (this.#former?.size ?? 0);
+  }
+
+  /** Whether the subject is known to have a grant now. */
+  get holdsSome(): boolean {
+    if (this.whole) return this.#table.size > 0;
+    return this.#witness !== undefined && this.holds(this.#witness.relation, this.#witness.object) === true;
+  }
+
+  /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
+  find(relation: number, object: string): GrantFacts | null | undefined {
+    let packed = this.#table.get(relation, object);
+    if (packed === undefined) {
+      if (this.whole) return null;
+      packed = this.#former?.get(relation, object);
+      if (packed === undefined) return undefined;
+    }
+    return packed === null ? null : unpackFacts(packed);
+  }
+
+  /** Whether there is the grant; `undefined` where this (sparse) page does not know. */
+  holds(relation: number, object: string): boolean | undefined {
+    let packed = this.#table.get(relation, object);
+    if (packed === undefined) {
+      if (this.whole) return false;
+      packed = this.#former?.get(relation, object);
+      if (packed === undefined) return undefined;
+    }
+    return packed !== null;
+  }
+
+  /** Sets what holds for a tuple from now on. Costs a search and a move, however many grants there are. */
+  set(relation: number, object: string, facts: GrantFacts | null): void {
+    const bytes = GRANT_BYTES + bytesOfText(object);
+    if (!this.whole && facts !== null) this.#witness = { relation, object };
+    if (facts === null && this.whole) {
+      if (!this.#table.delete(relation, object)) return;
+      this.#tableBytes -= bytes;
+      this.#orders?.[relation]?.delete(object);
+    } else if (this.#table.set(relation, object, facts === null ? null : packFacts(facts))) {
+      this.#tableBytes += bytes;
+      if (this.#orders !== undefined) this.#orderOf(this.#orders, relation).add(object);
+      else if (this.whole && this.#table.size > UNORDERED_MAX) this.#orders = this.#createOrders();
+    }
+  }
+
+  #createOrders(): ObjectOrder[] {
+    const orders: ObjectOrder[] = [];
+    for (const { relation, object } of this.#table.tuples()) this.#orderOf(orders, relation).add(object);
+    return orders;
+  }
+
+  #orderOf(orders: ObjectOrder[], relation: number): ObjectOrder {
+    const order = orders[relation] ?? new ObjectOrder();
+    orders[relation] = order;
+    return order;
+  }
+
+  /**
+   * Keeps a sparse page within `tuplesMax`: whenever it has come to know half of that, it forgets what it knew before
+   * then. What is asked for now is known soon, and forgetting costs nothing.
+   */
+  age(tuplesMax: number): void {
+    assert(!this.whole, 'only a sparse page forgets');
+    if (2 * this.#table.size < tuplesMax) return;
+    this.#former = this.#table;
+    this.#formerBytes = this.#tableBytes;
+    this.#table = new TupleTable();
+    this.#tableBytes = 0;
+  }
+
+  /** Objects of a whole page under a relation, ascending by bytes. To be read before the next change. */
+  objects(relation: number): readonly string[] {
+    assert(this.whole, 'only a whole page can be listed');
+    if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_OBJECTS;
+    return this.#table.objects(relation).sort(compareUtf8);
+  }
+
+  /** Up to `limit` grants of a whole page, ascending by the bytes of (relation, object), after a tuple. */
+  grantsAfter(
+    after: { readonly relation: Relation; readonly object: string } | undefined,
+    limit: number,
+  ): readonly GrantRow[] {
+    const found: GrantRow[] = [];
+    for (const relation of RELATIONS_ASCENDING) {
+      if (after !== undefined && relation < after.relation) continue;
+      const number = relationNumber(relation) ?? 0;
+      const objects = this.objects(number);
+      const start = after?.relation === relation ? firstAfter(objects, after.object) : 0;
+      for (const object of objects.slice(start, start + limit - found.length)) {
+        const facts = this.find(number, object);
+        if (facts) found.push({ relation, object, ...facts });
+      }
+      if (found.length >= limit) break;
+    }
+    return found;
+  }
+}

@@ -1,0 +1,376 @@
+// The pages of one tenant's subjects: how they come into memory, are kept current and go. It keeps: a page in memory holds
+// every commit until now, and what a call was told holds when it is answered. Nobody relies on a page over an await; what
+// a call needs it watches (watched-tuples.ts), so any page may go at any time.
+//
+// A missing subject is read up to `rowsPerRead` rows. Most end there: the page is whole. Of one that goes on the page is
+// sparse and tuples are read one by one; once that has happened often enough the rest is read too, in slices, behind the
+// calls, up to the bounds of a whole page.
+//
+//   absent ──first read, all of it──▶ whole ──grown beyond its bounds──▶ absent
+//      └──── first read, more ─────▶ sparse ──asked often, read to the end──▶ whole
+
+import { assert } from '../../core/assert.ts';
+import type { Clock } from '../../core/async/clock.ts';
+import { inParallel } from '../../core/async/in-parallel.ts';
+import { turnOf } from '../../core/async/turns.ts';
+import type { TenantId } from '../../core/ids.ts';
+import { TextMap } from '../../core/structures/string-map.ts';
+import { type Relation, relationNumber, relationOf, type TupleColumns } from '../../core/tuples.ts';
+import type { GrantRow, StateStore } from '../../store/store.ts';
+import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
+import type { MemoryBudget } from './memory-budget.ts';
+import type { PageLimits } from './page-limits.ts';
+import { type SubjectDelta, SubjectDeltas } from './subject-deltas.ts';
+import { type GrantFacts, SubjectPage } from './subject-page.ts';
+import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
+
+/** What a row takes while it is read: the longest are a little more, most much less. */
+const ROW_BYTES = 1024;
+/** A point read with what waits for it. */
+const POINT_READ_BYTES = 16 * 1024;
+/** A whole page may grow so far beyond its bounds, so that one at its bounds is not read anew after every few changes. */
+const GROWTH_MAX = 1.25;
+/** Rows that are taken in at once: where there are more, each slice waits for a turn of its own. */
+const ROWS_AT_ONCE = 32;
+/** About what the process works for a read, for each of its rows, and for taking in a slice of them. */
+const READ_MS = 0.2;
+const ROW_MS = 0.01;
+const SLICE_MS = 0.3;
+/** How much of what is expected of a tenant's next read its last one says. */
+const LAST_READ_WEIGHT = 0.25;
+/** Changes to a subject under a read that are put into its page in one step; beyond, the page is sparse. */
+const CHANGES_MAX = 500;
+/** A listing from the store reads many rows. */
+const READS_OF_LISTING = 8;
+/** Tuples of one call that are looked for at once: the others of the tenant get in between. */
+const TUPLES_AT_ONCE = 32;
+/** Tuples that are put down in one step. */
+const TUPLES_PER_STEP = 250;
+
+/** A string of a request may share the memory of the whole message it came in, which a page must not keep. */
+const copyOf = (text: string): string => Buffer.from(text).toString();
+
+export interface SubjectPagesDependencies {
+  readonly store: StateStore;
+  readonly clock: Clock;
+  readonly budget: MemoryBudget;
+  readonly pageLimits: PageLimits;
+}
+
+type GrantQuery = Parameters<StateStore['listGrants']>[0];
+
+/** Tuples of a call, each known and current until `release`. */
+export interface HeldTuples {
+  readonly tuples: readonly WatchedTuple[];
+  readonly release: () => void;
+}
+
+export class SubjectPages {
+  readonly #tenantId: TenantId;
+  readonly #dependencies: SubjectPagesDependencies;
+  #pages = new TextMap<SubjectPage>();
+  readonly #deltas = new SubjectDeltas();
+  readonly #watched = new WatchedTuples();
+  readonly #loads = new Map<string, Promise<SubjectPage>>();
+  /** Of a read: most subjects have few, and who has many mostly has more of them. */
+  #rowsExpected = 0;
+  #dropped = false;
+  /** One for all pages: there may be millions. */
+  readonly #forget = (page: SubjectPage): void => {
+    this.#pages.delete(page.subject);
+  };
+
+  constructor(tenantId: TenantId, dependencies: SubjectPagesDependencies) {
+    this.#tenantId = tenantId;
+    this.#dependencies = dependencies;
+  }
+
+  // ---- what is in memory ----
+
+  /** As of now: good until the next await. */
+  get(subject: string): SubjectPage | undefined {
+    return this.#pages.get(subject);
+  }
+
+  getMany(subjects: readonly string[]): (SubjectPage | undefined)[] {
+    return this.#pages.getMany(subjects);
+  }
+
+  get size(): number {
+    return this.#pages.size;
+  }
+
+  /** Whether the subject is known to have a grant, of all that is committed until now. */
+  holdsSome(subject: string): boolean {
+    return this.#pages.get(subject)?.holdsSome === true;
+  }
+
+  // ---- calls ----
+
+  /** Makes one tuple known; it stays so until `release`. */
+  async hold(subject: string, relation: number, object: string): Promise<HeldTuples> {
+    const tuple = this.#watch(subject, relation, object);
+    const release = (): void => this.#watched.unwatch(tuple);
+    try {
+      await this.#learn(tuple);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { tuples: [tuple], release };
+  }
+
+  /** The same of many, in their order. Rejects as `overloaded` where calls of this tenant hold too many already. */
+  async holdAll({ subjects, relations, objects }: TupleColumns): Promise<HeldTuples> {
+    const { budget, clock } = this.#dependencies;
+    const bytes = subjects.reduce((sum, subject, index) => sum + watchedBytes(subject, objects[index] ?? ''), 0);
+    const leave = await budget.calls.enter(this.#tenantId, bytes, clock);
+    const tuples: WatchedTuple[] = [];
+    const release = (): void => {
+      for (const tuple of tuples) this.#watched.unwatch(tuple);
+      leave();
+    };
+    try {
+      for (const [index, subject] of subjects.entries()) {
+        tuples.push(this.#watch(subject, relations[index] ?? 0, objects[index] ?? ''));
+        if (tuples.length % TUPLES_PER_STEP === 0) await yieldTurn(clock);
+      }
+      await inParallel(
+        tuples.filter(({ facts }) => facts === undefined),
+        TUPLES_AT_ONCE,
+        (tuple) => this.#learn(tuple),
+      );
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { tuples, release };
+  }
+
+  /** From here on every commit is told to the tuple. */
+  #watch(subject: string, relation: number, object: string): WatchedTuple {
+    const tuple = this.#watched.watch(subject, relation, object);
+    const page = this.#pages.get(subject);
+    if (page !== undefined) {
+      page.referenced = true;
+      takeFrom(page, tuple);
+    }
+    if (tuple.facts !== undefined) return tuple;
+    tuple.facts = this.#deltas.find(subject, relation, object)?.facts;
+    if (page !== undefined) this.#remember(page, tuple);
+    return tuple;
+  }
+
+  /** What is known of a tuple is known to a sparse page from here on. */
+  #remember(page: SubjectPage, { relation, object, facts }: WatchedTuple): void {
+    if (facts === undefined || page.holds(relation, object) !== undefined) return;
+    page.set(relation, copyOf(object), facts);
+    this.#changed(page);
+  }
+
+  /** What a read says counts unless a commit was told meanwhile, which is newer. */
+  async #learn(tuple: WatchedTuple): Promise<void> {
+    if (tuple.facts === undefined) takeFrom(this.#pages.get(tuple.subject) ?? (await this.load(tuple.subject)), tuple);
+    if (tuple.facts !== undefined) return;
+    tuple.read ??= this.#readTuple(tuple);
+    await tuple.read;
+  }
+
+  // ---- reads of the store ----
+
+  /** Resolves in a turn of this tenant, for what then costs so much. */
+  #turn(costMs: number): Promise<void> {
+    return turnOf(this.#dependencies.budget.turns, this.#tenantId, costMs);
+  }
+
+  /** The page of a subject that is not in memory; read once however many wait for it. It may be gone again by then. */
+  load(subject: string): Promise<SubjectPage> {
+    let load = this.#loads.get(subject);
+    if (load === undefined) {
+      const kept = copyOf(subject);
+      load = this.#load(kept).catch((error: unknown) => {
+        this.#loads.delete(kept);
+        throw error;
+      });
+      this.#loads.set(kept, load);
+    }
+    return load;
+  }
+
+  /** To be opened before a read that is to be evaluated under it. */
+  openDelta(subject: string): SubjectDelta {
+    return this.#deltas.open(subject);
+  }
+
+  /** Those with changes that the state tables may not hold yet. */
+  unconfirmedSubjects(): ReadonlySet<string> {
+    return this.#deltas.subjects();
+  }
+
+  /** Rows of a subject, for a listing: its page is not whole. */
+  async readRows(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
+    const { budget, clock, pageLimits } = this.#dependencies;
+    const page = this.#pages.get(query.subject);
+    if (page !== undefined) this.#countReads(page, READS_OF_LISTING);
+    const limit = Math.min(query.limit, pageLimits.rowsPerListing);
+    return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
+      const read = await this.#listGrants({ ...query, limit });
+      // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
+      if (read.grants.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
+      return read;
+    });
+  }
+
+  async #listGrants(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
+    const { store, clock } = this.#dependencies;
+    await this.#turn(READ_MS + ROW_MS * Math.min(query.limit, this.#rowsExpected));
+    const read = await readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
+    this.#rowsExpected += LAST_READ_WEIGHT * (read.grants.length - this.#rowsExpected);
+    return read;
+  }
+
+  /** Puts rows into a page that nobody sees yet. */
+  async #fill(page: SubjectPage, rows: readonly GrantRow[]): Promise<void> {
+    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+      if (rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
+      for (const { relation, object, grantId, createdAtMs } of rows.slice(start, start + ROWS_AT_ONCE)) {
+        page.set(relationNumber(relation) ?? 0, object, { grantId, createdAtMs });
+      }
+    }
+  }
+
+  async #load(subject: string): Promise<SubjectPage> {
+    const { clock, budget, pageLimits } = this.#dependencies;
+    const limit = Math.min(pageLimits.rowsPerRead, pageLimits.rowsMax);
+    return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
+      const delta = this.#deltas.open(subject);
+      const { grants, next } = await this.#listGrants({ subject, limit });
+      let page = new SubjectPage(subject, next === undefined, this.#forget);
+      if (page.whole) {
+        await this.#fill(page, grants);
+        const fits = delta.size <= CHANGES_MAX && grants.length + delta.size <= pageLimits.rowsMax;
+        if (fits) putOver(page, delta);
+        else page = new SubjectPage(subject, false, this.#forget);
+      }
+      // Whoever asks from here on finds the page, or asks anew.
+      this.#loads.delete(subject);
+      this.#install(page);
+      return page;
+    });
+  }
+
+  async #readTuple(tuple: WatchedTuple): Promise<void> {
+    const { store, clock, budget } = this.#dependencies;
+    const { subject, relation, object } = tuple;
+    const name = relationOf(relation);
+    assert(name !== undefined, 'a relation has a wire number');
+    try {
+      await budget.loads.run(this.#tenantId, POINT_READ_BYTES, clock, async () => {
+        if (tuple.facts !== undefined) return;
+        await this.#turn(READ_MS);
+        if (tuple.facts !== undefined) return;
+        const row = await readFromStore(store.readGrant(this.#tenantId, subject, name, object, storeDeadline(clock)));
+        if (tuple.facts !== undefined) return;
+        tuple.facts = row === undefined ? null : { grantId: row.grantId, createdAtMs: row.createdAtMs };
+        const page = this.#pages.get(subject);
+        if (page === undefined) return;
+        this.#remember(page, tuple);
+        this.#countReads(page, 1);
+      });
+    } finally {
+      tuple.read = undefined;
+    }
+  }
+
+  // ---- sparse pages that are asked about often ----
+
+  #countReads(page: SubjectPage, reads: number): void {
+    const { budget, pageLimits } = this.#dependencies;
+    if (page.whole || pageLimits.rowsMax <= pageLimits.rowsPerRead) return;
+    page.reads += reads;
+    if (page.reads < pageLimits.readsBeforeWhole) return;
+    // Nobody waits for it, so it takes only room that nobody else wants.
+    const leave = budget.loads.tryEnter(this.#tenantId, pageLimits.bytesMax);
+    if (leave === undefined) return;
+    // Until it is settled; for good where the subject is too large.
+    page.reads = Number.NEGATIVE_INFINITY;
+    void this.#readWhole(page)
+      .catch(() => {
+        // Tried again when it has been asked about as often again.
+        page.reads = 0;
+      })
+      .finally(leave);
+  }
+
+  /** Reads a subject to its end, in slices, and puts its whole page in the place of the sparse one. */
+  async #readWhole(sparse: SubjectPage): Promise<void> {
+    const { budget, pageLimits } = this.#dependencies;
+    const { subject } = sparse;
+    const { rowsMax, bytesMax, rowsPerRead: limit } = pageLimits;
+    const delta = this.#deltas.open(subject);
+    const page = new SubjectPage(subject, true, this.#forget);
+    let after: { readonly relation: Relation; readonly object: string } | undefined;
+    for (let rows = 0; rows < rowsMax; rows += limit) {
+      const { grants, next } = await this.#listGrants({ subject, limit, ...(after === undefined ? {} : { after }) });
+      await this.#fill(page, grants);
+      if (this.#pages.get(subject) !== sparse) return;
+      if (page.estimate > bytesMax) return;
+      after = next;
+      if (next === undefined) break;
+    }
+    if (after !== undefined) return;
+    if (delta.size > CHANGES_MAX) throw new Error('The subject changes faster than it is read.');
+    putOver(page, delta);
+    budget.remove(sparse);
+    this.#install(page);
+  }
+
+  // ---- commits ----
+
+  /** A commit: from here on every response shows it. */
+  commit(subject: string, relation: number, object: string, facts: GrantFacts | null, seq: number): void {
+    this.#deltas.commit(subject, { relation, object, facts }, seq);
+    this.#watched.commit(subject, relation, object, facts);
+    const page = this.#pages.get(subject);
+    if (page === undefined) return;
+    page.set(relation, object, facts);
+    this.#changed(page);
+  }
+
+  /** The state tables now hold every commit up to `seq`. */
+  confirm(seq: number): void {
+    this.#deltas.confirm(seq);
+  }
+
+  /** The tenure has ended: nothing of it is used again, and nothing that is still being read lands. */
+  drop(): void {
+    const { budget, clock } = this.#dependencies;
+    this.#dropped = true;
+    const pages = this.#pages;
+    this.#pages = new TextMap();
+    void budget.removeAll(pages.values(), clock);
+  }
+
+  #install(page: SubjectPage): void {
+    if (this.#dropped) return;
+    this.#pages.set(page.subject, page);
+    this.#dependencies.budget.add(page, page.estimate);
+  }
+
+  #changed(page: SubjectPage): void {
+    const { budget, pageLimits } = this.#dependencies;
+    const { rowsMax, bytesMax } = pageLimits;
+    if (!page.whole) page.age(rowsMax);
+    else if (page.tuples > GROWTH_MAX * rowsMax || page.estimate > GROWTH_MAX * bytesMax) {
+      this.#pages.delete(page.subject);
+      budget.remove(page);
+      return;
+    }
+    budget.resize(page, page.estimate);
+  }
+}
+
+/** What was committed since the reads of a page began. */
+function putOver(page: SubjectPage, delta: SubjectDelta): void {
+  for (const { relation, object, facts } of delta.changes()) page.set(relation, object, facts);
+}

@@ -1,0 +1,85 @@
+// The usage of one tenant over the last 60 minutes, as fronts report it to the owner. Kept in memory alone, under the
+// bound of the process: it goes with the tenure, or where it has become the least recently used. It keeps: a cell holds
+// one minute, and no report, whatever it says, takes more room than 60 of them.
+
+import type { TenantUsageReport, UsageMinute } from '../shard.ts';
+import { Evictable, type MemoryBudget } from './memory-budget.ts';
+
+const MINUTES = 60;
+const MS_PER_MINUTE = 60_000;
+/** Requests, refused, checks. */
+const COUNTS = 3;
+const COUNT_MAX = 2 ** 32 - 1;
+/** The two arrays with what surrounds them. */
+const USAGE_BYTES = (MINUTES + MINUTES * COUNTS) * Uint32Array.BYTES_PER_ELEMENT + 300;
+
+interface Cells {
+  /** The minute since 1970 that each cell holds. */
+  readonly minutes: Uint32Array;
+  readonly counts: Uint32Array;
+}
+
+/** A whole number that fits a cell; anything else counts as nothing or as the most. */
+const countOf = (value: number): number => (value > 0 ? Math.min(Math.floor(value), COUNT_MAX) : 0);
+
+export class TenantUsage extends Evictable {
+  readonly #budget: MemoryBudget;
+  #cells: Cells | undefined;
+  #dropped = false;
+
+  constructor(budget: MemoryBudget) {
+    super();
+    this.#budget = budget;
+  }
+
+  /** `nowMs`: wall clock. A front's clock that is ahead counts as this one; what lies 60 minutes back is left out. */
+  add(report: Omit<TenantUsageReport, 'slot' | 'tenantId'>, nowMs: number): void {
+    const now = Math.floor(nowMs / MS_PER_MINUTE);
+    const minute = Math.min(report.minute, now);
+    if (this.#dropped || !(minute > now - MINUTES)) return;
+    const { minutes, counts } = this.#cells ?? this.#allocate();
+    this.referenced = true;
+    const cell = minute % MINUTES;
+    const at = cell * COUNTS;
+    if (minutes[cell] !== minute) {
+      minutes[cell] = minute;
+      counts.fill(0, at, at + COUNTS);
+    }
+    for (const [index, value] of [report.requests, report.refused, report.checks].entries()) {
+      counts[at + index] = Math.min((counts[at + index] ?? 0) + countOf(value), COUNT_MAX);
+    }
+  }
+
+  /** Ascending; without the minutes that had no request. */
+  read(nowMs: number): readonly UsageMinute[] {
+    if (this.#cells === undefined) return [];
+    const { minutes, counts } = this.#cells;
+    const now = Math.floor(nowMs / MS_PER_MINUTE);
+    const found: UsageMinute[] = [];
+    for (let minute = now - MINUTES + 1; minute <= now; minute += 1) {
+      const cell = minute % MINUTES;
+      if (minutes[cell] !== minute) continue;
+      const [requests = 0, refused = 0, checks = 0] = counts.subarray(cell * COUNTS, (cell + 1) * COUNTS);
+      if (requests > 0) found.push({ atMs: minute * MS_PER_MINUTE, requests, refused, checks });
+    }
+    return found;
+  }
+
+  override evict(): void {
+    this.#cells = undefined;
+  }
+
+  /** The tenure has ended. */
+  drop(): void {
+    this.#dropped = true;
+    this.#cells = undefined;
+    this.#budget.remove(this);
+  }
+
+  #allocate(): Cells {
+    const cells = { minutes: new Uint32Array(MINUTES), counts: new Uint32Array(MINUTES * COUNTS) };
+    this.#cells = cells;
+    this.#budget.add(this, USAGE_BYTES);
+    return cells;
+  }
+}

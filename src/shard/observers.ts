@@ -1,0 +1,82 @@
+// What a shard reports of itself: the log lines and metrics of its tenures, and the gauges that are read when asked for.
+
+import type { Clock } from '../core/async/clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tenure } from './log/tenure.ts';
+import type { TenureDependencies } from './log/tenure-dependencies.ts';
+
+/** Look-ups of subjects since the metrics were last read. */
+export interface Lookups {
+  hits: number;
+  misses: number;
+}
+
+/** One line in so long says that the state tables cannot be written, or that writes wait: every slot tries, over and over. */
+const FAILURE_LOG_MS = 10_000;
+
+/** Of all tenures of one shard. `wrote` is told of what stands. */
+export function tenureObservers(
+  metrics: Metrics,
+  log: Log,
+  clock: Clock,
+  wrote: (part: 'append' | 'apply') => void,
+): Pick<TenureDependencies, 'observeAppend' | 'observeState' | 'observeWait'> {
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
+  let waitLoggedAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    observeAppend: ({ outcome, seconds, operations }) => {
+      metrics.appends.inc({ outcome });
+      if (outcome !== 'committed') return;
+      wrote('append');
+      metrics.appendSeconds.observe(seconds);
+      metrics.appendBatchOperations.observe(operations);
+    },
+    observeState: (outcome) => {
+      if ('rows' in outcome) {
+        metrics.stateWrites.inc(outcome.rows);
+        // An entry without rows was not written anywhere.
+        if (outcome.rows > 0) wrote('apply');
+        return;
+      }
+      metrics.stateWriteFailures.inc();
+      if (clock.monotonicMs() - loggedAtMs < FAILURE_LOG_MS) return;
+      loggedAtMs = clock.monotonicMs();
+      log.warn({ err: outcome.error }, 'the state tables could not be written; trying again');
+    },
+    observeWait: (slot, kind) => {
+      if (clock.monotonicMs() - waitLoggedAtMs < FAILURE_LOG_MS) return;
+      waitLoggedAtMs = clock.monotonicMs();
+      log.warn({ slot, kind }, 'writes wait, since what writes hold in memory is at its bound');
+    },
+  };
+}
+
+/** `leaseLeftMs` infinite: the shard needs no lease. */
+export function reportShard(
+  metrics: Metrics,
+  shard: { readonly lookups: Lookups; readonly tenures: Iterable<Tenure>; readonly leaseLeftMs: number },
+): void {
+  const { lookups, leaseLeftMs } = shard;
+  metrics.pageLookups.inc({ result: 'hit' }, lookups.hits);
+  metrics.pageLookups.inc({ result: 'miss' }, lookups.misses);
+  lookups.hits = 0;
+  lookups.misses = 0;
+  if (Number.isFinite(leaseLeftMs)) metrics.leaseSeconds.inc(leaseLeftMs / 1000);
+  for (const tenure of shard.tenures) {
+    const status = tenure.status();
+    if (status === undefined) continue;
+    metrics.shardSlots.inc({ state: status.state });
+    metrics.shardQueueLength.inc(tenure.queueLength);
+    metrics.checkpointLagEntries.inc(tenure.lagEntries);
+    // Summed up first: there may be a hundred thousand tenants.
+    let grants = 0;
+    let uncounted = 0;
+    for (const { grantCount } of tenure.tenants.values()) {
+      if (grantCount.grants === undefined) uncounted += 1;
+      else grants += grantCount.grants;
+    }
+    metrics.grants.inc(grants);
+    metrics.tenantsUncounted.inc(uncounted);
+  }
+}

@@ -1,0 +1,176 @@
+// The plan of ownership: which slots this shard should claim and which it should hand over, from what it knows of members
+// and slots. Membership proposes (the wanted owner of a slot is the first by rendezvous among the live members that do
+// not drain), the store decides. It decides nothing by itself: every claim is confirmed by a conditional write.
+//
+//   of a slot, as its row and its owner's member row show it       │ who claims it, and when
+//   no row yet · owner dead · the owner's row is gone              │ by rank: the wanted owner at once, each next one 2 s after
+//                                                                  │ the ones before it have claimed anything
+//   released, successor named                                      │ the successor at once; anyone else after 300 ms, by rank
+//   mine, but not served (a lost reply, a failed opening)          │ the wanted owner opens it anew, any other releases it
+//   owned by a live member                                         │ nobody; its owner hands it over to the wanted owner
+
+import { rankShards } from '../../core/slots.ts';
+import type { MemberRow, SlotRow } from '../../store/store.ts';
+
+const RANK_WAIT_MS = 2000;
+const RELEASED_WAIT_MS = 300;
+const RELEASED_RANK_WAIT_MS = 150;
+
+export interface SlotView {
+  readonly nowMs: number;
+  readonly incarnation: string;
+  readonly shardName: string;
+  /** Whether this shard takes slots at all; false while it drains. */
+  readonly takes: boolean;
+  readonly members: readonly MemberRow[];
+  readonly rows: ReadonlyMap<number, SlotRow>;
+  /** Slots that this shard serves. */
+  readonly served: ReadonlySet<number>;
+  /** Slots on which something is under way, or that wait after a failure. */
+  readonly busy: ReadonlySet<number>;
+}
+
+export interface SlotPlan {
+  readonly claims: readonly number[];
+  /** Rows that name this shard, which does not serve them and is not wanted: to be released. */
+  readonly releases: readonly { readonly row: SlotRow; readonly successor: string | undefined }[];
+  /** Slots that this shard serves and another one should. `successor` undefined: nobody can take it. */
+  readonly handovers: readonly { readonly slot: number; readonly successor: string | undefined }[];
+  /** Whether another live member owns a slot that this shard is to own: a release may come at any moment. */
+  readonly expecting: boolean;
+  /** The slots that this shard is to own, by the members known. */
+  readonly wanted: ReadonlySet<number>;
+}
+
+/** The live members that take slots, one per shard name: of two runs of one shard the later one. */
+export function candidatesOf(members: readonly MemberRow[]): ReadonlyMap<string, MemberRow> {
+  const candidates = new Map<string, MemberRow>();
+  for (const member of members) {
+    // A row that has never beaten may be the late insertion of a process that is gone.
+    if (member.state !== 'alive' || member.beat === 0) continue;
+    const known = candidates.get(member.shardName);
+    if (known === undefined || isLater(member, known)) candidates.set(member.shardName, member);
+  }
+  return candidates;
+}
+
+function isLater(left: MemberRow, right: MemberRow): boolean {
+  if (left.startedAtMs !== right.startedAtMs) return left.startedAtMs > right.startedAtMs;
+  return left.incarnation > right.incarnation;
+}
+
+type Claimable = 'unclaimed' | 'dead' | 'released' | 'mine';
+
+export class SlotPlanner {
+  readonly #slots: number;
+  #names = '';
+  /** By slot: the names of the candidates by falling weight. */
+  #ranks: readonly (readonly string[])[] = [];
+  /** By slot: since when its row has been seen as it is now, claimable. */
+  readonly #claimable = new Map<number, { readonly key: string; readonly sinceMs: number }>();
+  /** By slot: the epoch last seen. */
+  readonly #epochs = new Map<number, number>();
+  /** By incarnation: when it was last seen to have claimed a slot. */
+  readonly #claimedAtMs = new Map<string, number>();
+
+  constructor(slots: number) {
+    this.#slots = slots;
+  }
+
+  plan(view: SlotView): SlotPlan {
+    const candidates = candidatesOf(view.members);
+    // A later run of the same shard takes this one's place.
+    const isCandidate = candidates.get(view.shardName)?.incarnation === view.incarnation;
+    const takes = view.takes && isCandidate;
+    // While it drains it does not count itself, although the others may not have read yet that it does.
+    const leaves = isCandidate && !view.takes;
+    this.#rank([...candidates.keys()].filter((name) => !(leaves && name === view.shardName)));
+    const incarnationOf = (name: string | undefined) =>
+      name === undefined ? undefined : candidates.get(name)?.incarnation;
+
+    this.#lookWhoClaims(view);
+    const claims: number[] = [];
+    const releases: { row: SlotRow; successor: string | undefined }[] = [];
+    const handovers: { slot: number; successor: string | undefined }[] = [];
+    const states = new Map(view.members.map(({ incarnation, state }) => [incarnation, state]));
+    let expecting = false;
+    const owned = new Set<number>();
+    for (let slot = 0; slot < this.#slots; slot += 1) {
+      const ranking = this.#ranks[slot] ?? [];
+      const wanted = incarnationOf(ranking[0]);
+      const isWanted = takes && wanted === view.incarnation;
+      if (isWanted) owned.add(slot);
+      if (view.served.has(slot)) {
+        this.#claimable.delete(slot);
+        if (!isWanted && !view.busy.has(slot)) handovers.push({ slot, successor: wanted });
+        continue;
+      }
+      const row = view.rows.get(slot);
+      const claimable = claimableAs(row, view.incarnation, states);
+      if (claimable === undefined) {
+        this.#claimable.delete(slot);
+        if (isWanted) expecting = true;
+        continue;
+      }
+      if (view.busy.has(slot)) continue;
+      if (claimable === 'mine' && row !== undefined && !isWanted) {
+        releases.push({ row, successor: wanted });
+        continue;
+      }
+      if (!takes) continue;
+      const rank = ranking.indexOf(view.shardName);
+      const successor = row?.successor === view.incarnation;
+      let sinceMs = this.#since(slot, row, claimable, view.nowMs);
+      // Those that come before are at work: they have many slots to open.
+      if (claimable === 'unclaimed' || claimable === 'dead') {
+        for (const name of ranking.slice(0, rank)) {
+          sinceMs = Math.max(sinceMs, this.#claimedAtMs.get(incarnationOf(name) ?? '') ?? 0);
+        }
+      }
+      if (view.nowMs - sinceMs >= waitMs(claimable, rank, successor)) claims.push(slot);
+    }
+    return { claims, releases, handovers, expecting, wanted: owned };
+  }
+
+  #lookWhoClaims({ rows, nowMs }: SlotView): void {
+    for (const { slot, owner, epoch } of rows.values()) {
+      if (owner === undefined || this.#epochs.get(slot) === epoch) continue;
+      this.#epochs.set(slot, epoch);
+      this.#claimedAtMs.set(owner, nowMs);
+    }
+  }
+
+  #rank(names: readonly string[]): void {
+    const key = JSON.stringify([...names].sort());
+    if (key === this.#names) return;
+    this.#names = key;
+    this.#ranks = Array.from({ length: this.#slots }, (_, slot) => rankShards(names, slot));
+  }
+
+  #since(slot: number, row: SlotRow | undefined, claimable: Claimable, nowMs: number): number {
+    const key = `${claimable}/${row?.epoch ?? 0}`;
+    const known = this.#claimable.get(slot);
+    if (known?.key === key) return known.sinceMs;
+    this.#claimable.set(slot, { key, sinceMs: nowMs });
+    return nowMs;
+  }
+}
+
+function claimableAs(
+  row: SlotRow | undefined,
+  incarnation: string,
+  states: ReadonlyMap<string, MemberRow['state']>,
+): Claimable | undefined {
+  if (row === undefined) return 'unclaimed';
+  if (row.owner === undefined) return 'released';
+  if (row.owner === incarnation) return 'mine';
+  const state = states.get(row.owner);
+  // A row that is gone is confirmed by a read before the claim, as death is.
+  return state === undefined || state === 'dead' ? 'dead' : undefined;
+}
+
+function waitMs(claimable: Claimable, rank: number, successor: boolean): number {
+  if (claimable === 'mine' || successor) return 0;
+  if (claimable === 'released') return RELEASED_WAIT_MS + rank * RELEASED_RANK_WAIT_MS;
+  return rank * RANK_WAIT_MS;
+}

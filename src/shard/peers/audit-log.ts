@@ -1,0 +1,175 @@
+// The trail of a tenant: every change, by its place in the log. It is read from the state tables, up to what was
+// committed when the call began and no further: behind that, state may still have gaps, and whoever went on behind a gap
+// would never see what fills it. A tenant that was deleted keeps its trail, so that it can be seen who deleted it.
+//
+// Rows are by tenant and month, without an index: a filter is applied to what is read. So what one call reads is bounded in
+// rows and in time, and a page may be short, or empty, with a cursor that goes on behind what was looked at. Every read
+// passes the gate of its tenant and waits for its turn, as reads of grants do: others get in between.
+
+import { turnOf } from '../../core/async/turns.ts';
+import { changeMatcher, type FilteredChange, filterScope } from '../../core/audit-filter.ts';
+import type { TenantId } from '../../core/ids.ts';
+import type { TrailRow } from '../../store/store.ts';
+import type { Tenure } from '../log/tenure.ts';
+import { monthOf } from '../log-changes.ts';
+import type { TrailPage, TrailQuery } from '../shard.ts';
+import { readFromStore, storeDeadline } from '../store-calls.ts';
+import { cursorAt, type ListingContext, positionOf } from './listings.ts';
+
+/** Rows read at once where most may not be what is asked for. Told apart in a millisecond or two. */
+const ROWS_PER_READ_MIN = 1000;
+/**
+ * Reads in one call: months without a change and rows outside of what is asked for take some too. A page may end early by
+ * it: after 50,000 rows at most.
+ */
+export const READS_MAX = 50;
+/** After that nothing more is read for a call: far within a request's deadline, where the store is slow. */
+export const READING_MS_MAX = 2000;
+/** Estimated bytes of a row while it is read, for the gate. */
+const ROW_BYTES = 1024;
+/** What a read and each of its rows count for among the turns of tenants. */
+const READ_MS = 0.2;
+const ROW_MS = 0.003;
+/**
+ * By how much the time of a change may lie behind the time of its log entry, which never goes back: by as much as clocks
+ * of owners differ, or were set back. It bounds how far beyond a range of time is looked.
+ */
+export const CLOCK_STEP_MS = 24 * 3_600_000;
+
+interface Place {
+  readonly month: string;
+  /** Undefined: before the first of the month, in the order of the listing. */
+  readonly after: { readonly seq: number; readonly index: number } | undefined;
+}
+
+interface Bounds {
+  readonly tenantId: TenantId;
+  readonly fits: ((row: FilteredChange) => boolean) | undefined;
+  readonly newestFirst: boolean;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** The last seq that counts. */
+  readonly end: number;
+  readonly firstMonth: string;
+  readonly lastMonth: string;
+}
+
+interface Found extends Place {
+  readonly row: TrailRow;
+}
+
+interface Read {
+  readonly found: readonly Found[];
+  /** Where to go on, had it to stop before the end. */
+  readonly rest?: Place;
+  /** Then: when the last change was made that was looked at. */
+  readonly scannedToMs?: number | undefined;
+}
+
+export async function listTrail(
+  context: ListingContext,
+  tenure: Tenure,
+  tenant: { readonly tenantId: TenantId; readonly createdAtMs: number; readonly isDeleted: boolean },
+  query: TrailQuery,
+): Promise<TrailPage> {
+  const { tenantId, createdAtMs, isDeleted } = tenant;
+  const { limit, newestFirst = false, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = query;
+  const asked = ['trail', tenantId, String(sinceMs), String(untilMs), ...filterScope(query)];
+  const scope = (order: string): readonly string[] => asked.toSpliced(2, 0, order);
+  const order = newestFirst ? 'newest-first' : 'oldest-first';
+  const position = positionOf(context, scope(order), query.cursor);
+  const end = tenure.lastSeq;
+  // Every change up to there has an earlier base, every later one none that is earlier.
+  const endMs = tenure.nextBase / 1000;
+  await tenure.applied();
+
+  const firstMonth = monthOf(Math.min(Math.max(createdAtMs, sinceMs), endMs));
+  const lastMonth = monthOf(Math.min(untilMs + CLOCK_STEP_MS, endMs));
+  const bounds = { tenantId, fits: changeMatcher(query), newestFirst, sinceMs, untilMs, end, firstMonth, lastMonth };
+  const beyondEnd = { seq: end + 1, index: -1 };
+  const start = newestFirst ? { month: lastMonth, after: beyondEnd } : { month: firstMonth, after: undefined };
+  const from = position ? placeFrom(position) : start;
+  const { found, rest, scannedToMs } = await readRows(context, tenure, bounds, from, limit);
+
+  const last = found[limit - 1];
+  const next = found.length > limit && last !== undefined ? last : rest;
+  // What is still to come begins behind the end, once everything before it was given.
+  const known = newestFirst ? position === undefined : next === undefined;
+  const resume =
+    known && !isDeleted && untilMs === Number.POSITIVE_INFINITY
+      ? { month: monthOf(endMs), after: beyondEnd }
+      : undefined;
+  return {
+    items: found.slice(0, limit).map(({ row }) => row),
+    nextCursor: next && cursorAt(context, scope(order), textsOf(next)),
+    resumeCursor: resume && cursorAt(context, scope('oldest-first'), textsOf(resume)),
+    scannedToMs,
+  };
+}
+
+/** One row more than `limit` tells that others follow. */
+async function readRows(
+  context: ListingContext,
+  tenure: Tenure,
+  bounds: Bounds,
+  start: Place,
+  limit: number,
+): Promise<Read> {
+  const { fits, newestFirst, sinceMs, untilMs, end, firstMonth, lastMonth } = bounds;
+  const selective = fits !== undefined || sinceMs > 0 || untilMs < Number.POSITIVE_INFINITY;
+  const enoughAtMs = context.clock.monotonicMs() + READING_MS_MAX;
+  const found: Found[] = [];
+  let { month, after } = start;
+  let scannedToMs: number | undefined;
+  for (let reads = 0; month >= firstMonth && month <= lastMonth && found.length <= limit; reads += 1) {
+    const enough = reads === READS_MAX || (reads > 0 && context.clock.monotonicMs() >= enoughAtMs);
+    if (enough) return { found, rest: { month, after }, scannedToMs };
+    const rowsMax = Math.max(limit + 1 - found.length, selective ? ROWS_PER_READ_MIN : 0);
+    const rows = await readOnce(context, tenure, bounds, { month, after }, rowsMax);
+    for (const row of rows) {
+      const { seq, index, atMs } = row;
+      const over = newestFirst ? atMs < sinceMs - CLOCK_STEP_MS : seq > end || atMs >= untilMs + CLOCK_STEP_MS;
+      if (over) return { found };
+      if (atMs >= sinceMs && atMs < untilMs && (fits === undefined || fits(row))) {
+        found.push({ month, after: { seq, index }, row });
+        if (found.length > limit) return { found };
+      }
+    }
+    scannedToMs = rows.at(-1)?.atMs ?? scannedToMs;
+    const last = rows.length < rowsMax ? undefined : rows.at(-1);
+    if (last === undefined) month = neighbour(month, newestFirst ? -1 : 1);
+    after = last && { seq: last.seq, index: last.index };
+  }
+  return { found };
+}
+
+/** Rows behind a place in its month, under the gate and in the turn of the tenant. */
+function readOnce(
+  { store, clock }: ListingContext,
+  tenure: Tenure,
+  { tenantId, newestFirst }: Bounds,
+  { month, after }: Place,
+  limit: number,
+): Promise<readonly TrailRow[]> {
+  const { loads, turns } = tenure.budget;
+  return loads.run(tenantId, ROW_BYTES * limit, clock, async () => {
+    await turnOf(turns, tenantId, READ_MS + ROW_MS * limit);
+    // The slot may have moved meanwhile: nobody would get what is read here.
+    tenure.assertServing();
+    const query = { tenantId, month, newestFirst, limit, ...(after === undefined ? {} : { after }) };
+    return readFromStore(store.listTrail(query, storeDeadline(clock)));
+  });
+}
+
+const textsOf = ({ month, after }: Place): readonly string[] =>
+  after === undefined ? [month] : [month, String(after.seq), String(after.index)];
+
+const placeFrom = ([month = '', seq, index]: readonly string[]): Place => ({
+  month,
+  after: seq === undefined ? undefined : { seq: Number(seq), index: Number(index) },
+});
+
+function neighbour(month: string, step: 1 | -1): string {
+  const [year = 0, number = 1] = month.split('-').map(Number);
+  return monthOf(Date.UTC(year, number - 1 + step));
+}

@@ -1,0 +1,209 @@
+// Enumerations of a tenant: its subjects, and all its grants. Both first wait until state holds every commit that precedes
+// the call, and go by the rows of subjects, which every subject with a grant has. A page of them is bounded in what is read
+// for it, as that of a listing (listings.ts) is.
+
+import { SUBJECT_BUCKETS } from '../../core/slots.ts';
+import { compareUtf8, type Grant } from '../../core/tuples.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { Page, PageQuery } from '../shard.ts';
+import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
+import {
+  cursorAt,
+  type Listing,
+  type ListingContext,
+  type Position,
+  positionOf,
+  ROWS_PER_PAGE_MAX,
+  ROWS_PER_READ_MIN,
+  type RowPosition,
+  relationAt,
+} from './listings.ts';
+
+/** Subjects whose grants an export reads at once, at most. It begins with one, so that large subjects are not read in vain. */
+const SUBJECTS_AT_ONCE_MAX = 64;
+/** Subjects put in order in one step: each is compared with one of every bucket. */
+const SUBJECTS_PER_STEP = 100;
+/** Reads of the store for one page of an export, but for the last group of subjects: twice what the longest page takes. */
+const EXPORT_READS_MAX = 2000;
+
+interface Bucket {
+  readonly bucket: number;
+  /** Read and not given yet, ascending. */
+  found: readonly string[];
+  given: number;
+  after: string | undefined;
+  ended: boolean;
+}
+
+/** Subjects of a tenant after `after`, ascending over all buckets. */
+async function subjectsAfter(
+  context: ListingContext,
+  memory: TenantMemory,
+  after: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  const buckets: readonly Bucket[] = Array.from({ length: SUBJECT_BUCKETS }, (_, bucket) => ({
+    bucket,
+    found: [],
+    given: 0,
+    after,
+    ended: false,
+  }));
+  // Subjects are spread evenly, so that few buckets are asked twice.
+  const perBucket = Math.ceil((2 * limit) / SUBJECT_BUCKETS) + 1;
+  const subjects: string[] = [];
+  while (true) {
+    const empty = buckets.filter(({ found, given, ended }) => given === found.length && !ended);
+    await Promise.all(empty.map((bucket) => readBucket(context, memory, bucket, perBucket)));
+    for (let step = 0; step < SUBJECTS_PER_STEP; step += 1) {
+      const first = firstOf(buckets);
+      if (first === undefined) return subjects;
+      subjects.push(first.found[first.given] ?? '');
+      first.given += 1;
+      if (subjects.length === limit) return subjects;
+      // What it holds next may come before anything that is there.
+      if (first.given === first.found.length && !first.ended) break;
+    }
+    await yieldTurn(context.clock);
+  }
+}
+
+async function readBucket(context: ListingContext, memory: TenantMemory, of: Bucket, limit: number): Promise<void> {
+  const { store, clock } = context;
+  const { tenantId } = memory;
+  const { bucket, after } = of;
+  of.found = await readFromStore(
+    store.listSubjects({ tenantId, bucket, limit, ...(after === undefined ? {} : { after }) }, storeDeadline(clock)),
+  );
+  of.given = 0;
+  of.after = of.found.at(-1);
+  of.ended = of.found.length < limit;
+}
+
+/** The one whose next subject comes first; undefined: there is no more. */
+function firstOf(buckets: readonly Bucket[]): Bucket | undefined {
+  let first: Bucket | undefined;
+  for (const bucket of buckets) {
+    const subject = bucket.found[bucket.given];
+    if (subject === undefined) continue;
+    if (first === undefined || compareUtf8(subject, first.found[first.given] ?? '') < 0) first = bucket;
+  }
+  return first;
+}
+
+export async function listSubjects(
+  context: ListingContext,
+  { tenure, memory }: Listing,
+  query: PageQuery,
+): Promise<Page<string>> {
+  const scope = ['subjects', memory.tenantId];
+  const after = positionOf(context, scope, query.cursor)?.[0];
+  await tenure.applied();
+  const subjects = await subjectsAfter(context, memory, after, query.limit + 1);
+  const items = subjects.slice(0, query.limit);
+  const last = items.at(-1);
+  const more = subjects.length > query.limit && last !== undefined;
+  return { items, nextCursor: more ? cursorAt(context, scope, [last]) : undefined };
+}
+
+interface SubjectGrants {
+  readonly grants: readonly Grant[];
+  /** Where to go on in the subject; undefined: at its end. */
+  readonly rest: RowPosition | undefined;
+  readonly reads: number;
+}
+
+/** Of one subject, `limit` or more; fewer where it ends before, or has so many rows that are gone. */
+async function liveGrants(
+  { memory, assertWanted }: Listing,
+  subject: string,
+  start: RowPosition | undefined,
+  limit: number,
+): Promise<SubjectGrants> {
+  const grants: Grant[] = [];
+  let after = start;
+  for (let reads = 1; ; reads += 1) {
+    const { grants: read, next } = await memory.pages.readRows({
+      subject,
+      ...(after === undefined ? {} : { after }),
+      limit: ROWS_PER_READ_MIN,
+    });
+    assertWanted();
+    for (const grant of read) grants.push({ subject, ...grant });
+    const full = (reads + 1) * ROWS_PER_READ_MIN > ROWS_PER_PAGE_MAX;
+    if (grants.length >= limit || next === undefined || full) return { grants, rest: next, reads };
+    after = next;
+  }
+}
+
+const positionIn = (subject: string, { relation, object }: RowPosition): Position => [subject, relation, object];
+
+/** Every live grant of a tenant, ascending by (subject, relation, object). */
+export async function exportGrants(context: ListingContext, listing: Listing, query: PageQuery): Promise<Page<Grant>> {
+  const { tenure, memory } = listing;
+  const { limit } = query;
+  const scope = ['export', memory.tenantId];
+  const position = positionOf(context, scope, query.cursor);
+  await tenure.applied();
+  const page = new ExportPage(limit);
+  let subject = position?.[0];
+  if (subject !== undefined && position !== undefined && position.length > 1) {
+    const after = { relation: relationAt(position[1]), object: position[2] ?? '' };
+    page.add(subject, await liveGrants(listing, subject, after, limit + 1));
+  }
+  for (let atOnce = 1; !page.isFull; atOnce = Math.min(4 * atOnce, SUBJECTS_AT_ONCE_MAX)) {
+    const subjects = await subjectsAfter(context, memory, subject, atOnce);
+    const wanted = limit + 1 - page.length;
+    const parts = await Promise.all(
+      subjects.map(async (each) => ({ each, part: await liveGrants(listing, each, undefined, wanted) })),
+    );
+    for (const { each, part } of parts) {
+      if (part.grants.length === 0 && part.rest === undefined) memory.noteEmpty(each);
+      if (!page.isFull) page.add(each, part);
+    }
+    subject = subjects.at(-1);
+    if (subjects.length < atOnce || subject === undefined) break;
+    page.passed(subject);
+  }
+  const { items, rest } = page.result();
+  return { items, nextCursor: rest && cursorAt(context, scope, rest) };
+}
+
+/** A page of an export as it fills: it is full with one grant more than it gives, or when enough was read for it. */
+class ExportPage {
+  readonly #limit: number;
+  readonly #grants: Grant[] = [];
+  #reads = 0;
+  /** Where the export goes on, had it to stop before the page was full of grants. */
+  #rest: Position | undefined;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get length(): number {
+    return this.#grants.length;
+  }
+
+  get isFull(): boolean {
+    return this.#grants.length > this.#limit || this.#rest !== undefined;
+  }
+
+  add(subject: string, { grants, rest, reads }: SubjectGrants): void {
+    this.#grants.push(...grants);
+    this.#reads += reads;
+    if (rest !== undefined && !this.isFull) this.#rest = positionIn(subject, rest);
+  }
+
+  /** Every subject up to this one is in the page, unless it is full. */
+  passed(subject: string): void {
+    if (!this.isFull && this.#reads >= EXPORT_READS_MAX) this.#rest = [subject];
+  }
+
+  result(): { readonly items: readonly Grant[]; readonly rest: Position | undefined } {
+    const items = this.#grants.slice(0, this.#limit);
+    const last = items.at(-1);
+    if (this.#grants.length <= this.#limit || last === undefined) return { items, rest: this.#rest };
+    return { items, rest: positionIn(last.subject, last) };
+  }
+}

@@ -1,0 +1,144 @@
+// Handles of one connection: what a front holds in place of an authenticated key. A handle's number is never used
+// again on the connection, it is good in its tenure only, and it dies with its key. Nothing is served under a handle
+// whose key lacks the scope of the call.
+
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { ALL_SCOPES, type ScopeMask, scopesOf } from '../../core/scopes.ts';
+import type { Tenure } from '../log/tenure.ts';
+import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
+import { type HandleGrant, ShardFailure } from '../shard.ts';
+import { yieldTurn } from '../store-calls.ts';
+import { OPERATOR_SCOPES } from './call-access.ts';
+
+/** Handles of one connection; the longest known goes, and its front authenticates again. */
+const HANDLES_MAX = 200_000;
+/** Handles of a closed connection that are let go of in one step. */
+const ENDED_PER_STEP = 5000;
+
+export interface Handle extends HandleState {
+  readonly tenure: Tenure;
+  readonly memory: TenantMemory;
+  /** Key id, or `operator:<name>`. */
+  readonly actor: string;
+  readonly suspended: boolean;
+  /** Of the key; the operator's has a bit more. */
+  readonly scopes: ScopeMask;
+  readonly expiresAtMs: number | undefined;
+  /** Undefined: the operator's. */
+  readonly use: KeyUse | undefined;
+}
+
+export const sameHash = (left: string, right: string): boolean =>
+  left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
+
+export const unauthorized = (): GrantdError => new GrantdError('unauthorized', 'The API key is not valid.');
+
+/** The scope of a call of the operator has no name: no key can have it. */
+function lacking(scope: ScopeMask): GrantdError {
+  const [name] = scopesOf(scope);
+  return new GrantdError(
+    'insufficient-scope',
+    name === undefined ? 'No API key may make this call.' : `The API key lacks the scope ${name}.`,
+  );
+}
+
+export class HandleTable {
+  readonly #clock: Clock;
+  readonly #handles = new Map<number, Handle>();
+  /** One for all handles: there may be many. */
+  readonly #onDead = (number: number): void => void this.#handles.delete(number);
+  #lastHandle = 0;
+  #closed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  grant(
+    of: Pick<Handle, 'tenure' | 'memory' | 'keyId' | 'actor' | 'use' | 'expiresAtMs'>,
+    scopes: ScopeMask,
+  ): HandleGrant {
+    // Whoever asked is gone meanwhile: nobody would ever let go of the handle.
+    if (this.#closed) throw new ShardFailure('handle-gone', 'The connection is closed.');
+    const { tenant } = of.memory;
+    const suspended = tenant.state === 'suspended' && of.use !== undefined;
+    const held = of.use === undefined ? OPERATOR_SCOPES : scopes & ALL_SCOPES;
+    this.#lastHandle += 1;
+    const number = this.#lastHandle;
+    const handle: Handle = { ...of, number, suspended, scopes: held, dead: false, onDead: this.#onDead };
+    this.#handles.set(number, handle);
+    of.memory.addHandle(handle);
+    if (this.#handles.size > HANDLES_MAX) {
+      const [oldest] = this.#handles.keys();
+      if (oldest !== undefined) this.#forget(oldest);
+    }
+    return {
+      handle: number,
+      tenantId: tenant.tenantId,
+      keyId: of.keyId,
+      scopes: held & ALL_SCOPES,
+      expiresAtMs: of.expiresAtMs,
+      plan: tenant.plan,
+      suspended,
+    };
+  }
+
+  /** Handles that it holds, with all that their tenures have in memory. */
+  get size(): number {
+    return this.#handles.size;
+  }
+
+  /** Empty where the handle is not known. */
+  tenantOf(number: number): string {
+    return this.#handles.get(number)?.memory.tenantId ?? '';
+  }
+
+  /** The handle, if a request under it that asks for `scope` may be served now. */
+  use(number: number, scope: ScopeMask): Handle {
+    const handle = this.#handles.get(number);
+    if (handle === undefined) throw new ShardFailure('handle-gone', 'The handle is not known.');
+    this.assertGood(handle);
+    if ((handle.scopes & scope) !== scope) throw lacking(scope);
+    return handle;
+  }
+
+  /** Of a handle in use: still good. To be asked after the last await. */
+  assertGood(handle: Handle): void {
+    if (handle.dead) throw new ShardFailure('handle-gone', 'The handle has ended.');
+    handle.tenure.assertServing();
+    const { use, expiresAtMs } = handle;
+    if (use !== undefined) {
+      const nowMs = this.#clock.wallMs();
+      if (expiresAtMs !== undefined && expiresAtMs <= nowMs) throw unauthorized();
+      use.usedAtMs = nowMs;
+    }
+    if (handle.suspended) {
+      throw new GrantdError('tenant-suspended', 'The operator of the service has suspended this tenant.');
+    }
+  }
+
+  /** Every handle ends: at once for who would use it, and one by one for the memory of its tenant. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const handles = [...this.#handles.values()];
+    this.#handles.clear();
+    void this.#letGo(handles);
+  }
+
+  async #letGo(handles: readonly Handle[]): Promise<void> {
+    for (const [index, handle] of handles.entries()) {
+      handle.memory.removeHandle(handle);
+      if ((index + 1) % ENDED_PER_STEP === 0) await yieldTurn(this.#clock);
+    }
+  }
+
+  #forget(number: number): void {
+    const handle = this.#handles.get(number);
+    if (handle === undefined) return;
+    handle.memory.removeHandle(handle);
+    this.#handles.delete(number);
+  }
+}

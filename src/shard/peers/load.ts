@@ -1,0 +1,66 @@
+// What one front has asked of this shard of late, as it reports it every two seconds. It keeps: only the last reports
+// count, and whatever a broken front says, its numbers stay within bounds.
+
+import { LATENCY_BUCKETS, latencyQuantileMs } from '../../core/structures/latency-histogram.ts';
+import type { FrontReport, Load } from '../shard.ts';
+
+/** Ten seconds, at a report every two. */
+const REPORTS_MAX = 5;
+/** A front that has said nothing for so long asks nothing, or is gone. */
+const SILENCE_MS_MAX = 15_000;
+/** Of one report: many times what a shard can answer meanwhile. */
+const COUNT_MAX = 100_000_000;
+const ELAPSED_MS_MIN = 500;
+const ELAPSED_MS_MAX = 60_000;
+
+type LoadReport = NonNullable<FrontReport['load']>;
+
+interface Kept extends LoadReport {
+  readonly atMs: number;
+}
+
+const within = (value: number, min: number, max: number): number =>
+  Number.isFinite(value) ? Math.min(Math.max(value, min), max) : min;
+
+export class LoadWindow {
+  #reports: readonly Kept[] = [];
+
+  /** `atMs`: on the monotonic clock, as in `reports`. */
+  add(report: LoadReport, atMs: number): void {
+    const kept: Kept = {
+      atMs,
+      elapsedMs: within(report.elapsedMs, ELAPSED_MS_MIN, ELAPSED_MS_MAX),
+      checks: within(report.checks, 0, COUNT_MAX),
+      failures: within(report.failures, 0, COUNT_MAX),
+      latencies: report.latencies.slice(0, LATENCY_BUCKETS).map((count) => within(count, 0, COUNT_MAX)),
+    };
+    this.#reports = [...this.#reports.slice(1 - REPORTS_MAX), kept];
+  }
+
+  /** Those that count now. */
+  reports(atMs: number): readonly LoadReport[] {
+    return this.#reports.filter((report) => atMs - report.atMs <= SILENCE_MS_MAX);
+  }
+}
+
+/** What all fronts together ask. Each has its own rate, since they report at different moments. */
+export function mergeLoads(windows: Iterable<LoadWindow>, atMs: number): Load {
+  const latencies = new Float64Array(LATENCY_BUCKETS);
+  let checksPerSecond = 0;
+  let failuresPerSecond = 0;
+  for (const window of windows) {
+    let seconds = 0;
+    let checks = 0;
+    let failures = 0;
+    for (const report of window.reports(atMs)) {
+      seconds += report.elapsedMs / 1000;
+      checks += report.checks;
+      failures += report.failures;
+      for (const [bucket, count] of report.latencies.entries()) latencies[bucket] = (latencies[bucket] ?? 0) + count;
+    }
+    if (seconds === 0) continue;
+    checksPerSecond += checks / seconds;
+    failuresPerSecond += failures / seconds;
+  }
+  return { checksPerSecond, failuresPerSecond, p99Ms: latencyQuantileMs(latencies, 0.99) };
+}

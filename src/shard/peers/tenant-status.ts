@@ -1,0 +1,74 @@
+// What an owner tells of its tenants besides their records: how many namespaces and keys they have, how far a deletion
+// has come; and which of them a listing or a search shows. It keeps: no page looks at more than a bounded number of names,
+// and nothing is read from the store but the two small tables of one tenant.
+
+import { type Clock, delay } from '../../core/async/clock.ts';
+import { isLeaving, tenantMatches } from '../../core/tenants.ts';
+import type { Tenure } from '../log/tenure.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { TenantStatus } from '../shard.ts';
+
+/** A record is shown without its counts where the store does not give them so soon. */
+const COUNT_WAIT_MS = 300;
+/** Names that one page of a search looks at: a few milliseconds, in which the shard answers nothing else. */
+const SEARCHED_MAX = 2000;
+
+export function tenantStatus({ tenant, namespaces, keys, grantCount, removal }: TenantMemory): TenantStatus {
+  if (isLeaving(tenant)) {
+    const { partsRemoved = 0, lastPartAtMs } = removal ?? {};
+    return { ...tenant, deletion: { partsRemoved, lastPartAtMs } };
+  }
+  const status = { ...tenant, grants: grantCount.total };
+  if (namespaces.size === undefined || keys.size === undefined) return status;
+  return { ...status, counts: { namespaces: namespaces.size, keys: keys.size } };
+}
+
+/** Resolves when the tenant's namespaces and keys are in memory, or could not be read soon. */
+export async function loadCounts({ namespaces, keys }: TenantMemory, clock: Clock): Promise<void> {
+  const missing = [namespaces, keys].filter((table) => table.size === undefined);
+  if (missing.length === 0) return;
+  const loads = missing.map(async (table) => {
+    await table.pin();
+    table.unpin();
+  });
+  await Promise.race([Promise.allSettled(loads), delay(clock, COUNT_WAIT_MS)]);
+}
+
+/** The first tenants after an id, ascending: as many as asked for at most. Sorts no more than twice that many at once. */
+function firstAfter(tenures: Iterable<Tenure>, after: string, limit: number): readonly TenantMemory[] {
+  const byId = (left: TenantMemory, right: TenantMemory): number => (left.tenantId < right.tenantId ? -1 : 1);
+  const found: TenantMemory[] = [];
+  let last = '';
+  for (const tenure of tenures) {
+    if (!tenure.serving) continue;
+    tenure.assertServing();
+    for (const memory of tenure.tenants.values()) {
+      if (memory.tenantId <= after || (last !== '' && memory.tenantId > last)) continue;
+      found.push(memory);
+      if (found.length < 2 * limit) continue;
+      found.sort(byId).length = limit;
+      last = found.at(-1)?.tenantId ?? '';
+    }
+  }
+  return found.sort(byId).slice(0, limit);
+}
+
+/** Tenants of the tenures, ascending by id. */
+export function listTenants(
+  tenures: Iterable<Tenure>,
+  { after = '', limit }: { readonly after: string | undefined; readonly limit: number },
+): readonly TenantStatus[] {
+  return firstAfter(tenures, after, limit).map(tenantStatus);
+}
+
+/** Of those, the ones with the text in their name or id. `scannedTo`: where a search that was cut short ended. */
+export function findTenants(
+  tenures: Iterable<Tenure>,
+  query: { readonly name: string; readonly after: string | undefined; readonly limit: number },
+): { readonly tenants: readonly TenantStatus[]; readonly scannedTo: string | undefined } {
+  const searched = firstAfter(tenures, query.after ?? '', SEARCHED_MAX);
+  const matches = searched.filter(({ tenant }) => tenantMatches(tenant, query.name));
+  const tenants = matches.slice(0, query.limit);
+  const last = matches.length > query.limit ? tenants.at(-1) : searched[SEARCHED_MAX - 1];
+  return { tenants: tenants.map(tenantStatus), scannedTo: last?.tenantId };
+}

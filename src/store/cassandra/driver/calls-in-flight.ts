@@ -1,0 +1,111 @@
+// The calls that wait for an answer, by the node that they wait for. Each ends once: by its answer, at its deadline, when its
+// node falls silent, or with the store. What comes later is ignored.
+
+import type { Clock, Timer } from '../../../core/async/clock.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import type { DeadlineMs } from '../../store.ts';
+
+/** A deadline that lies further off is looked at again after this long. */
+const TIMER_MAX_MS = 3_600_000;
+
+/** The attempt was given up for another node; it is safe to repeat. */
+export const ELSEWHERE = Symbol('elsewhere');
+
+export interface AttemptOptions {
+  readonly deadline: DeadlineMs;
+  readonly idempotent: boolean;
+}
+
+interface Attempt {
+  readonly idempotent: boolean;
+  host: string | undefined;
+  readonly giveUp: (error: GrantdError) => void;
+  readonly goElsewhere: () => void;
+}
+
+export class CallsUnderWay {
+  readonly #clock: Clock;
+  readonly #attempts = new Set<Attempt>();
+  readonly #onTimeout: (host: string) => void;
+
+  /** `onTimeout` is told of the node that a call waited for in vain. */
+  constructor(clock: Clock, onTimeout: (host: string) => void) {
+    this.#clock = clock;
+    this.#onTimeout = onTimeout;
+  }
+
+  /**
+   * `send` begins the attempt and is given what to call with each node that it goes to. Resolves to its answer, or to
+   * ELSEWHERE where it has to be repeated.
+   */
+  run<Answer>(
+    { deadline, idempotent }: AttemptOptions,
+    send: (onHost: (host: string) => void) => Promise<Answer>,
+  ): Promise<Answer | typeof ELSEWHERE> {
+    return new Promise((resolve, reject) => {
+      let timer: Timer | undefined;
+      const end = (): void => {
+        timer?.cancel();
+        this.#attempts.delete(attempt);
+      };
+      const attempt: Attempt = {
+        idempotent,
+        host: undefined,
+        giveUp: (error) => {
+          end();
+          reject(error);
+        },
+        goElsewhere: () => {
+          end();
+          resolve(ELSEWHERE);
+        },
+      };
+      const watch = (): void => {
+        const leftMs = deadline - this.#clock.monotonicMs();
+        if (leftMs > 0) {
+          timer = this.#clock.setTimer(watch, Math.min(leftMs, TIMER_MAX_MS));
+          return;
+        }
+        if (attempt.host !== undefined) this.#onTimeout(attempt.host);
+        attempt.giveUp(
+          new GrantdError('unavailable', 'The store did not answer in time; the outcome of a write is not known.'),
+        );
+      };
+      this.#attempts.add(attempt);
+      watch();
+      if (!this.#attempts.has(attempt)) return;
+      send((host) => {
+        attempt.host = host;
+      }).then(
+        (answer) => {
+          end();
+          resolve(answer);
+        },
+        (error: unknown) => {
+          end();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** What is safe to repeat does not wait for this node any longer. */
+  leaveHost(host: string): void {
+    for (const attempt of [...this.#attempts]) if (attempt.host === host && attempt.idempotent) attempt.goElsewhere();
+  }
+
+  /** Nothing waits for this node any longer. */
+  giveUpHost(host: string): void {
+    for (const attempt of [...this.#attempts]) {
+      if (attempt.host !== host) continue;
+      attempt.giveUp(
+        new GrantdError('unavailable', 'A node of the store fell silent; the outcome of a write is not known.'),
+      );
+    }
+  }
+
+  giveUpAll(): void {
+    const closed = new GrantdError('unavailable', 'The store is closed; the outcome of a write is not known.');
+    for (const attempt of [...this.#attempts]) attempt.giveUp(closed);
+  }
+}

@@ -1,0 +1,94 @@
+// The driver's errors in the words of this store. Whatever goes wrong at run time is `unavailable`: of a write the outcome
+// is then not known. Only what was certainly never sent, because every connection is full, is `overloaded`.
+
+import cassandra from 'cassandra-driver';
+import { GrantdError } from '../../../core/errors.ts';
+
+const { errors, types } = cassandra;
+
+const RESPONSE_REASONS: ReadonlyMap<number, string> = new Map([
+  [types.responseErrorCodes.badCredentials, 'Cassandra refuses the user name or the password'],
+  [types.responseErrorCodes.unavailableException, 'too few replicas are alive'],
+  [types.responseErrorCodes.overloaded, 'a node has more work than it can take'],
+  [types.responseErrorCodes.isBootstrapping, 'a node is still starting'],
+  [types.responseErrorCodes.writeTimeout, 'too few replicas answered in time'],
+  [types.responseErrorCodes.readTimeout, 'too few replicas answered in time'],
+  [types.responseErrorCodes.readFailure, 'a replica failed to read'],
+  [types.responseErrorCodes.writeFailure, 'a replica failed to write'],
+  [types.responseErrorCodes.unauthorized, 'the role lacks a right'],
+  [types.responseErrorCodes.invalid, 'Cassandra refuses a statement'],
+  [types.responseErrorCodes.syntaxError, 'Cassandra refuses a statement'],
+  [types.responseErrorCodes.configError, 'Cassandra refuses a statement'],
+]);
+/** Of a conditional write that met another one. */
+const CAS_WRITE_UNKNOWN = 0x1700;
+
+/** One per node: an error, or a word on why it was not tried. */
+function innerErrorsOf(error: Error): unknown[] {
+  return error instanceof errors.NoHostAvailableError && typeof error.innerErrors === 'object'
+    ? Object.values(error.innerErrors ?? {})
+    : [];
+}
+
+const isFull = (error: unknown): boolean => error instanceof errors.BusyConnectionError;
+
+/** Why the driver failed, in a few words that name no value of a request. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof errors.AuthenticationError) return 'Cassandra refuses the user name or the password';
+  if (error instanceof errors.OperationTimedOutError) return 'a node did not answer in time';
+  if (error instanceof errors.ResponseError) {
+    if (error.code === CAS_WRITE_UNKNOWN) return 'a conditional write met another one';
+    return RESPONSE_REASONS.get(error.code) ?? `Cassandra answers with error 0x${error.code.toString(16)}`;
+  }
+  if (error instanceof errors.NoHostAvailableError) {
+    const inner = innerErrorsOf(error).find((each) => each instanceof Error && !isFull(each));
+    return inner === undefined ? 'no node can be reached' : `no node can be reached: ${reasonOf(inner)}`;
+  }
+  if (error instanceof errors.DriverError) return 'the connection was lost';
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? `the connection failed (${code})` : 'the driver failed';
+}
+
+/** What the driver finds wrong with its settings, once it has seen the cluster: a datacentre that is not there. */
+export function wrongSettingOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return [error, ...innerErrorsOf(error)].find((each) => each instanceof errors.ArgumentError)?.message;
+}
+
+/** A table, or the whole keyspace, is not there. */
+export class SchemaMissing extends GrantdError {
+  constructor() {
+    super('unavailable', 'The keyspace has no tables of grantd yet.');
+  }
+}
+
+/** Whether it says that a table or the whole keyspace is not there. */
+export function isSchemaMissing(error: unknown): boolean {
+  return (
+    error instanceof errors.ResponseError &&
+    error.code === types.responseErrorCodes.invalid &&
+    /keyspace .* does not exist|(unconfigured )?table .* does not exist|unconfigured table/i.test(error.message)
+  );
+}
+
+/** The first line of the driver's message and no more: its error objects carry what was asked. */
+export const causeOf = (error: unknown): Error =>
+  new Error((error instanceof Error ? error.message : String(error)).split('\n', 1)[0]);
+
+/** Any error of the driver as a GrantdError. */
+export function toGrantdError(error: unknown): GrantdError {
+  if (error instanceof GrantdError) return error;
+  const inner = error instanceof Error ? innerErrorsOf(error) : [];
+  if (
+    isFull(error) ||
+    (inner.length > 0 && inner.some(isFull) && inner.every((each) => isFull(each) || isDown(each)))
+  ) {
+    return new GrantdError('overloaded', 'The store has more work than it can take.', { cause: causeOf(error) });
+  }
+  return new GrantdError('unavailable', 'The store could not do its work; the outcome of a write is not known.', {
+    cause: causeOf(error),
+  });
+}
+
+/** In place of an error, for a node that was not tried at all. */
+const isDown = (error: unknown): boolean => typeof error === 'string' && error.includes('DOWN');

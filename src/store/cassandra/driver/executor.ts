@@ -1,0 +1,241 @@
+// Statements to Cassandra, each with a deadline that holds whatever the driver does, at one of four levels. A conditional
+// write is sent once and its outcome is what it answered, or unknown. A read or a plain write (stamped, so that twice is
+// once) goes on to another node when the first is late. What is under way and what waits is bounded.
+
+import cassandra, { type Client, type QueryOptions } from 'cassandra-driver';
+import type { Clock } from '../../../core/async/clock.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import type { Log } from '../../../telemetry/log.ts';
+import type { DeadlineMs } from '../../store.ts';
+import { CallsUnderWay, ELSEWHERE } from './calls-in-flight.ts';
+import { isSchemaMissing, reasonOf, SchemaMissing, toGrantdError } from './errors.ts';
+import { FailureLog } from './failure-log.ts';
+import { Gate } from './gate.ts';
+import { NextHostRetry, type OnHost } from './policies.ts';
+
+const { policies, types } = cassandra;
+
+/** Calls under way, and calls that wait: some seconds of work. */
+const CALLS = { underWayMax: 1024, waitingMax: 8192 };
+/**
+ * Batches of state on their way: enough to keep three nodes busy, few enough that a conditional write finds room on them.
+ * Those of all slots wait together.
+ */
+const STATE_BATCHES = { underWayMax: 16, waitingMax: 16_384 };
+/** Nodes that one read or plain write is sent to, one after another. */
+const ATTEMPTS_MAX = 3;
+
+export type Value = string | number | bigint | boolean | Buffer | readonly (string | number)[];
+
+export interface Statement {
+  readonly query: string;
+  readonly params: readonly Value[];
+}
+
+export type Row = cassandra.types.Row;
+
+export interface RowPage {
+  readonly rows: readonly Row[];
+  /** Where the next page begins; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+/** What is needed of the driver. */
+export type Driver = Pick<Client, 'execute' | 'batch'>;
+
+export interface SessionPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly driver: Driver;
+  /** Before each call to the driver, with the very options that it is called with. */
+  readonly listen: (options: object, onHost: OnHost) => void;
+  /** A call waited in vain for this node. */
+  readonly onTimeout: (host: string) => void;
+}
+
+interface Request {
+  readonly deadline: DeadlineMs;
+  readonly idempotent: boolean;
+  readonly gate: Gate;
+  readonly options: QueryOptions;
+  readonly send: (options: QueryOptions) => Promise<cassandra.types.ResultSet>;
+}
+
+export class Session {
+  readonly #ports: SessionPorts;
+  readonly #failures: FailureLog;
+  readonly #calls: Gate;
+  readonly #stateBatches: Gate;
+  readonly #underWay: CallsUnderWay;
+  readonly #serial: number;
+  readonly #quorum: number;
+  readonly #retry = new NextHostRetry();
+  readonly #never = new policies.retry.FallthroughRetryPolicy();
+  #closed = false;
+
+  constructor(ports: SessionPorts, serialLevel: 'SERIAL' | 'LOCAL_SERIAL') {
+    const { clock, log, onTimeout } = ports;
+    const { serial, localSerial, quorum, localQuorum } = types.consistencies;
+    this.#ports = ports;
+    this.#failures = new FailureLog(clock, log);
+    this.#calls = new Gate(clock, CALLS);
+    this.#stateBatches = new Gate(clock, STATE_BATCHES);
+    this.#underWay = new CallsUnderWay(clock, onTimeout);
+    this.#serial = serialLevel === 'LOCAL_SERIAL' ? localSerial : serial;
+    this.#quorum = serialLevel === 'LOCAL_SERIAL' ? localQuorum : quorum;
+  }
+
+  /** A lightweight transaction. Resolves to its answer; rejects as `unavailable` where its outcome is not known. */
+  async conditional(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<Row | undefined> {
+    const { rows } = await this.#run({
+      deadline,
+      idempotent: false,
+      gate: this.#calls,
+      options: { consistency: this.#quorum, serialConsistency: this.#serial, retry: this.#never },
+      send: (options) => this.#ports.driver.execute(query, [...params], options),
+    });
+    return rows[0];
+  }
+
+  /** Sees every conditional write that was answered before it. Of one partition. */
+  readSerial(query: string, params: readonly Value[], deadline: DeadlineMs, page?: PageRequest): Promise<RowPage> {
+    return this.#read(query, params, deadline, this.#serial, page);
+  }
+
+  /** Sees every plain write that was confirmed before it. */
+  read(query: string, params: readonly Value[], deadline: DeadlineMs, page?: PageRequest): Promise<RowPage> {
+    return this.#read(query, params, deadline, this.#quorum, page);
+  }
+
+  /** A stamped write or removal. */
+  async write(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<void> {
+    await this.#write(query, params, deadline, this.#quorum);
+  }
+
+  /** A stamped removal that every replica has taken when this resolves. */
+  async writeToAll(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<void> {
+    await this.#write(query, params, deadline, types.consistencies.all);
+  }
+
+  /** Stamped writes to rows, in no transaction. */
+  async writeBatch(statements: readonly Statement[], deadline: DeadlineMs): Promise<void> {
+    const [first] = statements;
+    if (first === undefined) return;
+    await this.#run({
+      deadline,
+      idempotent: true,
+      gate: this.#stateBatches,
+      options: { consistency: this.#quorum, logged: false },
+      send: (options) =>
+        statements.length === 1
+          ? this.#ports.driver.execute(first.query, [...first.params], options)
+          : this.#ports.driver.batch(
+              statements.map(({ query, params }) => ({ query, params: [...params] })),
+              options,
+            ),
+    });
+  }
+
+  /** What waits for this node is sent to another, if that is safe. */
+  leaveHost(host: string): void {
+    this.#underWay.leaveHost(host);
+  }
+
+  /** What still waits for this node ends as an unknown outcome. */
+  giveUpHost(host: string): void {
+    this.#failures.note('a node fell silent', host);
+    this.#underWay.giveUpHost(host);
+  }
+
+  /** Ends every call, and refuses those that come. */
+  close(): void {
+    this.#closed = true;
+    this.#calls.close();
+    this.#stateBatches.close();
+    this.#underWay.giveUpAll();
+  }
+
+  async #read(
+    query: string,
+    params: readonly Value[],
+    deadline: DeadlineMs,
+    consistency: number,
+    page: PageRequest | undefined,
+  ): Promise<RowPage> {
+    const result = await this.#run({
+      deadline,
+      idempotent: true,
+      gate: this.#calls,
+      options: {
+        consistency,
+        ...(page === undefined ? {} : { fetchSize: page.size }),
+        ...(page?.from === undefined ? {} : { pageState: page.from }),
+      },
+      send: (options) => this.#ports.driver.execute(query, [...params], options),
+    });
+    // The driver gives null at the end, whatever its types say.
+    const next: string | null = result.pageState;
+    return { rows: result.rows, next: next ?? undefined };
+  }
+
+  async #write(query: string, params: readonly Value[], deadline: DeadlineMs, consistency: number): Promise<void> {
+    await this.#run({
+      deadline,
+      idempotent: true,
+      gate: this.#calls,
+      options: { consistency },
+      send: (options) => this.#ports.driver.execute(query, [...params], options),
+    });
+  }
+
+  async #run(request: Request): Promise<cassandra.types.ResultSet> {
+    const { clock } = this.#ports;
+    if (this.#closed) throw new GrantdError('unavailable', 'The store is closed.');
+    if (request.deadline <= clock.monotonicMs()) {
+      throw new GrantdError('unavailable', 'The deadline passed before the store was asked.');
+    }
+    await request.gate.enter(request.deadline);
+    try {
+      const result = await this.#attempt(request);
+      this.#failures.recovered();
+      return result;
+    } catch (error) {
+      if (isSchemaMissing(error)) throw new SchemaMissing();
+      // Deadlines are the callers' affair; what the driver reports is worth a line.
+      if (!(error instanceof GrantdError)) this.#failures.note(reasonOf(error), messageOf(error));
+      throw toGrantdError(error);
+    } finally {
+      request.gate.leave();
+    }
+  }
+
+  async #attempt(request: Request): Promise<cassandra.types.ResultSet> {
+    const { clock, listen } = this.#ports;
+    const { deadline } = request;
+    for (let attempt = 1; ; attempt += 1) {
+      if (this.#closed) throw new GrantdError('unavailable', 'The store is closed.');
+      const idempotent = request.idempotent && attempt < ATTEMPTS_MAX;
+      const answer = await this.#underWay.run({ deadline, idempotent }, (onHost) => {
+        const options: QueryOptions = {
+          prepare: true,
+          isIdempotent: request.idempotent,
+          retry: this.#retry,
+          readTimeout: Math.max(1, Math.ceil(deadline - clock.monotonicMs())),
+          ...request.options,
+        };
+        listen(options, onHost);
+        return request.send(options);
+      });
+      if (answer !== ELSEWHERE) return answer;
+    }
+  }
+}
+
+export interface PageRequest {
+  readonly size: number;
+  readonly from?: string;
+}
+
+/** The driver's messages go on with whole objects. */
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';

@@ -1,0 +1,72 @@
+// How much may be under way at once. What comes beyond waits, first come first served; beyond a bound of what waits it is
+// refused as `overloaded`, before anything was done.
+
+import type { Clock } from '../../../core/async/clock.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import type { DeadlineMs } from '../../store.ts';
+
+export interface GateOptions {
+  readonly underWayMax: number;
+  readonly waitingMax: number;
+}
+
+interface Waiter {
+  readonly admit: () => void;
+  readonly refuse: (error: GrantdError) => void;
+}
+
+export class Gate {
+  readonly #clock: Clock;
+  readonly #options: GateOptions;
+  readonly #waiting = new Set<Waiter>();
+  #underWay = 0;
+
+  constructor(clock: Clock, options: GateOptions) {
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** Resolves when there is room; whoever entered leaves. Rejects as `overloaded`, or as `unavailable` at the deadline. */
+  enter(deadline: DeadlineMs): Promise<void> {
+    if (this.#underWay < this.#options.underWayMax) {
+      this.#underWay += 1;
+      return Promise.resolve();
+    }
+    if (this.#waiting.size >= this.#options.waitingMax) {
+      return Promise.reject(new GrantdError('overloaded', 'The store has more work than it can take.'));
+    }
+    return new Promise((resolve, reject) => {
+      const timer = this.#clock.setTimer(
+        () => waiter.refuse(new GrantdError('unavailable', 'The deadline passed before the store was asked.')),
+        Math.max(0, deadline - this.#clock.monotonicMs()),
+      );
+      const settle = (): void => {
+        timer.cancel();
+        this.#waiting.delete(waiter);
+      };
+      const waiter: Waiter = {
+        admit: () => {
+          settle();
+          resolve();
+        },
+        refuse: (error) => {
+          settle();
+          reject(error);
+        },
+      };
+      this.#waiting.add(waiter);
+    });
+  }
+
+  leave(): void {
+    const [next] = this.#waiting;
+    // Its place goes on to the next.
+    if (next === undefined) this.#underWay -= 1;
+    else next.admit();
+  }
+
+  /** Refuses everything that waits. */
+  close(): void {
+    for (const waiter of [...this.#waiting]) waiter.refuse(new GrantdError('unavailable', 'The store is closed.'));
+  }
+}

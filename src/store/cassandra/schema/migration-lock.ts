@@ -1,0 +1,118 @@
+// One migration at a time: a row that is inserted by whoever comes first, renewed before every change, and expires with its
+// holder. The same table keeps which steps were done.
+
+import { type Clock, delay } from '../../../core/async/clock.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import type { Log } from '../../../telemetry/log.ts';
+import type { Row, Session, Value } from '../driver/executor.ts';
+import { integerAt, textAt } from '../tables/rows.ts';
+
+/** Longer than any change of the schema takes: the lock of a holder that died stands in the way no longer than this. */
+const LOCK_SECONDS = 60;
+const CALL_MS = 10_000;
+const RETRY_MS = 500;
+/** With the last call of it well within the life of the lock. */
+const REPEAT_MS_MAX = 20_000;
+const ACQUIRE_MS_MAX = 600_000;
+
+export const LOCK_TABLE = 'schema_migrations';
+
+export const createLockTable = (keyspace: string, id: string): string =>
+  `CREATE TABLE IF NOT EXISTS ${keyspace}.${LOCK_TABLE} (
+    id text PRIMARY KEY,
+    holder text,
+    version int,
+    name text,
+    applied_at_ms bigint
+  ) WITH id = ${id}`;
+
+export interface MigrationLock {
+  /** Rejects where the lock was lost. */
+  renew(): Promise<void>;
+  /** The highest step that was done; 0 where none was. */
+  readVersion(): Promise<number>;
+  recordStep(step: { readonly version: number; readonly name: string }): Promise<void>;
+  release(): Promise<void>;
+}
+
+export interface MigrationLockPorts {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Resolves when `holder` has the lock. */
+export async function acquireMigrationLock(
+  { session, clock, log }: MigrationLockPorts,
+  keyspace: string,
+  holder: string,
+): Promise<MigrationLock> {
+  const table = `${keyspace}.${LOCK_TABLE}`;
+  const insert = `INSERT INTO ${table} (id, holder) VALUES ('lock', ?) IF NOT EXISTS USING TTL ${LOCK_SECONDS}`;
+  const update = `UPDATE ${table} USING TTL ${LOCK_SECONDS} SET holder = ? WHERE id = 'lock' IF holder = ?`;
+  const remove = `DELETE FROM ${table} WHERE id = 'lock' IF holder = ?`;
+  const selectStep = `SELECT version FROM ${table} WHERE id = ?`;
+  const insertStep = `INSERT INTO ${table} (id, version, name, applied_at_ms) VALUES (?, ?, ?, ?) IF NOT EXISTS`;
+  const deadline = (): number => clock.monotonicMs() + CALL_MS;
+
+  /** An insertion whose outcome was not known is found as its own at the next look. */
+  const tryAcquire = async (): Promise<boolean> => {
+    const answer = await session.conditional(insert, [holder], deadline());
+    return answer?.['[applied]'] === true || (answer !== undefined && textAt(answer, 'holder') === holder);
+  };
+
+  const untilMs = clock.monotonicMs() + ACQUIRE_MS_MAX;
+  let told = false;
+  for (;;) {
+    let failure: GrantdError | undefined;
+    try {
+      if (await tryAcquire()) break;
+      if (!told) log.info('another migration is under way; waiting for it');
+      told = true;
+    } catch (error) {
+      failure = GrantdError.from(error);
+      if (!failure.retryable) throw error;
+    }
+    if (clock.monotonicMs() > untilMs) {
+      throw failure ?? new GrantdError('unavailable', 'Another migration does not come to an end.');
+    }
+    await delay(clock, RETRY_MS);
+  }
+
+  /** What may be done twice is done again while its outcome is not known: a cluster whose schema changes is slow to answer. */
+  const repeat = async (query: string, params: readonly Value[]): Promise<Row | undefined> => {
+    const untilMs = clock.monotonicMs() + REPEAT_MS_MAX;
+    for (;;) {
+      try {
+        return await session.conditional(query, params, deadline());
+      } catch (error) {
+        if (!GrantdError.from(error).retryable || clock.monotonicMs() > untilMs) throw error;
+      }
+      await delay(clock, RETRY_MS);
+    }
+  };
+
+  return {
+    async renew() {
+      const answer = await repeat(update, [holder, holder]);
+      if (answer?.['[applied]'] !== true) {
+        throw new GrantdError('unavailable', 'Another migration has taken over.');
+      }
+    },
+
+    async readVersion() {
+      for (let version = 0; ; version += 1) {
+        const { rows } = await session.readSerial(selectStep, [`step-${version + 1}`], deadline());
+        if (rows.map((row) => integerAt(row, 'version')).length === 0) return version;
+      }
+    },
+
+    async recordStep({ version, name }) {
+      await repeat(insertStep, [`step-${version}`, version, name, BigInt(clock.wallMs())]);
+    },
+
+    async release() {
+      await session.conditional(remove, [holder], deadline());
+    },
+  };
+}

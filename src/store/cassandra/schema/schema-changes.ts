@@ -1,0 +1,110 @@
+// Changes of the schema, one at a time: each is sent once, and the next begins when every node that is up has taken it. A
+// change that meets another one on its way can leave a table in two versions. All goes through one node: what it has
+// changed it knows at once, so that it cannot believe the others to agree on what was before.
+
+import { createHash } from 'node:crypto';
+import cassandra, { type Client, type Host } from 'cassandra-driver';
+import { type Clock, delay } from '../../../core/async/clock.ts';
+import { GrantdError } from '../../../core/errors.ts';
+import { causeOf, reasonOf } from '../driver/errors.ts';
+import { SchemaRefusal } from './schema-gate.ts';
+
+const { errors, policies, types } = cassandra;
+
+const CHANGE_TIMEOUT_MS = 30_000;
+const AGREEMENT_MS_MAX = 30_000;
+const AGREEMENT_INTERVAL_MS = 50;
+const REFUSALS: ReadonlySet<number> = new Set([
+  types.responseErrorCodes.unauthorized,
+  types.responseErrorCodes.syntaxError,
+  types.responseErrorCodes.invalid,
+  types.responseErrorCodes.configError,
+]);
+
+/** A table's id that anybody derives alike: two who make the table at once make the same one. */
+export function tableIdOf(keyspace: string, table: string): string {
+  const hash = createHash('sha256').update(`${keyspace}.${table}`, 'utf8').digest('hex');
+  // Version 8, RFC 9562: made by the application.
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}
+
+export class SchemaChanges {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #host: Host;
+
+  /** Throws GrantdError `unavailable` where no node is up. */
+  constructor(client: Client, hosts: readonly Host[], clock: Clock) {
+    const host = hosts.find((each) => each.isUp());
+    if (host === undefined) throw new GrantdError('unavailable', 'No node of Cassandra is up.');
+    this.#client = client;
+    this.#clock = clock;
+    this.#host = host;
+  }
+
+  async hasKeyspace(keyspace: string): Promise<boolean> {
+    const query = 'SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?';
+    return (await this.#read(query, [keyspace])).length > 0;
+  }
+
+  async hasTable(keyspace: string, table: string): Promise<boolean> {
+    const query = 'SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?';
+    return (await this.#read(query, [keyspace, table])).length > 0;
+  }
+
+  /** Throws SchemaRefusal where Cassandra refuses the change, GrantdError `unavailable` where its outcome is not known. */
+  async apply(statement: string): Promise<void> {
+    try {
+      await this.#client.execute(statement, [], {
+        host: this.#host,
+        prepare: false,
+        readTimeout: CHANGE_TIMEOUT_MS,
+        retry: new policies.retry.FallthroughRetryPolicy(),
+      });
+    } catch (error) {
+      if (error instanceof errors.ResponseError && REFUSALS.has(error.code)) {
+        throw new SchemaRefusal(`Cassandra refuses to change the schema: ${error.message}`);
+      }
+      throw unavailable(error);
+    }
+    await this.awaitAgreement();
+  }
+
+  /** Resolves when every node that is up has the same schema. */
+  async awaitAgreement(): Promise<void> {
+    const untilMs = this.#clock.monotonicMs() + AGREEMENT_MS_MAX;
+    while (!(await this.#agree())) {
+      if (this.#clock.monotonicMs() > untilMs) {
+        throw new GrantdError('unavailable', 'The nodes of Cassandra do not agree on the schema.');
+      }
+      await delay(this.#clock, AGREEMENT_INTERVAL_MS);
+    }
+  }
+
+  async #agree(): Promise<boolean> {
+    const local = await this.#read('SELECT schema_version FROM system.local', []);
+    const peers = await this.#read('SELECT rpc_address, schema_version FROM system.peers', []);
+    const isUp = (address: unknown): boolean => {
+      const host = this.#client.hosts.values().find((each) => each.address.startsWith(`${String(address)}:`));
+      return host?.isUp() ?? true;
+    };
+    const versions = [...local, ...peers.filter((peer) => isUp(peer.rpc_address))].map((row) =>
+      String(row.schema_version),
+    );
+    return new Set(versions).size === 1;
+  }
+
+  async #read(query: string, params: readonly string[]): Promise<readonly cassandra.types.Row[]> {
+    try {
+      const { rows } = await this.#client.execute(query, [...params], { host: this.#host, prepare: params.length > 0 });
+      return rows;
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+}
+
+const unavailable = (error: unknown): GrantdError =>
+  new GrantdError('unavailable', `Cassandra cannot do its work: ${reasonOf(error)}.`, {
+    cause: causeOf(error),
+  });

@@ -1,0 +1,73 @@
+// The log: records inserted by lightweight transactions, one per seq for good; read at the serial level, segment by segment.
+
+import { GrantdError } from '../../../core/errors.ts';
+import { segmentOf } from '../../../core/slots.ts';
+import type { AppendOutcome, DeadlineMs, LogRecord, LogStore } from '../../store.ts';
+import type { Session } from '../driver/executor.ts';
+import { encodeBody } from './log-body.ts';
+import type { MetaCalls } from './meta-calls.ts';
+import { integerAt, isNullAt, LOG_COLUMNS, logRecordOf } from './rows.ts';
+
+/** Records read in one piece: at most 16 MiB. */
+const RECORDS_PER_PAGE = 16;
+
+export function createLogCalls(session: Session, meta: MetaCalls, keyspace: string): LogStore {
+  const table = `${keyspace}.log`;
+  const insert = `INSERT INTO ${table} (slot, segment, seq, epoch, entry_id, body) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
+  const selectOne = `SELECT ${LOG_COLUMNS} FROM ${table} WHERE slot = ? AND segment = ? AND seq = ?`;
+  const selectFrom = `SELECT ${LOG_COLUMNS} FROM ${table} WHERE slot = ? AND segment = ? AND seq >= ? LIMIT ?`;
+  const selectYoungest = `SELECT max(writetime(entry_id)) AS youngest FROM ${table} WHERE slot = ? AND segment = ?`;
+  const remove = `DELETE FROM ${table} USING TIMESTAMP ? WHERE slot = ? AND segment = ?`;
+
+  const segmentAt = async (seq: number, deadline: DeadlineMs): Promise<bigint> =>
+    BigInt(segmentOf(seq, await meta.segmentSize(deadline)));
+
+  return {
+    async append(record: LogRecord, deadline: DeadlineMs): Promise<AppendOutcome> {
+      const { slot, seq, epoch, entryId, body } = record;
+      const segment = await segmentAt(seq, deadline);
+      const answer = await session.conditional(
+        insert,
+        [slot, segment, BigInt(seq), BigInt(epoch), entryId, encodeBody(body)],
+        deadline,
+      );
+      if (answer === undefined) throw new GrantdError('unavailable', 'The append was not answered.');
+      return answer['[applied]'] === true ? { kind: 'appended' } : { kind: 'occupied', record: logRecordOf(answer) };
+    },
+
+    async readRecord(slot: number, seq: number, deadline: DeadlineMs): Promise<LogRecord | undefined> {
+      const segment = await segmentAt(seq, deadline);
+      const { rows } = await session.readSerial(selectOne, [slot, segment, BigInt(seq)], deadline);
+      return rows.map(logRecordOf)[0];
+    },
+
+    async readRecords(
+      slot: number,
+      fromSeq: number,
+      limit: number,
+      deadline: DeadlineMs,
+    ): Promise<readonly LogRecord[]> {
+      const segment = await segmentAt(fromSeq, deadline);
+      const records: LogRecord[] = [];
+      let next: string | undefined;
+      do {
+        const page = { size: RECORDS_PER_PAGE, ...(next === undefined ? {} : { from: next }) };
+        const read = await session.readSerial(selectFrom, [slot, segment, BigInt(fromSeq), limit], deadline, page);
+        records.push(...read.rows.map(logRecordOf));
+        next = read.next;
+      } while (next !== undefined);
+      return records;
+    },
+
+    /**
+     * The rows have the times of their transactions, so they are removed as of the youngest of them, whatever any clock
+     * says. The reading also ends a transaction that was left half way.
+     */
+    async removeSegment(slot: number, segment: number, deadline: DeadlineMs): Promise<void> {
+      const { rows } = await session.readSerial(selectYoungest, [slot, BigInt(segment)], deadline);
+      const [row] = rows;
+      if (row === undefined || isNullAt(row, 'youngest')) return;
+      await session.write(remove, [BigInt(integerAt(row, 'youngest')), slot, BigInt(segment)], deadline);
+    },
+  };
+}

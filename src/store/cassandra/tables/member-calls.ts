@@ -1,0 +1,98 @@
+// Members: one row per incarnation, changed by lightweight transactions only, each of which tests the whole row.
+
+import { GrantdError } from '../../../core/errors.ts';
+import type { DeadlineMs, MemberRow, MemberStore } from '../../store.ts';
+import type { Value } from '../driver/executor.ts';
+import { type ConditionalRows, compareAndSet, RememberedRows } from './compare-and-set.ts';
+import { MEMBER_COLUMNS, memberRowOf, textAt } from './rows.ts';
+import { TableScan, type TableScanPorts } from './table-scan.ts';
+
+const valuesOf = ({ shardName, address, state, beat, startedAtMs }: MemberRow): Value[] => [
+  shardName,
+  address,
+  state,
+  BigInt(beat),
+  BigInt(startedAtMs),
+];
+
+export function createMemberCalls(ports: TableScanPorts, keyspace: string): MemberStore {
+  const { session } = ports;
+  const table = `${keyspace}.members`;
+  const select = `SELECT ${MEMBER_COLUMNS} FROM ${table} WHERE incarnation = ?`;
+  const scan = new TableScan(ports, {
+    all: `SELECT ${MEMBER_COLUMNS} FROM ${table}`,
+    some: `SELECT ${MEMBER_COLUMNS} FROM ${table} WHERE incarnation IN ?`,
+  });
+  /** Of the last listing: a member that has come since is not seen by its key. */
+  let listed: readonly string[] | undefined;
+  const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
+  // Healthy beat and place are no part of the condition: the one changes with the beat alone, the other never, and members
+  // of earlier programs have neither.
+  const update = `UPDATE ${table} SET state = ?, beat = ?, healthy_beat = ? WHERE incarnation = ?
+    IF shard_name = ? AND address = ? AND state = ? AND beat = ? AND started_at_ms = ?`;
+  const remove = `DELETE FROM ${table} WHERE incarnation = ? IF state = 'dead'`;
+  const remembered = new RememberedRows<string, MemberRow>();
+
+  async function readMember(incarnation: string, deadline: DeadlineMs): Promise<MemberRow | undefined> {
+    const { rows } = await session.readSerial(select, [incarnation], deadline);
+    const row = rows.map((each) => memberRowOf(each, incarnation))[0];
+    remembered.set(incarnation, row);
+    return row;
+  }
+
+  const conditionalRows = (deadline: DeadlineMs): ConditionalRows<string, MemberRow> => ({
+    read: (incarnation) => readMember(incarnation, deadline),
+    async replace(before, after) {
+      const set = [after.state, BigInt(after.beat), BigInt(after.healthyBeat)];
+      const values = [...set, before.incarnation, ...valuesOf(before)];
+      const answer = await session.conditional(update, values, deadline);
+      if (answer === undefined) throw new GrantdError('unavailable', 'The change of a member was not answered.');
+      if (answer['[applied]'] === true) return undefined;
+      // The answer shows the columns of the condition alone.
+      return (await readMember(before.incarnation, deadline)) ?? 'none';
+    },
+  });
+
+  return {
+    async insertMember(member, deadline) {
+      const { incarnation } = member;
+      remembered.set(incarnation, undefined);
+      const answer = await session.conditional(
+        insert,
+        [incarnation, ...valuesOf(member), BigInt(member.healthyBeat), member.place ?? ''],
+        deadline,
+      );
+      if (answer === undefined) throw new GrantdError('unavailable', 'The insertion of a member was not answered.');
+      const applied = answer['[applied]'] === true;
+      const standing = applied ? { ...member } : memberRowOf(answer, incarnation);
+      remembered.set(incarnation, standing);
+      return { applied, row: standing };
+    },
+
+    beatMember: ({ incarnation, expectedBeat, beat, healthyBeat, state }, deadline) =>
+      compareAndSet(conditionalRows(deadline), remembered, incarnation, (row) =>
+        row.state !== 'dead' && row.beat === expectedBeat ? { ...row, beat, healthyBeat, state } : undefined,
+      ),
+
+    declareDead: ({ incarnation, beat }, deadline) =>
+      compareAndSet(conditionalRows(deadline), remembered, incarnation, (row) =>
+        row.state !== 'dead' && row.beat === beat ? { ...row, state: 'dead' } : undefined,
+      ),
+
+    readMember,
+
+    async listMembers(deadline) {
+      const keys = (): string[] | undefined =>
+        listed === undefined ? undefined : [...new Set([...listed, ...remembered.keys()])];
+      const rows = await scan.list(keys, deadline);
+      const members = rows.map((row) => memberRowOf(row, textAt(row, 'incarnation')));
+      listed = members.map(({ incarnation }) => incarnation);
+      return members;
+    },
+
+    async removeMember(incarnation, deadline) {
+      remembered.set(incarnation, undefined);
+      await session.conditional(remove, [incarnation], deadline);
+    },
+  };
+}

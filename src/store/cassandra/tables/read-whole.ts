@@ -1,0 +1,27 @@
+// A listing read to its end, page by page, so that no answer is larger than a few megabytes and the event loop is given
+// back in between.
+
+import type { DeadlineMs } from '../../store.ts';
+import type { Row, Session, Value } from '../driver/executor.ts';
+
+const ROWS_PER_PAGE = 2000;
+
+/** Of plain reads. The statement bounds how many rows there are, or the table does. */
+export async function readWhole(
+  session: Session,
+  query: string,
+  params: readonly Value[],
+  deadline: DeadlineMs,
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  let from: string | undefined;
+  do {
+    const page = await session.read(query, params, deadline, {
+      size: ROWS_PER_PAGE,
+      ...(from === undefined ? {} : { from }),
+    });
+    rows.push(...page.rows);
+    from = page.next;
+  } while (from !== undefined);
+  return rows;
+}

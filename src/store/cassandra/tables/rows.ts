@@ -1,0 +1,204 @@
+// Rows of the database as the records of the port: the one place where stored values become typed ones. A value that no
+// version of this program could have written is a defect or a damaged table, and fails the call. Where the port has
+// "undefined", the tables hold an empty text or zero: a null would be a tombstone.
+
+import type { ApiKeyRecord } from '../../../core/api-keys.ts';
+import { assert } from '../../../core/assert.ts';
+import type { KeyId, TenantId } from '../../../core/ids.ts';
+import type { Tenant } from '../../../core/tenants.ts';
+import { isRelation, type Relation } from '../../../core/tuples.ts';
+import type { Checkpoint, GrantRow, LogRecord, MemberRow, Meta, SlotRow, TrailRow } from '../../store.ts';
+import type { Row } from '../driver/executor.ts';
+import { decodeBody } from './log-body.ts';
+
+export const META_COLUMNS =
+  'schema_version, schema_serves_from, slots, segment_size, serial_level, datacentre, lease_ms, deadline_ms, log_format, cursor_secrets';
+export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
+export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
+export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
+export const GRANT_COLUMNS = 'relation, object, grant_id, created_at_ms';
+export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
+export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
+/** `counted_from` as the last writer of the checkpoint left it, who may not know that column. */
+export const CHECKPOINT_COLUMNS =
+  'seq, writetime(seq) AS stamp, counted_from, writetime(counted_from) AS counted_from_stamp, window_from';
+export const TRAIL_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
+
+function valueAt(row: Row, column: string): unknown {
+  return row[column];
+}
+
+export function textAt(row: Row, column: string): string {
+  const value = valueAt(row, column);
+  assert(typeof value === 'string', `the column ${column} holds text`);
+  return value;
+}
+
+/** Of an int or a bigint. */
+export function integerAt(row: Row, column: string): number {
+  const value = valueAt(row, column);
+  const number = typeof value === 'bigint' ? Number(value) : value;
+  assert(typeof number === 'number' && Number.isSafeInteger(number), `the column ${column} holds a safe integer`);
+  return number;
+}
+
+export function booleanAt(row: Row, column: string): boolean {
+  const value = valueAt(row, column);
+  assert(typeof value === 'boolean', `the column ${column} holds a boolean`);
+  return value;
+}
+
+/** Of an aggregate over no rows, or of a row that is not there. */
+export function isNullAt(row: Row, column: string): boolean {
+  const value = valueAt(row, column);
+  return value === null || value === undefined;
+}
+
+const absentText = (text: string): string | undefined => (text === '' ? undefined : text);
+const absentNumber = (number: number): number | undefined => (number === 0 ? undefined : number);
+
+function oneOf<Value extends string>(text: string, values: readonly Value[]): Value {
+  const found = values.find((value) => value === text);
+  assert(found !== undefined, `a stored value is one of ${values.join(', ')}`);
+  return found;
+}
+
+function relationAt(row: Row): Relation {
+  const text = textAt(row, 'relation');
+  assert(isRelation(text), 'a stored relation is a built-in one');
+  return text;
+}
+
+function secretsAt(row: Row): readonly string[] {
+  const secrets = valueAt(row, 'cursor_secrets');
+  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of texts');
+  return secrets;
+}
+
+function bodyAt(row: Row): string {
+  const value = valueAt(row, 'body');
+  assert(Buffer.isBuffer(value), 'the column body holds bytes');
+  return decodeBody(value);
+}
+
+export function metaOf(row: Row): Meta {
+  return {
+    schemaVersion: integerAt(row, 'schema_version'),
+    schemaServesFrom: integerAt(row, 'schema_serves_from'),
+    slots: integerAt(row, 'slots'),
+    segmentSize: integerAt(row, 'segment_size'),
+    serialLevel: oneOf(textAt(row, 'serial_level'), ['SERIAL', 'LOCAL_SERIAL']),
+    datacentre: textAt(row, 'datacentre'),
+    leaseMs: integerAt(row, 'lease_ms'),
+    deadlineMs: integerAt(row, 'deadline_ms'),
+    logFormat: integerAt(row, 'log_format'),
+    cursorSecrets: secretsAt(row),
+  };
+}
+
+export function logRecordOf(row: Row): LogRecord {
+  return {
+    slot: integerAt(row, 'slot'),
+    seq: integerAt(row, 'seq'),
+    epoch: integerAt(row, 'epoch'),
+    entryId: textAt(row, 'entry_id'),
+    body: bodyAt(row),
+  };
+}
+
+/** `slot`: an answer to a conditional update does not repeat the key. */
+export function slotRowOf(row: Row, slot: number): SlotRow {
+  return {
+    slot,
+    owner: absentText(textAt(row, 'owner')),
+    epoch: integerAt(row, 'epoch'),
+    opened: absentNumber(integerAt(row, 'opened')),
+    first: integerAt(row, 'first'),
+    successor: absentText(textAt(row, 'successor')),
+  };
+}
+
+/** `incarnation`: an answer to a conditional update does not repeat the key. */
+export function memberRowOf(row: Row, incarnation: string): MemberRow {
+  return {
+    incarnation,
+    shardName: textAt(row, 'shard_name'),
+    address: textAt(row, 'address'),
+    state: oneOf(textAt(row, 'state'), ['alive', 'draining', 'dead']),
+    beat: integerAt(row, 'beat'),
+    startedAtMs: integerAt(row, 'started_at_ms'),
+    // A program of an earlier schema tells nothing of its health.
+    healthyBeat: isNullAt(row, 'healthy_beat') ? 0 : integerAt(row, 'healthy_beat'),
+    place: isNullAt(row, 'place') ? undefined : absentText(textAt(row, 'place')),
+  };
+}
+
+export function grantRowOf(row: Row): GrantRow {
+  return {
+    relation: relationAt(row),
+    object: textAt(row, 'object'),
+    grantId: textAt(row, 'grant_id'),
+    createdAtMs: integerAt(row, 'created_at_ms'),
+  };
+}
+
+export function grantKeyOf(row: Row): { readonly relation: Relation; readonly object: string } {
+  return { relation: relationAt(row), object: textAt(row, 'object') };
+}
+
+export function keyIdAt(row: Row): KeyId {
+  return textAt(row, 'key_id') as KeyId;
+}
+
+export function keyRecordOf(row: Row): ApiKeyRecord {
+  return {
+    keyId: keyIdAt(row),
+    name: textAt(row, 'name'),
+    scopes: integerAt(row, 'scopes'),
+    createdAtMs: integerAt(row, 'created_at_ms'),
+    expiresAtMs: absentNumber(integerAt(row, 'expires_at_ms')),
+    hash: textAt(row, 'hash'),
+  };
+}
+
+/**
+ * A program that keeps no counts of grants leaves `counted_from` at an older timestamp than `seq`, and `window_from` as well:
+ * counts are wrong then, while what is outside of the window stays so.
+ */
+export function checkpointOf(row: Row): Checkpoint {
+  const stamp = integerAt(row, 'stamp');
+  const counts = !isNullAt(row, 'counted_from') && integerAt(row, 'counted_from_stamp') === stamp;
+  const countedFrom = counts ? absentNumber(integerAt(row, 'counted_from')) : undefined;
+  const windowFrom = isNullAt(row, 'window_from') ? undefined : absentNumber(integerAt(row, 'window_from'));
+  return {
+    seq: integerAt(row, 'seq'),
+    stamp,
+    ...(countedFrom === undefined ? {} : { countedFrom }),
+    ...(windowFrom === undefined ? {} : { windowFrom }),
+  };
+}
+
+export function tenantIdAt(row: Row): TenantId {
+  return textAt(row, 'tenant') as TenantId;
+}
+
+export function tenantOf(row: Row): Tenant {
+  return {
+    tenantId: tenantIdAt(row),
+    name: textAt(row, 'name'),
+    plan: textAt(row, 'plan'),
+    state: oneOf(textAt(row, 'state'), ['active', 'suspended', 'deleting', 'deleted']),
+    createdAtMs: integerAt(row, 'created_at_ms'),
+  };
+}
+
+export function trailRowOf(row: Row): TrailRow {
+  return {
+    seq: integerAt(row, 'seq'),
+    index: integerAt(row, 'position'),
+    atMs: integerAt(row, 'at_ms'),
+    actor: textAt(row, 'actor'),
+    requestId: textAt(row, 'request_id'),
+    change: textAt(row, 'change'),
+  };
+}

@@ -1,0 +1,156 @@
+// Reads of state, from a quorum: each sees every write that was confirmed before it. Listings come in the order of their
+// clustering columns, which for text is that of its bytes.
+
+import type { KeyId, TenantId } from '../../../core/ids.ts';
+import type { Relation } from '../../../core/tuples.ts';
+import type { DeadlineMs, StateStore } from '../../store.ts';
+import type { Row, Session, Statement, Value } from '../driver/executor.ts';
+import { decodeGrantCount } from './grant-count-text.ts';
+import { readWhole } from './read-whole.ts';
+import {
+  booleanAt,
+  CHECKPOINT_COLUMNS,
+  checkpointOf,
+  GRANT_COLUMNS,
+  grantKeyOf,
+  grantRowOf,
+  integerAt,
+  KEY_COLUMNS,
+  keyIdAt,
+  keyRecordOf,
+  TENANT_COLUMNS,
+  TRAIL_COLUMNS,
+  tenantIdAt,
+  tenantOf,
+  textAt,
+  trailRowOf,
+} from './rows.ts';
+
+type Calls = Pick<
+  StateStore,
+  | 'readCheckpoint'
+  | 'readGrant'
+  | 'listGrants'
+  | 'listSubjects'
+  | 'listNamespaces'
+  | 'readKey'
+  | 'listKeys'
+  | 'listTenants'
+  | 'listGrantCounts'
+  | 'listTrail'
+  | 'listKeyUses'
+>;
+
+type GrantQuery = Parameters<StateStore['listGrants']>[0];
+
+/** Undefined: nothing can come after `after` in the relation that is asked for. */
+function selectGrants(table: string, query: GrantQuery): Statement | undefined {
+  const { tenantId, subject, relation, after, limit } = query;
+  const select = `SELECT ${GRANT_COLUMNS}, gone FROM ${table} WHERE tenant = ? AND subject = ?`;
+  const partition: Value[] = [tenantId, subject];
+  if (relation === undefined) {
+    return after === undefined
+      ? { query: `${select} LIMIT ?`, params: [...partition, limit] }
+      : {
+          query: `${select} AND (relation, object) > (?, ?) LIMIT ?`,
+          params: [...partition, after.relation, after.object, limit],
+        };
+  }
+  if (after === undefined || after.relation < relation) {
+    return { query: `${select} AND relation = ? LIMIT ?`, params: [...partition, relation, limit] };
+  }
+  if (after.relation > relation) return undefined;
+  return {
+    query: `${select} AND relation = ? AND object > ? LIMIT ?`,
+    params: [...partition, relation, after.object, limit],
+  };
+}
+
+export function createStateReads(session: Session, keyspace: string): Calls {
+  const table = (name: string): string => `${keyspace}.${name}`;
+  const checkpoint = `SELECT ${CHECKPOINT_COLUMNS} FROM ${table('checkpoints')} WHERE slot = ?`;
+  const grant = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')}
+    WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
+  const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
+  const namespaces = `SELECT name, created_at_ms FROM ${table('namespaces')} WHERE tenant = ?`;
+  const key = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id = ?`;
+  const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id > ? LIMIT ?`;
+  const tenants = `SELECT ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot = ? AND tenant > ? LIMIT ?`;
+  const grantCounts = `SELECT tenant, count FROM ${table('grant_counts')} WHERE slot = ? AND tenant > ? LIMIT ?`;
+  const trail = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
+    WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) LIMIT ?`;
+  const trailBackwards = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
+    WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`;
+  const keyUses = `SELECT key_id, used_at_ms FROM ${table('key_uses')} WHERE tenant = ? AND key_id IN ?`;
+
+  const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
+    readWhole(session, query, params, deadline);
+
+  return {
+    async readCheckpoint(slot, deadline) {
+      const rows = await readAll(checkpoint, [slot], deadline);
+      return rows.map(checkpointOf)[0];
+    },
+
+    async readGrant(tenantId: TenantId, subject: string, relation: Relation, object: string, deadline: DeadlineMs) {
+      const rows = await readAll(grant, [tenantId, subject, relation, object], deadline);
+      return rows.filter((row) => !booleanAt(row, 'gone')).map(grantRowOf)[0];
+    },
+
+    async listGrants(query, deadline) {
+      const statement = selectGrants(table('grants'), query);
+      const rows = statement === undefined ? [] : await readAll(statement.query, statement.params, deadline);
+      const last = rows.length < query.limit ? undefined : rows[rows.length - 1];
+      return {
+        grants: rows.filter((row) => !booleanAt(row, 'gone')).map(grantRowOf),
+        next: last === undefined ? undefined : grantKeyOf(last),
+      };
+    },
+
+    async listSubjects({ tenantId, bucket, after, limit }, deadline) {
+      const rows = await readAll(subjects, [tenantId, bucket, after ?? '', limit], deadline);
+      return rows.map((row) => textAt(row, 'subject'));
+    },
+
+    async listNamespaces(tenantId, deadline) {
+      const rows = await readAll(namespaces, [tenantId], deadline);
+      return rows.map((row) => ({ name: textAt(row, 'name'), createdAtMs: integerAt(row, 'created_at_ms') }));
+    },
+
+    async readKey(tenantId, keyId, deadline) {
+      const rows = await readAll(key, [tenantId, keyId], deadline);
+      return rows.filter((row) => !booleanAt(row, 'gone')).map(keyRecordOf)[0];
+    },
+
+    async listKeys({ tenantId, after, limit }, deadline) {
+      const rows = await readAll(keys, [tenantId, after ?? '', limit], deadline);
+      const last = rows.length < limit ? undefined : rows.at(-1);
+      return {
+        keys: rows.filter((row) => !booleanAt(row, 'gone')).map(keyRecordOf),
+        revoked: rows.filter((row) => booleanAt(row, 'gone')).map(keyIdAt),
+        next: last === undefined ? undefined : keyIdAt(last),
+      };
+    },
+
+    async listTenants({ slot, after, limit }, deadline) {
+      return (await readAll(tenants, [slot, after ?? '', limit], deadline)).map(tenantOf);
+    },
+
+    async listGrantCounts({ slot, after, limit }, deadline) {
+      const rows = await readAll(grantCounts, [slot, after ?? '', limit], deadline);
+      return rows.map((row) => decodeGrantCount(tenantIdAt(row), textAt(row, 'count')));
+    },
+
+    async listTrail({ tenantId, month, newestFirst = false, after, limit }, deadline) {
+      const { seq, index } =
+        after ?? (newestFirst ? { seq: Number.MAX_SAFE_INTEGER, index: 0 } : { seq: -1, index: -1 });
+      const query = newestFirst ? trailBackwards : trail;
+      return (await readAll(query, [tenantId, month, BigInt(seq), index, limit], deadline)).map(trailRowOf);
+    },
+
+    async listKeyUses(tenantId, keyIds, deadline) {
+      const rows = keyIds.length === 0 ? [] : await readAll(keyUses, [tenantId, keyIds], deadline);
+      return new Map<KeyId, number>(rows.map((row) => [keyIdAt(row), integerAt(row, 'used_at_ms')]));
+    },
+  };
+}

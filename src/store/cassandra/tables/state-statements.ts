@@ -1,0 +1,173 @@
+// State writes as statements: every row with its own stamp as its timestamp, so that the greatest stamp wins, whatever comes
+// when and however often. They travel in batches, which are no transactions here, only fewer messages: at the same load
+// on the nodes twice as many rows. Rows of one partition go together, as one mutation; a few small ones share a batch.
+
+import { assertNever } from '../../../core/assert.ts';
+import { bucketOfSubject } from '../../../core/slots.ts';
+import type { StateWrite } from '../../store.ts';
+import type { Statement } from '../driver/executor.ts';
+import { encodeGrantCount } from './grant-count-text.ts';
+
+/** Rows, and bytes roughly, of one partition in one batch: a mutation is small beside what a node takes. */
+const MUTATION_ROWS_MAX = 64;
+const MUTATION_BYTES_MAX = 64 * 1024;
+/** Of several partitions: what Cassandra takes without a warning (`unlogged_batch_across_partitions_warn_threshold`, `batch_size_warn_threshold`). */
+const BATCH_MUTATIONS_MAX = 10;
+const BATCH_BYTES_MAX = 4 * 1024;
+/** Of a row, besides its text. */
+const ROW_BYTES = 100;
+
+interface Addressed {
+  /** The same for rows of one partition of one table only. */
+  readonly partition: string;
+  readonly row: StateRow;
+}
+
+interface StateRow {
+  readonly write: StateWrite;
+  readonly statement: Statement;
+  readonly bytes: number;
+}
+
+/** Rows that are sent together. */
+export interface StateBatch {
+  readonly writes: readonly StateWrite[];
+  readonly statements: readonly Statement[];
+}
+
+/** Length-prefixed: no two lists of parts make the same text. */
+const partitionOf = (...parts: readonly (string | number)[]): string =>
+  parts.map((part) => `${String(part).length}:${part}`).join('');
+
+export class StateStatements {
+  readonly #grants: string;
+  readonly #subjects: string;
+  readonly #namespaces: string;
+  readonly #keys: string;
+  readonly #tenants: string;
+  readonly #changes: string;
+  readonly #grantCounts: string;
+
+  constructor(keyspace: string) {
+    const insert = (table: string, columns: string): string => {
+      const marks = columns.replaceAll(/\w+/g, '?');
+      return `INSERT INTO ${keyspace}.${table} (${columns}) VALUES (${marks}) USING TIMESTAMP ?`;
+    };
+    this.#grants = insert('grants', 'tenant, subject, relation, object, grant_id, created_at_ms, gone');
+    this.#subjects = insert('subjects', 'tenant, bucket, subject');
+    this.#namespaces = insert('namespaces', 'tenant, name, created_at_ms');
+    this.#keys = insert('keys', 'tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone');
+    this.#tenants = insert('tenants', 'slot, tenant, name, plan, state, created_at_ms');
+    this.#changes = insert('changes', 'tenant, month, seq, position, at_ms, actor, request_id, change');
+    this.#grantCounts = insert('grant_counts', 'slot, tenant, count');
+  }
+
+  batches(writes: readonly StateWrite[]): StateBatch[] {
+    const partitions = new Map<string, StateRow[]>();
+    for (const write of writes) {
+      const { partition, row } = this.#toRow(write);
+      const rows = partitions.get(partition);
+      if (rows === undefined) partitions.set(partition, [row]);
+      else rows.push(row);
+    }
+    const mutations = [...partitions.values()].flatMap((rows) => cut(rows, MUTATION_ROWS_MAX, MUTATION_BYTES_MAX));
+    return share(mutations).map((rows) => ({
+      writes: rows.map(({ write }) => write),
+      statements: rows.map(({ statement }) => statement),
+    }));
+  }
+
+  #toRow(write: StateWrite): Addressed {
+    const { partition, statement } = this.#address(write);
+    const bytes = statement.params.reduce<number>(
+      (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+      ROW_BYTES,
+    );
+    return { partition, row: { write, statement, bytes } };
+  }
+
+  #address(write: StateWrite): { readonly partition: string; readonly statement: Statement } {
+    const stamp = BigInt(write.stamp);
+    switch (write.kind) {
+      case 'grant': {
+        const { tenantId, subject, relation, object, grantId, createdAtMs, gone } = write;
+        const params = [tenantId, subject, relation, object, grantId, BigInt(createdAtMs), gone, stamp];
+        return { partition: partitionOf('g', tenantId, subject), statement: { query: this.#grants, params } };
+      }
+      case 'subject': {
+        const { tenantId, subject } = write;
+        const bucket = bucketOfSubject(subject);
+        const params = [tenantId, bucket, subject, stamp];
+        return { partition: partitionOf('s', tenantId, bucket), statement: { query: this.#subjects, params } };
+      }
+      case 'namespace': {
+        const { tenantId, name, createdAtMs } = write;
+        const params = [tenantId, name, BigInt(createdAtMs), stamp];
+        return { partition: partitionOf('n', tenantId), statement: { query: this.#namespaces, params } };
+      }
+      case 'key': {
+        const { tenantId, gone } = write;
+        const { keyId, name, scopes, createdAtMs, expiresAtMs, hash } = write.key;
+        const times = [BigInt(createdAtMs), BigInt(expiresAtMs ?? 0)];
+        const params = [tenantId, keyId, name, scopes, ...times, hash, gone, stamp];
+        return { partition: partitionOf('k', tenantId), statement: { query: this.#keys, params } };
+      }
+      case 'tenant': {
+        const { slot } = write;
+        const { tenantId, name, plan, state, createdAtMs } = write.tenant;
+        const params = [slot, tenantId, name, plan, state, BigInt(createdAtMs), stamp];
+        return { partition: partitionOf('t', slot), statement: { query: this.#tenants, params } };
+      }
+      case 'trail': {
+        const { tenantId, month } = write;
+        const { seq, index, atMs, actor, requestId, change } = write.row;
+        const params = [tenantId, month, BigInt(seq), index, BigInt(atMs), actor, requestId, change, stamp];
+        return { partition: partitionOf('c', tenantId, month), statement: { query: this.#changes, params } };
+      }
+      case 'grant-count': {
+        const { slot, row } = write;
+        const params = [slot, row.tenantId, encodeGrantCount(row), stamp];
+        return { partition: partitionOf('r', slot), statement: { query: this.#grantCounts, params } };
+      }
+      default:
+        return assertNever(write);
+    }
+  }
+}
+
+const bytesOf = (rows: readonly StateRow[]): number => rows.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** In pieces of at most so many rows and bytes; a single row may have more. */
+function cut(rows: readonly StateRow[], rowsMax: number, bytesMax: number): StateRow[][] {
+  const pieces: StateRow[][] = [];
+  let piece: StateRow[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    if (piece.length === rowsMax || (piece.length > 0 && bytes + row.bytes > bytesMax)) {
+      pieces.push(piece);
+      piece = [];
+      bytes = 0;
+    }
+    piece.push(row);
+    bytes += row.bytes;
+  }
+  if (piece.length > 0) pieces.push(piece);
+  return pieces;
+}
+
+/** Small mutations share a batch; a large one has its own. */
+function share(mutations: readonly StateRow[][]): StateRow[][] {
+  const batches: StateRow[][] = [];
+  let batch: { readonly rows: StateRow[]; mutations: number; bytes: number } | undefined;
+  for (const rows of mutations) {
+    const bytes = bytesOf(rows);
+    if (batch === undefined || batch.mutations === BATCH_MUTATIONS_MAX || batch.bytes + bytes > BATCH_BYTES_MAX) {
+      batch = { rows: [], mutations: 0, bytes: 0 };
+      batches.push(batch.rows);
+    }
+    batch.rows.push(...rows);
+    batch.mutations += 1;
+    batch.bytes += bytes;
+  }
+  return batches;
+}

@@ -1,0 +1,49 @@
+// Writes of state, confirmed by a quorum. A call that failed is made again with the very same writes; those of them that were
+// confirmed are not sent again, so that it gets on even where a database under load cannot do all of it in one deadline.
+
+import { inParallel } from '../../../core/async/in-parallel.ts';
+import type { StateStore, StateWrite } from '../../store.ts';
+import type { Session } from '../driver/executor.ts';
+import { type StateBatch, StateStatements } from './state-statements.ts';
+
+/** Batches of one call on their way; what all calls have on their way is bounded besides. */
+const BATCHES_AT_ONCE = 8;
+
+export function createStateWrites(
+  session: Session,
+  keyspace: string,
+): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeKeyUse'> {
+  const statements = new StateStatements(keyspace);
+  const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from, window_from) VALUES (?, ?, ?, ?)
+    USING TIMESTAMP ?`;
+  const keyUse = `INSERT INTO ${keyspace}.key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?) USING TIMESTAMP ?`;
+  /** Of calls that failed. Stamped, so what was confirmed once stands for good. */
+  const confirmed = new WeakSet<StateWrite>();
+  return {
+    async writeState(writes, deadline) {
+      const batches = statements.batches(writes.filter((write) => !confirmed.has(write)));
+      const done: StateBatch[] = [];
+      try {
+        await inParallel(batches, BATCHES_AT_ONCE, async (batch) => {
+          await session.writeBatch(batch.statements, deadline);
+          done.push(batch);
+        });
+      } catch (error) {
+        for (const batch of done) for (const write of batch.writes) confirmed.add(write);
+        throw error;
+      }
+    },
+
+    /** Of two of one timestamp Cassandra keeps the greater value, cell by cell: that of the window alone differs. */
+    async writeCheckpoint(slot, { seq, stamp, countedFrom = 0, windowFrom = 0 }, deadline) {
+      const values = [slot, BigInt(seq), BigInt(countedFrom), BigInt(windowFrom), BigInt(stamp)];
+      await session.write(checkpoint, values, deadline);
+    },
+
+    /** A use has no stamp: its moment, in microseconds, is its timestamp, so that a later use wins. */
+    async writeKeyUse(tenantId, keyId, usedAtMs, deadline) {
+      const moment = BigInt(usedAtMs);
+      await session.write(keyUse, [tenantId, keyId, moment, moment * 1000n], deadline);
+    },
+  };
+}

@@ -1,0 +1,236 @@
+// Real removal of rows that nobody needs any more (revoked grants and keys, deleted tenants, subjects without grants), at
+// every replica. A removal leaves a tombstone for some days, and a read that comes across too many of them fails, so they
+// are kept few: one removal covers a run of neighbouring rows, and the gaps on both sides of it up to the next rows that
+// stand. Where a whole stretch goes bit by bit, in any order, each removal takes in those beside it, and one is left.
+//
+// That is safe because of when it is called: state holds every entry of the log up to and past the stamps of the targets.
+// So a row that is not there now, at a quorum, has no write on its way that is older than they are; and one that comes is
+// newer, and stands. What stands beside a row that is removed is never covered.
+
+import { assertNever } from '../../../core/assert.ts';
+import { inParallel } from '../../../core/async/in-parallel.ts';
+import { bucketOfSubject } from '../../../core/slots.ts';
+import type { DeadlineMs, RemovableRow, Stamp, StateStore } from '../../store.ts';
+import type { Row, Session, Value } from '../driver/executor.ts';
+import { readWhole } from './read-whole.ts';
+import { booleanAt, integerAt, textAt } from './rows.ts';
+
+/** Pieces of tables that are worked on at once. */
+const PIECES_AT_ONCE = 16;
+/** Grants that go lie scattered among those that stand, so that a piece takes long; the others lie side by side. */
+const GRANTS_PER_PIECE = 32;
+const ROWS_PER_PIECE = 512;
+/** Rows read at first to find how far a run goes, and at most. */
+const RUN_ROWS_FIRST = 2;
+const RUN_ROWS_MAX = 1024;
+/** A key's use has the wall clock's time, by which clocks of owners may differ; a revoked key is not used again. */
+const USE_MARGIN_US = 24 * 3_600_000_000;
+
+/** How the rows of one kind lie. */
+interface Table {
+  readonly name: string;
+  /** The columns before the one by which the rows of a piece lie in order. */
+  readonly prefix: readonly string[];
+  readonly column: string;
+  readonly descending: string;
+  /** What `canGo` looks at. */
+  readonly selected: string;
+  /** Of a target. */
+  readonly canGo: (row: Row, stamp: Stamp) => boolean;
+}
+
+const isGone = (row: Row, stamp: Stamp): boolean => booleanAt(row, 'gone') && integerAt(row, 'stamp') <= stamp;
+
+const TABLES: Readonly<Record<RemovableRow['kind'], Table>> = {
+  grant: {
+    name: 'grants',
+    prefix: ['tenant', 'subject', 'relation'],
+    column: 'object',
+    descending: 'relation DESC, object DESC',
+    selected: 'object, gone, writetime(gone) AS stamp',
+    canGo: isGone,
+  },
+  subject: {
+    name: 'subjects',
+    prefix: ['tenant', 'bucket'],
+    column: 'subject',
+    descending: 'subject DESC',
+    selected: 'subject',
+    // One that was written again is newer than the removal, which does not reach it.
+    canGo: () => true,
+  },
+  key: {
+    name: 'keys',
+    prefix: ['tenant'],
+    column: 'key_id',
+    descending: 'key_id DESC',
+    selected: 'key_id, gone, writetime(gone) AS stamp',
+    canGo: isGone,
+  },
+  tenant: {
+    name: 'tenants',
+    prefix: ['slot'],
+    column: 'tenant',
+    descending: 'tenant DESC',
+    selected: 'tenant, state, writetime(state) AS stamp',
+    canGo: (row, stamp) => textAt(row, 'state') === 'deleted' && integerAt(row, 'stamp') <= stamp,
+  },
+};
+
+interface Target {
+  /** The value of the column by which the rows of its piece lie in order. */
+  readonly at: string;
+  readonly stamp: Stamp;
+}
+
+/** Targets of one kind and prefix, ascending by bytes. */
+interface Piece {
+  readonly kind: RemovableRow['kind'];
+  readonly prefix: readonly Value[];
+  readonly targets: readonly Target[];
+}
+
+/** A stretch of rows that can go, and the row that stands behind it (undefined: none up to the end of the prefix). */
+interface Run {
+  readonly first: string;
+  readonly last: string;
+  readonly next: string | undefined;
+  /** Whether the reading ended before the run did: what stands behind it is not known. */
+  readonly open: boolean;
+}
+
+const byBytes = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right));
+
+function placeOf(row: RemovableRow): { readonly prefix: readonly (string | number)[]; readonly at: string } {
+  switch (row.kind) {
+    case 'grant':
+      return { prefix: [row.tenantId, row.subject, row.relation], at: row.object };
+    case 'subject':
+      return { prefix: [row.tenantId, bucketOfSubject(row.subject)], at: row.subject };
+    case 'key':
+      return { prefix: [row.tenantId], at: row.keyId };
+    case 'tenant':
+      return { prefix: [row.slot], at: row.tenantId };
+    default:
+      return assertNever(row);
+  }
+}
+
+function toPieces(rows: readonly RemovableRow[]): Piece[] {
+  const groups = new Map<string, Piece & { readonly targets: Target[] }>();
+  for (const row of rows) {
+    const { kind, stamp } = row;
+    const { prefix, at } = placeOf(row);
+    const key = JSON.stringify([kind, ...prefix]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { kind, prefix, targets: [{ at, stamp }] });
+    else group.targets.push({ at, stamp });
+  }
+  return [...groups.values()].flatMap((group) => {
+    const sorted = group.targets.toSorted((left, right) => byBytes(left.at, right.at));
+    const pieces: Piece[] = [];
+    const length = group.kind === 'grant' ? GRANTS_PER_PIECE : ROWS_PER_PIECE;
+    for (let start = 0; start < sorted.length; start += length) {
+      pieces.push({ ...group, targets: sorted.slice(start, start + length) });
+    }
+    return pieces;
+  });
+}
+
+interface Statements {
+  readonly forward: string;
+  readonly backward: string;
+  /** Up to where the bounds are put. */
+  readonly removal: string;
+}
+
+function statementsOf(keyspace: string, { name, prefix, column, descending, selected }: Table): Statements {
+  const where = `${keyspace}.${name} WHERE ${prefix.map((each) => `${each} = ?`).join(' AND ')}`;
+  return {
+    forward: `SELECT ${selected} FROM ${where} AND ${column} >= ? LIMIT ?`,
+    backward: `SELECT ${column} FROM ${where} AND ${column} < ? ORDER BY ${descending} LIMIT 1`,
+    removal: `DELETE FROM ${where.replace(' WHERE', ' USING TIMESTAMP ? WHERE')}`,
+  };
+}
+
+export function createRowRemoval(session: Session, keyspace: string): StateStore['removeGone'] {
+  const statements: Readonly<Record<RemovableRow['kind'], Statements>> = {
+    grant: statementsOf(keyspace, TABLES.grant),
+    subject: statementsOf(keyspace, TABLES.subject),
+    key: statementsOf(keyspace, TABLES.key),
+    tenant: statementsOf(keyspace, TABLES.tenant),
+  };
+  const keyUses = `DELETE FROM ${keyspace}.key_uses USING TIMESTAMP ? WHERE tenant = ? AND key_id >= ? AND key_id <= ?`;
+
+  /** The run of rows that can go from the first target on, and how many targets are dealt with. */
+  async function findRun(
+    { kind, prefix }: Piece,
+    targets: readonly Target[],
+    deadline: DeadlineMs,
+  ): Promise<{ run: Run | undefined; dealtWith: number }> {
+    const { column, canGo } = TABLES[kind];
+    const stamps = new Map(targets.map(({ at, stamp }) => [at, stamp]));
+    const from = targets[0]?.at ?? '';
+    for (let limit = RUN_ROWS_FIRST; ; limit = Math.min(limit * 8, RUN_ROWS_MAX)) {
+      const rows = await readWhole(session, statements[kind].forward, [...prefix, from, limit], deadline);
+      let run: { first: string; last: string } | undefined;
+      for (const row of rows) {
+        const at = textAt(row, column);
+        const stamp = stamps.get(at);
+        if (stamp !== undefined && canGo(row, stamp)) {
+          run = { first: run?.first ?? at, last: at };
+          continue;
+        }
+        // It stands. Targets before it are dealt with; if nothing could go so far, so is what it is itself.
+        const dealtWith = targets.filter((target) => byBytes(target.at, at) <= 0).length;
+        return { run: run === undefined ? undefined : { ...run, next: at, open: false }, dealtWith };
+      }
+      const isEnd = rows.length < limit;
+      if (isEnd || limit === RUN_ROWS_MAX) {
+        const last = run?.last ?? from;
+        const dealtWith = isEnd ? targets.length : targets.filter((target) => byBytes(target.at, last) <= 0).length;
+        return { run: run === undefined ? undefined : { ...run, next: undefined, open: !isEnd }, dealtWith };
+      }
+    }
+  }
+
+  async function removeRun({ kind, prefix }: Piece, run: Run, stamp: Stamp, deadline: DeadlineMs): Promise<void> {
+    const { column } = TABLES[kind];
+    const { backward, removal } = statements[kind];
+    // First: a key that is not there any more is not found again.
+    if (kind === 'key') {
+      await session.writeToAll(keyUses, [BigInt(stamp + USE_MARGIN_US), ...prefix, run.first, run.last], deadline);
+    }
+    const rows = await readWhole(session, backward, [...prefix, run.first], deadline);
+    const before = rows.map((row) => textAt(row, column))[0];
+    const bounds: string[] = [];
+    const values: Value[] = [];
+    if (before !== undefined) {
+      bounds.push(` AND ${column} > ?`);
+      values.push(before);
+    }
+    if (run.open) {
+      bounds.push(` AND ${column} <= ?`);
+      values.push(run.last);
+    } else if (run.next !== undefined) {
+      bounds.push(` AND ${column} < ?`);
+      values.push(run.next);
+    }
+    await session.writeToAll(`${removal}${bounds.join('')}`, [BigInt(stamp), ...prefix, ...values], deadline);
+  }
+
+  async function removePiece(piece: Piece, stamp: Stamp, deadline: DeadlineMs): Promise<void> {
+    let { targets } = piece;
+    while (targets.length > 0) {
+      const { run, dealtWith } = await findRun(piece, targets, deadline);
+      if (run !== undefined) await removeRun(piece, run, stamp, deadline);
+      targets = targets.slice(Math.max(1, dealtWith));
+    }
+  }
+
+  return async (rows, deadline) => {
+    // One timestamp for all, so that removals side by side become one. No row that is not removed is older than it.
+    const stamp = rows.reduce((greatest, row) => Math.max(greatest, row.stamp), 0);
+    await inParallel(toPieces(rows), PIECES_AT_ONCE, (piece) => removePiece(piece, stamp, deadline));
+  };
+}

@@ -1,0 +1,224 @@
+// The main side of one worker thread. The calls of one turn of the event loop travel as one message. What is under way
+// is bounded; a call beyond the bound is refused as `overloaded` before anything was done. A call whose deadline passes
+// fails as `unavailable` and its late result is dropped, but it counts until the worker has answered. A worker that
+// dies is started again; what was under way then fails as `unavailable`.
+
+import { Worker } from 'node:worker_threads';
+import type { Clock, Timer } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { DeadlineMs, Meta } from '../store.ts';
+import { directoryError } from './data-directory.ts';
+import type { CallMap, Failure, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
+import { describeError } from './sqlite-errors.ts';
+
+/** Calls under way per lane: some seconds of work for a slow disk. */
+const CALLS_MAX = 8192;
+/** Characters of text under way per lane, roughly; a single call of more is let through when it is alone. */
+const WEIGHT_MAX = 128 * 1024 * 1024;
+/** A deadline that lies further off is looked at again after this long. */
+const SWEEP_INTERVAL_MAX_MS = 3_600_000;
+const RESTART_DELAY_MS = 1000;
+/** A failure that goes on is logged again after this long. */
+const FAILURE_LOG_INTERVAL_MS = 10_000;
+/** How long closing waits for the worker to finish what it is doing. */
+const CLOSE_TIMEOUT_MS = 10_000;
+
+interface CallUnderWay {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: GrantdError) => void;
+  readonly deadline: DeadlineMs;
+  readonly weight: number;
+  expired: boolean;
+}
+
+export interface LaneDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What a thread allocates dies with the message; more would only be memory that is never given back. */
+const YOUNG_GENERATION_MIB = 8;
+
+export class Lane<Each extends CallMap> {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #settings: WorkerSettings;
+  readonly #calls = new Map<number, CallUnderWay>();
+  #worker: Worker | undefined;
+  #outbox: Request[] = [];
+  #weight = 0;
+  #lastId = 0;
+  #closed = false;
+  #sweep: { readonly atMs: number; readonly timer: Timer } | undefined;
+  #failing: { readonly reason: string; readonly loggedAtMs: number } | undefined;
+
+  constructor(dependencies: LaneDependencies, settings: WorkerSettings) {
+    this.#clock = dependencies.clock;
+    this.#log = dependencies.log.child({ store: settings.mode });
+    this.#settings = settings;
+  }
+
+  /** Resolves when the worker answers, with the meta that it found (the writer alone looks). Rejects where the database cannot be used. */
+  start(): Promise<Meta | undefined> {
+    const worker = new Worker(new URL('./worker/worker.ts', import.meta.url), {
+      name: `grantd-store-${this.#settings.mode}`,
+      workerData: this.#settings,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+    });
+    return new Promise((resolve, reject) => {
+      worker.on('message', (message: FromWorker) => {
+        if (message.kind === 'replies') {
+          this.#take(message.replies);
+        } else if (message.kind === 'ready') {
+          this.#worker = worker;
+          // Closed while it was being started again.
+          if (this.#closed) worker.postMessage({ kind: 'close' } satisfies ToWorker);
+          resolve(message.meta);
+        } else {
+          reject(directoryError(this.#settings.directory, message.message, new Error(message.cause)));
+        }
+      });
+      worker.on('error', (error) => this.#log.error({ err: error }, 'a thread of the store failed'));
+      worker.on('exit', () => {
+        reject(directoryError(this.#settings.directory, 'the thread of the store ended'));
+        if (this.#worker === worker) this.#onExit();
+      });
+    });
+  }
+
+  /** `weight`: the characters of text that the call carries, roughly. */
+  call<Name extends keyof Each & string>(
+    name: Name,
+    args: Each[Name]['args'],
+    deadline: DeadlineMs,
+    weight = 0,
+  ): Promise<Each[Name]['result']> {
+    if (this.#closed) return Promise.reject(new GrantdError('unavailable', 'The store is closed.'));
+    if (deadline <= this.#clock.monotonicMs()) {
+      return Promise.reject(new GrantdError('unavailable', 'The deadline passed before the store was asked.'));
+    }
+    if (this.#worker === undefined) {
+      return Promise.reject(new GrantdError('unavailable', 'The store is being started again.'));
+    }
+    const heavy = this.#calls.size > 0 && this.#weight + weight > WEIGHT_MAX;
+    if (this.#calls.size >= CALLS_MAX || heavy) {
+      return Promise.reject(new GrantdError('overloaded', 'The store has more work than it can take.'));
+    }
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1;
+      this.#calls.set(this.#lastId, { resolve, reject, deadline, weight, expired: false });
+      this.#weight += weight;
+      this.#outbox.push({ id: this.#lastId, name, args });
+      if (this.#outbox.length === 1) this.#clock.setImmediate(() => this.#flush());
+      this.#scheduleSweep(deadline);
+    });
+  }
+
+  /** Lets what was asked before finish, then ends the thread. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#flush();
+    const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    const timer = this.#clock.setTimer(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
+    worker.postMessage({ kind: 'close' } satisfies ToWorker);
+    await exited;
+    timer.cancel();
+    this.#sweep?.timer.cancel();
+  }
+
+  #flush(): void {
+    const requests = this.#outbox;
+    if (requests.length === 0) return;
+    this.#outbox = [];
+    this.#worker?.postMessage({ kind: 'calls', requests } satisfies ToWorker);
+  }
+
+  #take(replies: readonly Reply[]): void {
+    for (const reply of replies) {
+      const call = this.#calls.get(reply.id);
+      if (call === undefined) continue;
+      this.#calls.delete(reply.id);
+      this.#weight -= call.weight;
+      if ('failure' in reply) {
+        this.#noteFailure(reply.failure);
+        if (!call.expired) call.reject(unavailable(reply.failure));
+      } else {
+        if (this.#failing !== undefined) this.#noteRecovery();
+        if (!call.expired) call.resolve(reply.result);
+      }
+    }
+  }
+
+  /** One timer for the earliest deadline; when it fires, everything that is due goes and the next one is set. */
+  #scheduleSweep(atMs: number): void {
+    if (this.#sweep !== undefined && this.#sweep.atMs <= atMs) return;
+    this.#sweep?.timer.cancel();
+    const delayMs = Math.min(Math.max(0, atMs - this.#clock.monotonicMs()), SWEEP_INTERVAL_MAX_MS);
+    this.#sweep = { atMs, timer: this.#clock.setTimer(() => this.#rejectExpired(), delayMs) };
+  }
+
+  #rejectExpired(): void {
+    this.#sweep = undefined;
+    const nowMs = this.#clock.monotonicMs();
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const call of this.#calls.values()) {
+      if (call.expired) continue;
+      if (call.deadline > nowMs) {
+        nextMs = Math.min(nextMs, call.deadline);
+        continue;
+      }
+      call.expired = true;
+      call.reject(new GrantdError('unavailable', 'The store did not answer in time; the outcome is not known.'));
+    }
+    if (nextMs !== Number.POSITIVE_INFINITY) this.#scheduleSweep(nextMs);
+  }
+
+  #onExit(): void {
+    this.#worker = undefined;
+    this.#outbox = [];
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    this.#weight = 0;
+    for (const call of calls) {
+      if (!call.expired) call.reject(unavailable({ reason: 'the thread of the store ended', message: '' }));
+    }
+    if (!this.#closed) this.#restartLater();
+  }
+
+  #restartLater(): void {
+    this.#log.error('a thread of the store ended; it is started again');
+    this.#clock.setTimer(() => {
+      if (this.#closed) return;
+      this.start().catch((error: unknown) => {
+        this.#log.error({ reason: describeError(error) }, 'a thread of the store could not be started');
+        this.#restartLater();
+      });
+    }, RESTART_DELAY_MS);
+  }
+
+  #noteFailure(failure: Failure): void {
+    const nowMs = this.#clock.monotonicMs();
+    const known = this.#failing?.reason === failure.reason ? this.#failing.loggedAtMs : Number.NEGATIVE_INFINITY;
+    if (nowMs - known < FAILURE_LOG_INTERVAL_MS) return;
+    this.#failing = { reason: failure.reason, loggedAtMs: nowMs };
+    this.#log.error(
+      { reason: failure.reason, cause: failure.message },
+      `the store cannot do its work: ${failure.reason}`,
+    );
+  }
+
+  #noteRecovery(): void {
+    this.#log.info({ reason: this.#failing?.reason }, 'the store works again');
+    this.#failing = undefined;
+  }
+}
+
+function unavailable(failure: Failure): GrantdError {
+  return new GrantdError('unavailable', 'The store could not do its work; the outcome of a write is not known.', {
+    cause: new Error(failure.message === '' ? failure.reason : `${failure.reason}: ${failure.message}`),
+  });
+}

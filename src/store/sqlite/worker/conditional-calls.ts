@@ -1,0 +1,142 @@
+// The calls that order and fence: the log, the slots, the members, meta. Each tests and writes within the one durable
+// transaction of the moment, so that what it answers stands once that transaction has committed, and not before.
+
+import type { DatabaseSync } from 'node:sqlite';
+import { assert } from '../../../core/assert.ts';
+import type { ConditionalOutcome } from '../../store.ts';
+import { prepare, type Row, type Statement } from '../database.ts';
+import type { ConditionalCalls, Handlers } from '../messages.ts';
+import {
+  LOG_COLUMNS,
+  logRecordOf,
+  MEMBER_COLUMNS,
+  META_COLUMNS,
+  memberRowOf,
+  metaOf,
+  SLOT_COLUMNS,
+  slotRowOf,
+} from './rows.ts';
+
+function outcome<Record>(
+  changes: number,
+  read: Statement,
+  key: string | number,
+  parse: (row: Row) => Record,
+): ConditionalOutcome<Record> {
+  const row = read.get(key);
+  return { applied: changes === 1, row: row === undefined ? undefined : parse(row) };
+}
+
+function createLogCalls(database: DatabaseSync): Pick<Handlers<ConditionalCalls>, 'initializeMeta' | 'append'> {
+  const insertMeta = prepare(
+    database,
+    `INSERT INTO meta (one, ${META_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const readMeta = prepare(database, `SELECT ${META_COLUMNS} FROM meta`);
+  const insertRecord = prepare(
+    database,
+    'INSERT INTO log (slot, segment, seq, epoch, entry_id, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const readRecord = prepare(database, `SELECT ${LOG_COLUMNS} FROM log WHERE slot = ? AND segment = ? AND seq = ?`);
+  return {
+    initializeMeta: (meta) => {
+      insertMeta.run(
+        meta.schemaVersion,
+        meta.slots,
+        meta.segmentSize,
+        meta.serialLevel,
+        meta.leaseMs,
+        meta.deadlineMs,
+        meta.logFormat,
+        JSON.stringify(meta.cursorSecrets),
+        meta.schemaServesFrom,
+        meta.datacentre,
+      );
+      const row = readMeta.get();
+      assert(row !== undefined, 'meta stands after its insertion');
+      return metaOf(row);
+    },
+    append: (record, segment) => {
+      const { slot, seq, epoch, entryId, body } = record;
+      if (insertRecord.run(slot, segment, seq, epoch, entryId, body) === 1) return { kind: 'appended' };
+      const standing = readRecord.get(slot, segment, seq);
+      assert(standing !== undefined, 'a record stands where an insertion met a conflict');
+      return { kind: 'occupied', record: logRecordOf(standing) };
+    },
+  };
+}
+
+function createSlotCalls(
+  database: DatabaseSync,
+): Pick<Handlers<ConditionalCalls>, 'claimSlot' | 'recordOpened' | 'recordFirst' | 'releaseSlot'> {
+  const read = prepare(database, `SELECT ${SLOT_COLUMNS} FROM slots WHERE slot = ?`);
+  const insert = prepare(
+    database,
+    'INSERT INTO slots (slot, owner, epoch, first) VALUES (?, ?, 1, 1) ON CONFLICT DO NOTHING',
+  );
+  const claim = prepare(
+    database,
+    'UPDATE slots SET owner = ?, epoch = epoch + 1, successor = NULL WHERE slot = ? AND owner IS ? AND epoch = ?',
+  );
+  const setOpened = prepare(database, 'UPDATE slots SET opened = ? WHERE slot = ? AND owner = ? AND epoch = ?');
+  const setFirst = prepare(
+    database,
+    'UPDATE slots SET first = ?1 WHERE slot = ?2 AND owner = ?3 AND epoch = ?4 AND first < ?1',
+  );
+  const release = prepare(
+    database,
+    'UPDATE slots SET owner = NULL, successor = ? WHERE slot = ? AND owner = ? AND epoch = ?',
+  );
+  return {
+    claimSlot: ({ slot, expected, owner }) => {
+      const changes =
+        expected === undefined
+          ? insert.run(slot, owner)
+          : claim.run(owner, slot, expected.owner ?? null, expected.epoch);
+      return outcome(changes, read, slot, slotRowOf);
+    },
+    recordOpened: ({ slot, owner, epoch, opened }) =>
+      outcome(setOpened.run(opened, slot, owner, epoch), read, slot, slotRowOf),
+    recordFirst: ({ slot, owner, epoch, first }) =>
+      outcome(setFirst.run(first, slot, owner, epoch), read, slot, slotRowOf),
+    releaseSlot: ({ slot, owner, epoch, successor }) =>
+      outcome(release.run(successor ?? null, slot, owner, epoch), read, slot, slotRowOf),
+  };
+}
+
+function createMemberCalls(
+  database: DatabaseSync,
+): Pick<Handlers<ConditionalCalls>, 'insertMember' | 'beatMember' | 'declareDead' | 'removeMember'> {
+  const read = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members WHERE incarnation = ?`);
+  const insert = prepare(
+    database,
+    `INSERT INTO members (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const beat = prepare(
+    database,
+    "UPDATE members SET beat = ?, healthy_beat = ?, state = ? WHERE incarnation = ? AND state <> 'dead' AND beat = ?",
+  );
+  const declare = prepare(
+    database,
+    "UPDATE members SET state = 'dead' WHERE incarnation = ? AND state <> 'dead' AND beat = ?",
+  );
+  const remove = prepare(database, "DELETE FROM members WHERE incarnation = ? AND state = 'dead'");
+  return {
+    insertMember: ({ incarnation, shardName, address, state, beat: first, startedAtMs, healthyBeat, place }) => {
+      const row = [incarnation, shardName, address, state, first, startedAtMs, healthyBeat, place ?? null];
+      const inserted = insert.run(...row);
+      return outcome(inserted, read, incarnation, memberRowOf);
+    },
+    beatMember: ({ incarnation, expectedBeat, beat: next, healthyBeat, state }) =>
+      outcome(beat.run(next, healthyBeat, state, incarnation, expectedBeat), read, incarnation, memberRowOf),
+    declareDead: ({ incarnation, beat: seen }) =>
+      outcome(declare.run(incarnation, seen), read, incarnation, memberRowOf),
+    removeMember: (incarnation) => {
+      remove.run(incarnation);
+    },
+  };
+}
+
+export function createConditionalHandlers(database: DatabaseSync): Handlers<ConditionalCalls> {
+  return { ...createLogCalls(database), ...createSlotCalls(database), ...createMemberCalls(database) };
+}

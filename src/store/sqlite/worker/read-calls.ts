@@ -1,0 +1,188 @@
+// The calls that only read. Each statement is a read transaction of its own, so it sees every commit that was answered
+// before it began: that is what makes the serial reads serial in one database.
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { KeyPage } from '../../store.ts';
+import { integerAt, prepare, type Row, textAt } from '../database.ts';
+import type { FlatGrants, Handlers, ReadCalls, Value } from '../messages.ts';
+import {
+  CHECKPOINT_COLUMNS,
+  checkpointOf,
+  GRANT_COLUMNS,
+  GRANT_COUNT_COLUMNS,
+  grantCountRowOf,
+  grantRowOf,
+  KEY_COLUMNS,
+  keyIdAt,
+  keyRecordOf,
+  LOG_COLUMNS,
+  logRecordOf,
+  MEMBER_COLUMNS,
+  META_COLUMNS,
+  memberRowOf,
+  metaOf,
+  parseRelation,
+  SLOT_COLUMNS,
+  slotRowOf,
+  TENANT_COLUMNS,
+  TRAIL_COLUMNS,
+  tenantOf,
+  trailRowOf,
+} from './rows.ts';
+
+/** The live rows flat, and where to go on when as many rows as allowed were looked at. */
+function flatGrantsOf(rows: readonly Row[], limit: number): FlatGrants {
+  const values: Value[] = [];
+  for (const row of rows) {
+    if (integerAt(row, 4) === 0) values.push(textAt(row, 0), textAt(row, 1), textAt(row, 2), integerAt(row, 3));
+  }
+  const last = rows.length < limit ? undefined : rows[rows.length - 1];
+  return {
+    values,
+    next: last === undefined ? undefined : { relation: parseRelation(textAt(last, 0)), object: textAt(last, 1) },
+  };
+}
+
+/** The column after those of the record says whether the key is revoked. */
+const isRevokedKey = (row: Row): boolean => integerAt(row, 6) === 1;
+
+function keyPageOf(rows: readonly Row[], limit: number): KeyPage {
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    keys: rows.filter((row) => !isRevokedKey(row)).map(keyRecordOf),
+    revoked: rows.filter(isRevokedKey).map((row) => keyIdAt(row, 0)),
+    next: last === undefined ? undefined : keyIdAt(last, 0),
+  };
+}
+
+function createTruthReads(
+  database: DatabaseSync,
+): Pick<
+  Handlers<ReadCalls>,
+  'readMeta' | 'readRecord' | 'readRecords' | 'readSlot' | 'listSlots' | 'readMember' | 'listMembers'
+> {
+  const meta = prepare(database, `SELECT ${META_COLUMNS} FROM meta`);
+  const record = prepare(database, `SELECT ${LOG_COLUMNS} FROM log WHERE slot = ? AND segment = ? AND seq = ?`);
+  const records = prepare(
+    database,
+    `SELECT ${LOG_COLUMNS} FROM log WHERE slot = ? AND segment = ? AND seq >= ? ORDER BY seq LIMIT ?`,
+  );
+  const slot = prepare(database, `SELECT ${SLOT_COLUMNS} FROM slots WHERE slot = ?`);
+  const slots = prepare(database, `SELECT ${SLOT_COLUMNS} FROM slots ORDER BY slot`);
+  const member = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members WHERE incarnation = ?`);
+  const members = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members ORDER BY incarnation`);
+  return {
+    readMeta: () => meta.all().map(metaOf)[0],
+    readRecord: (slotNumber, segment, seq) => record.all(slotNumber, segment, seq).map(logRecordOf)[0],
+    readRecords: (slotNumber, segment, fromSeq, limit) =>
+      records.all(slotNumber, segment, fromSeq, limit).map(logRecordOf),
+    readSlot: (slotNumber) => slot.all(slotNumber).map(slotRowOf)[0],
+    listSlots: () => slots.all().map(slotRowOf),
+    readMember: (incarnation) => member.all(incarnation).map(memberRowOf)[0],
+    listMembers: () => members.all().map(memberRowOf),
+  };
+}
+
+function createGrantReads(
+  database: DatabaseSync,
+): Pick<Handlers<ReadCalls>, 'readGrant' | 'listGrants' | 'listSubjects'> {
+  const grant = prepare(
+    database,
+    `SELECT ${GRANT_COLUMNS} FROM grants
+     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 0`,
+  );
+  const grants = prepare(
+    database,
+    `SELECT ${GRANT_COLUMNS}, gone FROM grants
+     WHERE tenant = ? AND subject = ? AND (relation, object) > (?, ?) ORDER BY relation, object LIMIT ?`,
+  );
+  const grantsOfRelation = prepare(
+    database,
+    `SELECT ${GRANT_COLUMNS}, gone FROM grants
+     WHERE tenant = ? AND subject = ? AND relation = ? AND object > ? ORDER BY object LIMIT ?`,
+  );
+  const subjects = prepare(
+    database,
+    'SELECT subject FROM subjects WHERE tenant = ? AND bucket = ? AND subject > ? ORDER BY subject LIMIT ?',
+  );
+  return {
+    readGrant: (tenantId, subject, relation, object) =>
+      grant.all(tenantId, subject, relation, object).map(grantRowOf)[0],
+    // No relation and no object is the empty text, so the empty text stands for the beginning.
+    listGrants: ({ tenantId, subject, relation, after, limit }) => {
+      if (relation === undefined) {
+        const rows = grants.all(tenantId, subject, after?.relation ?? '', after?.object ?? '', limit);
+        return flatGrantsOf(rows, limit);
+      }
+      if (after !== undefined && after.relation > relation) return { values: [], next: undefined };
+      const object = after?.relation === relation ? after.object : '';
+      return flatGrantsOf(grantsOfRelation.all(tenantId, subject, relation, object, limit), limit);
+    },
+    listSubjects: ({ tenantId, bucket, after, limit }) =>
+      subjects.all(tenantId, bucket, after ?? '', limit).map((row) => textAt(row, 0)),
+  };
+}
+
+function createTenantReads(
+  database: DatabaseSync,
+): Pick<
+  Handlers<ReadCalls>,
+  | 'readCheckpoint'
+  | 'listNamespaces'
+  | 'readKey'
+  | 'listKeys'
+  | 'listTenants'
+  | 'listGrantCounts'
+  | 'listTrail'
+  | 'listKeyUses'
+> {
+  const checkpoint = prepare(database, `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE slot = ?`);
+  const namespaces = prepare(database, 'SELECT name, created_at_ms FROM namespaces WHERE tenant = ? ORDER BY name');
+  const key = prepare(database, `SELECT ${KEY_COLUMNS} FROM keys WHERE tenant = ? AND key_id = ? AND gone = 0`);
+  const keys = prepare(
+    database,
+    `SELECT ${KEY_COLUMNS}, gone FROM keys WHERE tenant = ? AND key_id > ? ORDER BY key_id LIMIT ?`,
+  );
+  const tenants = prepare(
+    database,
+    `SELECT ${TENANT_COLUMNS} FROM tenants WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
+  );
+  const grantCounts = prepare(
+    database,
+    `SELECT ${GRANT_COUNT_COLUMNS} FROM grant_counts WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
+  );
+  const trail = prepare(
+    database,
+    `SELECT ${TRAIL_COLUMNS} FROM changes
+     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) ORDER BY seq, position LIMIT ?`,
+  );
+  const trailBackwards = prepare(
+    database,
+    `SELECT ${TRAIL_COLUMNS} FROM changes
+     WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`,
+  );
+  const keyUse = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ? AND key_id = ?');
+  return {
+    readCheckpoint: (slot) => checkpoint.all(slot).map(checkpointOf)[0],
+    listNamespaces: (tenantId) =>
+      namespaces.all(tenantId).map((row) => ({ name: textAt(row, 0), createdAtMs: integerAt(row, 1) })),
+    readKey: (tenantId, keyId) => key.all(tenantId, keyId).map(keyRecordOf)[0],
+    listKeys: ({ tenantId, after, limit }) => keyPageOf(keys.all(tenantId, after ?? '', limit), limit),
+    listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
+    listGrantCounts: ({ slot, after, limit }) => grantCounts.all(slot, after ?? '', limit).map(grantCountRowOf),
+    listTrail: ({ tenantId, month, newestFirst = false, after, limit }) => {
+      const statement = newestFirst ? trailBackwards : trail;
+      const { seq, index } =
+        after ?? (newestFirst ? { seq: Number.MAX_SAFE_INTEGER, index: 0 } : { seq: -1, index: -1 });
+      return statement.all(tenantId, month, seq, index, limit).map(trailRowOf);
+    },
+    listKeyUses: (tenantId, keyIds) =>
+      new Map(
+        keyIds.flatMap((keyId) => keyUse.all(tenantId, keyId)).map((row) => [keyIdAt(row, 0), integerAt(row, 1)]),
+      ),
+  };
+}
+
+export function createReadHandlers(database: DatabaseSync): Handlers<ReadCalls> {
+  return { ...createTruthReads(database), ...createGrantReads(database), ...createTenantReads(database) };
+}

@@ -1,0 +1,164 @@
+// Rows of the database as the records of the port: the one place where stored values become typed ones. A value that no
+// version of this program could have written is a defect or a damaged file, and fails the call.
+
+import type { ApiKeyRecord } from '../../../core/api-keys.ts';
+import { assert } from '../../../core/assert.ts';
+import type { KeyId, TenantId } from '../../../core/ids.ts';
+import type { Tenant } from '../../../core/tenants.ts';
+import { isRelation, type Relation } from '../../../core/tuples.ts';
+import type {
+  Checkpoint,
+  GrantCountRow,
+  GrantRow,
+  LogRecord,
+  MemberRow,
+  Meta,
+  SlotRow,
+  TrailRow,
+} from '../../store.ts';
+import { integerAt, optionalIntegerAt, optionalTextAt, type Row, textAt } from '../database.ts';
+
+export const META_COLUMNS =
+  'schema_version, slots, segment_size, serial_level, lease_ms, deadline_ms, log_format, cursor_secrets, schema_serves_from, datacentre';
+export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
+export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
+export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
+export const GRANT_COLUMNS = 'relation, object, grant_id, created_at_ms';
+export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
+export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
+export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, position, steps';
+export const CHECKPOINT_COLUMNS = 'seq, stamp, counted_from, window_from';
+export const TRAIL_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
+
+function oneOf<Value extends string>(text: string, values: readonly Value[]): Value {
+  const found = values.find((value) => value === text);
+  assert(found !== undefined, `a stored value is one of ${values.join(', ')}`);
+  return found;
+}
+
+export function parseRelation(text: string): Relation {
+  assert(isRelation(text), 'a stored relation is a built-in one');
+  return text;
+}
+
+function parseSecrets(text: string): readonly string[] {
+  const secrets: unknown = JSON.parse(text);
+  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of texts');
+  return secrets;
+}
+
+export function metaOf(row: Row): Meta {
+  return {
+    schemaVersion: integerAt(row, 0),
+    slots: integerAt(row, 1),
+    segmentSize: integerAt(row, 2),
+    serialLevel: oneOf(textAt(row, 3), ['SERIAL', 'LOCAL_SERIAL']),
+    leaseMs: integerAt(row, 4),
+    deadlineMs: integerAt(row, 5),
+    logFormat: integerAt(row, 6),
+    cursorSecrets: parseSecrets(textAt(row, 7)),
+    schemaServesFrom: integerAt(row, 8),
+    datacentre: textAt(row, 9),
+  };
+}
+
+export function logRecordOf(row: Row): LogRecord {
+  return {
+    slot: integerAt(row, 0),
+    seq: integerAt(row, 1),
+    epoch: integerAt(row, 2),
+    entryId: textAt(row, 3),
+    body: textAt(row, 4),
+  };
+}
+
+export function slotRowOf(row: Row): SlotRow {
+  return {
+    slot: integerAt(row, 0),
+    owner: optionalTextAt(row, 1),
+    epoch: integerAt(row, 2),
+    opened: optionalIntegerAt(row, 3),
+    first: integerAt(row, 4),
+    successor: optionalTextAt(row, 5),
+  };
+}
+
+export function memberRowOf(row: Row): MemberRow {
+  return {
+    incarnation: textAt(row, 0),
+    shardName: textAt(row, 1),
+    address: textAt(row, 2),
+    state: oneOf(textAt(row, 3), ['alive', 'draining', 'dead']),
+    beat: integerAt(row, 4),
+    startedAtMs: integerAt(row, 5),
+    healthyBeat: integerAt(row, 6),
+    place: optionalTextAt(row, 7),
+  };
+}
+
+export function grantRowOf(row: Row): GrantRow {
+  return {
+    relation: parseRelation(textAt(row, 0)),
+    object: textAt(row, 1),
+    grantId: textAt(row, 2),
+    createdAtMs: integerAt(row, 3),
+  };
+}
+
+export function keyIdAt(row: Row, column: number): KeyId {
+  return textAt(row, column) as KeyId;
+}
+
+export function keyRecordOf(row: Row): ApiKeyRecord {
+  return {
+    keyId: keyIdAt(row, 0),
+    name: textAt(row, 1),
+    scopes: integerAt(row, 2),
+    createdAtMs: integerAt(row, 3),
+    expiresAtMs: optionalIntegerAt(row, 4),
+    hash: textAt(row, 5),
+  };
+}
+
+export function tenantOf(row: Row): Tenant {
+  return {
+    tenantId: textAt(row, 0) as TenantId,
+    name: textAt(row, 1),
+    plan: textAt(row, 2),
+    state: oneOf(textAt(row, 3), ['active', 'suspended', 'deleting', 'deleted']),
+    createdAtMs: integerAt(row, 4),
+  };
+}
+
+export function trailRowOf(row: Row): TrailRow {
+  return {
+    seq: integerAt(row, 0),
+    index: integerAt(row, 1),
+    atMs: integerAt(row, 2),
+    actor: textAt(row, 3),
+    requestId: textAt(row, 4),
+    change: textAt(row, 5),
+  };
+}
+
+export function grantCountRowOf(row: Row): GrantCountRow {
+  return {
+    tenantId: textAt(row, 0) as TenantId,
+    seq: integerAt(row, 1),
+    grants: integerAt(row, 2),
+    bytes: integerAt(row, 3),
+    position: optionalTextAt(row, 4),
+    steps: integerAt(row, 5),
+  };
+}
+
+export function checkpointOf(row: Row): Checkpoint {
+  const countedFrom = optionalIntegerAt(row, 2);
+  const windowFrom = optionalIntegerAt(row, 3);
+  return {
+    seq: integerAt(row, 0),
+    stamp: integerAt(row, 1),
+    ...(countedFrom === undefined ? {} : { countedFrom }),
+    ...(windowFrom === undefined ? {} : { windowFrom }),
+  };
+}

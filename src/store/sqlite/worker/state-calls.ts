@@ -1,0 +1,217 @@
+// The calls that write state: upserts by which the greater stamp wins, whatever their order, and the removals of what is
+// no longer needed. Each is a generator that does a bounded part per step, so that the writer can put a durable
+// transaction between any two of them.
+
+import type { DatabaseSync } from 'node:sqlite';
+import { assertNever } from '../../../core/assert.ts';
+import { bucketOfSubject } from '../../../core/slots.ts';
+import type { RemovableRow } from '../../store.ts';
+import { prepare, type Statement, textAt } from '../database.ts';
+import {
+  STATE_BATCH_WIDTHS,
+  type StateBatchTable,
+  type StateCalls,
+  type SteppedHandlers,
+  type Value,
+} from '../messages.ts';
+
+/** Rows written per step: well below a millisecond. */
+const ROWS_PER_STEP = 64;
+/** Log records removed per step: each may have 256 pages to free. */
+const RECORDS_PER_STEP = 16;
+/** Rows of a deleted tenant that one call removes. */
+const PURGE_ROWS_MAX = 1000;
+/** Steps of one call that expires the audit log: each removes some rows, or looks at one tenant. */
+const EXPIRE_STEPS_MAX = 32;
+
+/** Subjects first: a subject is enumerable before its first grant can be found. */
+const UPSERTS: readonly (readonly [StateBatchTable, string])[] = [
+  [
+    'subjects',
+    `INSERT INTO subjects (tenant, bucket, subject, stamp) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'grants',
+    `INSERT INTO grants (tenant, subject, relation, object, grant_id, created_at_ms, gone, stamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET grant_id = excluded.grant_id, created_at_ms = excluded.created_at_ms,
+       gone = excluded.gone, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'namespaces',
+    `INSERT INTO namespaces (tenant, name, created_at_ms, stamp) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET created_at_ms = excluded.created_at_ms, stamp = excluded.stamp
+     WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'keys',
+    `INSERT INTO keys (tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone, stamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET name = excluded.name, scopes = excluded.scopes,
+       created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms, hash = excluded.hash,
+       gone = excluded.gone, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'tenants',
+    `INSERT INTO tenants (slot, tenant, name, plan, state, created_at_ms, stamp) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET name = excluded.name, plan = excluded.plan, state = excluded.state,
+       created_at_ms = excluded.created_at_ms, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'trail',
+    `INSERT INTO changes (tenant, month, seq, position, at_ms, actor, request_id, change, stamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, actor = excluded.actor, request_id = excluded.request_id,
+       change = excluded.change, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
+  ],
+  [
+    'grantCounts',
+    `INSERT INTO grant_counts (slot, tenant, seq, grants, bytes, position, steps, stamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, grants = excluded.grants, bytes = excluded.bytes,
+       position = excluded.position, steps = excluded.steps, stamp = excluded.stamp
+     WHERE (excluded.stamp, excluded.steps) > (stamp, steps)`,
+  ],
+];
+
+/** In the order of removal. A key use has no stamp, and the time of a wall clock, which may have been wrong: all of them go. */
+const PURGES: readonly string[] = [
+  `DELETE FROM grants WHERE (tenant, subject, relation, object) IN
+     (SELECT tenant, subject, relation, object FROM grants WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM subjects WHERE (tenant, bucket, subject) IN
+     (SELECT tenant, bucket, subject FROM subjects WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM namespaces WHERE (tenant, name) IN
+     (SELECT tenant, name FROM namespaces WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM keys WHERE (tenant, key_id) IN
+     (SELECT tenant, key_id FROM keys WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
+  `DELETE FROM key_uses WHERE (tenant, key_id) IN
+     (SELECT tenant, key_id FROM key_uses WHERE tenant = ?1 AND ?2 IS NOT NULL LIMIT ?3)`,
+];
+
+/** By kind. The row has to be what it is removed for, and no newer than the stamp, which comes last. */
+const REMOVALS = {
+  grant: `DELETE FROM grants
+    WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 1 AND stamp <= ?`,
+  subject: 'DELETE FROM subjects WHERE tenant = ? AND bucket = ? AND subject = ? AND stamp <= ?',
+  key: 'DELETE FROM keys WHERE tenant = ? AND key_id = ? AND gone = 1 AND stamp <= ?',
+  tenant: "DELETE FROM tenants WHERE slot = ? AND tenant = ? AND state = 'deleted' AND stamp <= ?",
+} as const;
+
+// biome-ignore lint/correctness/useYield: one row is one step.
+function* runAtOnce(statement: Statement, ...values: readonly Value[]): Generator<undefined, void, undefined> {
+  statement.run(...values);
+}
+
+export function createStateHandlers(database: DatabaseSync): SteppedHandlers<StateCalls> {
+  const upserts: (readonly [StateBatchTable, Statement])[] = UPSERTS.map(([table, sql]) => [
+    table,
+    prepare(database, sql),
+  ]);
+  const purges = PURGES.map((sql) => prepare(database, sql));
+  const upsertCheckpoint = prepare(
+    database,
+    `INSERT INTO checkpoints (slot, seq, counted_from, window_from, stamp) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET seq = excluded.seq, counted_from = excluded.counted_from,
+       window_from = excluded.window_from, stamp = excluded.stamp
+     WHERE (excluded.stamp, coalesce(excluded.window_from, 0)) > (stamp, coalesce(window_from, 0))`,
+  );
+  const removeGrantCount = prepare(database, 'DELETE FROM grant_counts WHERE slot = ? AND tenant = ? AND stamp <= ?');
+  const upsertKeyUse = prepare(
+    database,
+    `INSERT INTO key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET used_at_ms = excluded.used_at_ms WHERE excluded.used_at_ms > used_at_ms`,
+  );
+  const removals = {
+    grant: prepare(database, REMOVALS.grant),
+    subject: prepare(database, REMOVALS.subject),
+    key: prepare(database, REMOVALS.key),
+    tenant: prepare(database, REMOVALS.tenant),
+  };
+  const removeKeyUse = prepare(
+    database,
+    `DELETE FROM key_uses WHERE tenant = ?1 AND key_id = ?2
+       AND NOT EXISTS (SELECT 1 FROM keys WHERE tenant = ?1 AND key_id = ?2)`,
+  );
+  const nextAudited = prepare(
+    database,
+    'SELECT tenant, month FROM changes WHERE tenant > ? ORDER BY tenant, month LIMIT 1',
+  );
+  const removeAudited = prepare(
+    database,
+    `DELETE FROM changes WHERE (tenant, month, seq, position) IN
+       (SELECT tenant, month, seq, position FROM changes WHERE tenant = ? AND month < ?
+        ORDER BY month, seq, position LIMIT ?)`,
+  );
+  const removeRow = (row: RemovableRow): void => {
+    switch (row.kind) {
+      case 'grant':
+        removals.grant.run(row.tenantId, row.subject, row.relation, row.object, row.stamp);
+        return;
+      case 'subject':
+        removals.subject.run(row.tenantId, bucketOfSubject(row.subject), row.subject, row.stamp);
+        return;
+      case 'key':
+        removals.key.run(row.tenantId, row.keyId, row.stamp);
+        removeKeyUse.run(row.tenantId, row.keyId);
+        return;
+      case 'tenant':
+        removals.tenant.run(row.slot, row.tenantId, row.stamp);
+        return;
+      default:
+        assertNever(row);
+    }
+  };
+  const removeRecords = prepare(
+    database,
+    `DELETE FROM log WHERE slot = ?1 AND segment = ?2 AND seq IN
+       (SELECT seq FROM log WHERE slot = ?1 AND segment = ?2 ORDER BY seq LIMIT ?3)`,
+  );
+  return {
+    *writeState(batch) {
+      for (const [table, upsert] of upserts) {
+        const values = batch[table];
+        const width = STATE_BATCH_WIDTHS[table];
+        for (let at = 0; at < values.length; at += width) {
+          upsert.run(...values.slice(at, at + width));
+          if ((at / width) % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+        }
+      }
+    },
+    writeCheckpoint: (slot, { seq, countedFrom, windowFrom, stamp }) =>
+      runAtOnce(upsertCheckpoint, slot, seq, countedFrom ?? null, windowFrom ?? null, stamp),
+    writeKeyUse: (tenantId, keyId, usedAtMs) => runAtOnce(upsertKeyUse, tenantId, keyId, usedAtMs),
+    *removeGone(rows) {
+      for (const [index, row] of rows.entries()) {
+        removeRow(row);
+        if (index % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+      }
+    },
+    *removeSegment(slot, segment) {
+      while (removeRecords.run(slot, segment, RECORDS_PER_STEP) === RECORDS_PER_STEP) yield;
+    },
+    *purgeTenant({ slot, tenantId }, stamp) {
+      let left = PURGE_ROWS_MAX;
+      for (const purge of purges) {
+        left -= purge.run(tenantId, stamp, left);
+        if (left === 0) return false;
+        yield;
+      }
+      removeGrantCount.run(slot, tenantId, stamp);
+      return true;
+    },
+    *expireAuditLog(beforeMonth, after) {
+      let passed = after;
+      for (let steps = 0; steps < EXPIRE_STEPS_MAX; steps += 1) {
+        // The first row of a tenant is of its oldest month.
+        const row = nextAudited.get(passed);
+        if (row === undefined) return undefined;
+        const old = textAt(row, 1) < beforeMonth;
+        const removed = old ? removeAudited.run(textAt(row, 0), beforeMonth, ROWS_PER_STEP) : 0;
+        if (removed < ROWS_PER_STEP) passed = textAt(row, 0);
+        yield;
+      }
+      return passed;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// Executes the writes, on the writer thread. Everything conditional that is waiting goes into one transaction with
+// synchronous = FULL, so that one fsync serves many slots, and is answered after its commit. State goes, in slices of a
+// few milliseconds between those, into transactions with synchronous = NORMAL, which do not wait for the disk.
+//
+// Why that is enough for state: the write-ahead log is one file with a checksum that runs on from frame to frame, so
+// what survives a loss of power is a prefix of the commits, and a later FULL commit makes every earlier one durable. A
+// checkpoint is written after the state it speaks for, and state after the log entry it derives from; so whatever the
+// prefix, the checkpoint is ahead of neither. Both kinds use one connection, whose page cache thus stays warm.
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { assert } from '../../../core/assert.ts';
+import { prepare, type Statement } from '../database.ts';
+import type { Reply, Request } from '../messages.ts';
+import { failureOf, isInputOutputError } from '../sqlite-errors.ts';
+import { createConditionalHandlers } from './conditional-calls.ts';
+import { createStateHandlers } from './state-calls.ts';
+
+/** How long a transaction of state may keep a waiting append from starting, but for the step it is in. */
+const STATE_SLICE_MS = 5;
+
+interface StateJob {
+  readonly id: number;
+  readonly steps: Generator<undefined, unknown, undefined>;
+}
+
+type Synchronous = 'FULL' | 'NORMAL';
+
+/** What `PRAGMA synchronous` says of FULL (https://www.sqlite.org/pragma.html#pragma_synchronous). */
+const SYNCHRONOUS_FULL = 2;
+
+export class Writer {
+  readonly #database: DatabaseSync;
+  readonly #reply: (replies: readonly Reply[]) => void;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #readSynchronous: Statement;
+  readonly #conditionalHandlers: Readonly<Record<string, (...args: never[]) => unknown>>;
+  readonly #stateHandlers: Readonly<Record<string, (...args: never[]) => Generator<undefined, unknown, undefined>>>;
+  #conditional: Request[] = [];
+  /** In the order of arrival. Bounded, like the other, by what the main side sends. */
+  #state: StateJob[] = [];
+  #synchronous: Synchronous | undefined;
+  /** After an input/output error it is open which frames of the write-ahead log have reached the disk. */
+  #walSuspect = false;
+
+  constructor(database: DatabaseSync, reply: (replies: readonly Reply[]) => void) {
+    this.#database = database;
+    this.#reply = reply;
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
+    this.#readSynchronous = prepare(database, 'PRAGMA synchronous');
+    this.#conditionalHandlers = createConditionalHandlers(database);
+    this.#stateHandlers = createStateHandlers(database);
+  }
+
+  accept(requests: readonly Request[]): void {
+    for (const request of requests) {
+      const createSteps = this.#stateHandlers[request.name];
+      if (createSteps === undefined) this.#conditional.push(request);
+      else this.#state.push({ id: request.id, steps: createSteps(...(request.args as never[])) });
+    }
+  }
+
+  /** One durable transaction and one slice of state. False when nothing is left to do. */
+  runRound(): boolean {
+    if (this.#conditional.length > 0) this.#runConditional();
+    if (this.#state.length > 0) this.#runState();
+    return this.#conditional.length + this.#state.length > 0;
+  }
+
+  #runConditional(): void {
+    const requests = this.#conditional;
+    this.#conditional = [];
+    try {
+      const replies: Reply[] = [];
+      this.#transact('FULL', () => {
+        for (const { id, name, args } of requests) {
+          const handle = this.#conditionalHandlers[name];
+          if (handle === undefined) throw new Error(`There is no call ${name}.`);
+          replies.push({ id, result: handle(...(args as never[])) });
+        }
+        this.#assertDurable();
+      });
+      this.#reply(replies);
+    } catch (error) {
+      const failure = failureOf(error);
+      this.#reply(requests.map(({ id }) => ({ id, failure })));
+    }
+  }
+
+  /** A commit that would return before the disk has it loses what is acknowledged after it, and nothing else would show it. */
+  #assertDurable(): void {
+    const [level] = this.#readSynchronous.get() ?? [];
+    assert(level === SYNCHRONOUS_FULL, 'what is acknowledged is committed with synchronous = FULL');
+  }
+
+  #runState(): void {
+    const replies: Reply[] = [];
+    let touched = 0;
+    try {
+      this.#transact('NORMAL', () => {
+        const endMs = performance.now() + STATE_SLICE_MS;
+        for (const { id, steps } of this.#state) {
+          touched += 1;
+          let step = steps.next();
+          while (step.done !== true && performance.now() < endMs) step = steps.next();
+          if (step.done !== true) return;
+          replies.push({ id, result: step.value });
+          if (performance.now() >= endMs) return;
+        }
+      });
+      this.#state = this.#state.slice(replies.length);
+      this.#reply(replies);
+    } catch (error) {
+      const failure = failureOf(error);
+      // Where not even the transaction could begin, none of them can be done now.
+      const failed = touched === 0 ? this.#state.length : touched;
+      this.#reply(this.#state.slice(0, failed).map(({ id }) => ({ id, failure })));
+      this.#state = this.#state.slice(failed);
+    }
+  }
+
+  #transact(synchronous: Synchronous, run: () => void): void {
+    const database = this.#database;
+    if (database.isTransaction) database.exec('ROLLBACK');
+    if (this.#walSuspect) this.#settleWal();
+    if (this.#synchronous !== synchronous) {
+      database.exec(`PRAGMA synchronous = ${synchronous}`);
+      this.#synchronous = synchronous;
+    }
+    try {
+      this.#begin.run();
+      run();
+      this.#commit.run();
+    } catch (error) {
+      this.#walSuspect ||= isInputOutputError(error);
+      // Some errors have rolled it back already; where this fails too, the next transaction tries again.
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /**
+   * After a failed fsync the kernel may take the lost pages for written, and a later fsync succeeds over a hole: a
+   * restart would then end the log at the hole, and lose what was acknowledged behind it. So nothing is committed until
+   * everything of the write-ahead log has been moved into the database and a new one has been started.
+   */
+  #settleWal(): void {
+    const result = this.#database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+    if (result?.busy !== 0) throw new Error('The write-ahead log could not be settled after an input/output error.');
+    this.#walSuspect = false;
+  }
+}

@@ -1,0 +1,232 @@
+// `grantd changes`: the trail listed from either end, and followed over everything that can come between.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { type CliRun, type CliRunOptions, runCli } from '../../../support/cli-run.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+let service: ConsoleService;
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
+
+const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
+  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
+
+async function createTenant(grants: number): Promise<string> {
+  const id = JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
+  const lines = Array.from({ length: grants }, (_, index) => `user:ann\tviewer\tdoc:${index + 1}\n`);
+  if (grants > 0) await grantd(['import', '-', '--tenant', id], { stdin: lines.join('') });
+  return id;
+}
+
+const objectsOf = (stdout: string): readonly string[] => stdout.match(/doc:\d+/g) ?? [];
+
+/** A command that runs until it is interrupted. */
+function start(args: readonly string[], options: Partial<CliRunOptions> = {}) {
+  let stop = (): void => {};
+  let shown = '';
+  const ended = grantd(args, {
+    onInterrupt: (listener) => {
+      stop = listener;
+      return () => {};
+    },
+    onStdout: (text) => {
+      shown = text;
+    },
+    ...options,
+  });
+  const waitToShow = (object: string): Promise<void> =>
+    waitFor(`${object} to be shown`, () => objectsOf(shown).includes(object));
+  return { ended, waitToShow, interrupt: () => stop() };
+}
+
+/** Looks of `--follow` at the service since the last call. */
+const looks = (): number => {
+  const count = service.operator.calls.filter(({ name }) => name === 'listTrail').length;
+  service.operator.calls.length = 0;
+  return count;
+};
+
+describe('a listing', () => {
+  test('begins with the newest, or with the oldest', async () => {
+    const id = await createTenant(3);
+    const { stdout } = await grantd(['changes', '--tenant', id, '--oldest-first']);
+    assert.match(stdout, /operator:alice +grant\.created +subject=user:ann relation=viewer object=doc:1 +req_/);
+    assert.deepEqual(objectsOf(stdout), ['doc:1', 'doc:2', 'doc:3']);
+    const last = await grantd(['changes', '--tenant', id, '--limit', '2']);
+    assert.deepEqual(objectsOf(last.stdout), ['doc:3', 'doc:2']);
+    const cursor = /--cursor (\S+)/.exec(last.stderr)?.[1] ?? '';
+    const rest = await grantd(['changes', '--tenant', id, '--newest-first', '--cursor', cursor]);
+    assert.deepEqual(objectsOf(rest.stdout), ['doc:1']);
+    assert.equal(JSON.parse((await grantd(['changes', '--tenant', id, '--json', '--oldest-first'])).stdout)[0].seq, 1);
+    assert.equal((await grantd(['changes', '--tenant', id, '--oldest-first', '--newest-first'])).code, 2);
+  });
+
+  test('is of a range of time where one is given', async () => {
+    const id = await createTenant(1);
+    const list = async (...range: string[]) => (await grantd(['changes', '--tenant', id, ...range])).stdout;
+    assert.deepEqual(objectsOf(await list('--since', '2000-01-01', '--until', '2999-01-01T00:00Z')), ['doc:1']);
+    assert.deepEqual(objectsOf(await list('--until', '2000-01-01')), []);
+    assert.deepEqual(objectsOf(await list('--since', '2999-01-01')), []);
+    assert.deepEqual(objectsOf(await list('--since', '1h')), ['doc:1']);
+    assert.deepEqual(objectsOf(await list('--until', '1h')), []);
+    assert.equal((await grantd(['changes', '--tenant', id, '--since', 'yesterday'])).code, 2);
+    const reversed = await grantd(['changes', '--tenant', id, '--since', '2001-01-01', '--until', '2000-01-01']);
+    assert.match(reversed.stderr, /invalid-request/);
+  });
+});
+
+describe('a filter', () => {
+  test('leaves what fits in all of its fields, over pages that are short', async () => {
+    const id = await createTenant(12);
+    await grantd(['grants', 'revoke', 'user:ann', 'viewer', 'doc:7', '--tenant', id]);
+    const list = async (...filter: string[]) => (await grantd(['changes', '--tenant', id, ...filter])).stdout;
+    service.operator.rowsPerTrailPage = 1;
+    try {
+      assert.deepEqual(objectsOf(await list('--object', 'doc:7')), ['doc:7', 'doc:7']);
+    } finally {
+      service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+    }
+    assert.deepEqual(objectsOf(await list('--action', 'grant.revoked')), ['doc:7']);
+    assert.deepEqual(objectsOf(await list('--action', 'grant.created', '--object', 'doc:7')), ['doc:7']);
+    assert.equal(objectsOf(await list('--subject', 'user:ann', '--actor', 'operator:alice')).length, 13);
+    assert.deepEqual(objectsOf(await list('--actor', 'system')), []);
+    const [last] = JSON.parse(await list('--limit', '1', '--json'));
+    assert.deepEqual(objectsOf(await list('--request-id', last.request_id)), ['doc:7']);
+  });
+
+  test('that cannot be is refused, and says what can be', async () => {
+    const id = await createTenant(0);
+    const action = await grantd(['changes', '--tenant', id, '--action', 'granted']);
+    assert.equal(action.code, 2);
+    assert.match(action.stderr, /grant\.created, grant\.revoked, key\.created/);
+    const actor = await grantd(['changes', '--tenant', id, '--actor', 'alice']);
+    assert.match(actor.stderr, /"actor" must be operator:NAME/);
+    assert.notEqual(actor.code, 0);
+  });
+
+  test('holds for what is followed: the last ones that fit, however far back, and each new one', async () => {
+    const id = await createTenant(12);
+    const more = Array.from({ length: 20 }, (_, index) => `user:bob\tviewer\tdoc:${index + 100}\n`);
+    await grantd(['import', '-', '--tenant', id], { stdin: more.join('') });
+    service.operator.rowsPerTrailPage = 3;
+    try {
+      const followed = ['changes', '--tenant', id, '--follow', '--subject', 'user:ann', '--limit', '5'];
+      const { ended, waitToShow, interrupt } = start(followed);
+      await waitToShow('doc:12');
+      for (const [subject, object] of [
+        ['user:bob', 'doc:13'],
+        ['user:ann', 'doc:14'],
+      ]) {
+        await grantd(['grants', 'add', subject ?? '', 'viewer', object ?? '', '--tenant', id]);
+      }
+      await waitToShow('doc:14');
+      interrupt();
+      const { stdout } = await ended;
+      assert.deepEqual(objectsOf(stdout), ['doc:8', 'doc:9', 'doc:10', 'doc:11', 'doc:12', 'doc:14']);
+    } finally {
+      service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+    }
+  });
+});
+
+describe('followed', () => {
+  test('it shows the last ones, then each new one once, and ends well when interrupted', async () => {
+    const id = await createTenant(12);
+    const { ended, waitToShow, interrupt } = start(['changes', '--tenant', id, '--follow', '--json']);
+    await waitToShow('doc:12');
+    await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:13', '--tenant', id]);
+    await waitToShow('doc:13');
+    looks();
+    await waitFor('two more looks', () => service.operator.calls.filter(({ name }) => name === 'listTrail').length > 1);
+    interrupt();
+    const { code, stdout, stderr } = await ended;
+    const changes = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      changes.map(({ change }) => change.object),
+      Array.from({ length: 11 }, (_, index) => `doc:${index + 3}`),
+    );
+    assert.deepEqual([code, stderr], [130, '']);
+  });
+
+  test('with a time, it shows everything since then first', async () => {
+    const id = await createTenant(12);
+    const { ended, waitToShow, interrupt } = start(['changes', '--tenant', id, '-f', '--since', '2000-01-01']);
+    await waitToShow('doc:12');
+    interrupt();
+    const { stdout } = await ended;
+    assert.equal(objectsOf(stdout).length, 12);
+    assert.match(
+      stdout.split('\n')[0] ?? '',
+      /^\S+Z {2}operator:alice {2}grant\.created {2}subject=user:ann .* req_\w{26}$/,
+    );
+  });
+
+  test('it outlasts a service that is away, says so once, and misses nothing', async () => {
+    const id = await createTenant(1);
+    const { ended, waitToShow, interrupt } = start(['changes', '--tenant', id, '--follow']);
+    await waitToShow('doc:1');
+    const away = new GrantdError('unavailable', 'Not now.');
+    service.operator.faults.push(away, away);
+    await waitFor('the faults to be met', () => service.operator.faults.length === 0);
+    await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:2', '--tenant', id]);
+    await waitToShow('doc:2');
+    interrupt();
+    const { stdout, stderr } = await ended;
+    assert.deepEqual(objectsOf(stdout), ['doc:1', 'doc:2']);
+    assert.equal(stderr, 'Unavailable: Not now. Trying again until it is back.\nThe service is back.\n');
+  });
+
+  test('what is wrong from the start, or cannot mend, ends it', async () => {
+    const away = await grantd(['changes', '--tenant', 'ten_x', '-f'], {
+      target: { url: 'http://127.0.0.1:1', token: 't' },
+    });
+    assert.equal(away.code, 1);
+    assert.match(away.stderr, /No answer .*\n {2}Does the service run there/);
+    const unknown = await grantd(['changes', '--tenant', 'ten_00000000000000000000000000', '-f']);
+    assert.match(unknown.stderr, /tenant-not-found/);
+    const both = await grantd(['changes', '--tenant', 'ten_x', '-f', '--newest-first']);
+    assert.deepEqual([both.code, both.stdout], [2, '']);
+  });
+
+  test('it ends with the deletion of the tenant', async () => {
+    const pages = [
+      {
+        changes: [{ seq: 1, change: { action: 'tenant.updated', state: 'deleting' } }],
+        next_cursor: null,
+        resume_cursor: 'a',
+      },
+      {
+        changes: [{ seq: 2, change: { action: 'tenant.updated', state: 'deleted' } }],
+        next_cursor: null,
+        resume_cursor: 'b',
+      },
+    ];
+    const scripted: typeof fetch = async () => new Response(JSON.stringify(pages.shift()));
+    const { code, stdout, stderr } = await grantd(['changes', '--tenant', 'ten_x', '-f', '--json'], {
+      fetch: scripted,
+    });
+    assert.deepEqual([code, stdout.trimEnd().split('\n').length], [0, 2]);
+    assert.match(stderr, /deleted: nothing more will come/);
+  });
+
+  test('it ends with the deletion of the tenant also where a filter leaves that out', async () => {
+    const id = await createTenant(2);
+    const { ended, waitToShow } = start(['changes', '--tenant', id, '-f', '--subject', 'user:ann']);
+    await waitToShow('doc:2');
+    await grantd(['tenants', 'delete', id, '--yes']);
+    service.operator.finishDeletions();
+    const { code, stdout, stderr } = await ended;
+    assert.deepEqual([code, objectsOf(stdout)], [0, ['doc:1', 'doc:2']]);
+    assert.match(stderr, /deleted: nothing more will come/);
+  });
+});

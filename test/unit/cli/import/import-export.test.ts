@@ -1,0 +1,279 @@
+// `grantd import` and `grantd export` against the operator's API on a front in memory.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { after, before, describe, test } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { type CliRun, type CliRunOptions, runCli } from '../../../support/cli-run.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
+
+let service: ConsoleService;
+let directory: string;
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+  directory = await mkdtemp(join(tmpdir(), 'grantd-cli-'));
+});
+after(async () => {
+  await service.close();
+  await rm(directory, { recursive: true });
+});
+
+const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
+  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
+
+async function createTenant(): Promise<string> {
+  return JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
+}
+
+const importText = (tenant: string, stdin: string | Readable, ...rest: string[]) =>
+  grantd(['import', '-', '--tenant', tenant, ...rest], { stdin });
+const exportText = async (tenant: string) => (await grantd(['export', '--tenant', tenant])).stdout;
+const rows = (count: number) =>
+  Array.from({ length: count }, (_, index) => `user:${index % 7}\tviewer\tdoc:${index}\n`);
+const writeCalls = () => service.operator.calls.filter(({ name }) => name === 'writeGrants').length;
+
+describe('import', () => {
+  test('creates what is not there, in batches, and says so', async () => {
+    const tenant = await createTenant();
+    const callsBefore = writeCalls();
+    const lines = rows(2500);
+    const first = await importText(tenant, lines.join(''));
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(
+      first.stdout,
+      /^2,500 lines in [\d.]+ s \([\d,]+ lines\/s\): 2,500 created, 0 already there, 0 refused\n$/,
+    );
+    assert.equal(writeCalls() - callsBefore, 3);
+    const second = await importText(tenant, lines.join(''));
+    assert.match(second.stdout, /: 0 created, 2,500 already there, 0 refused\n$/);
+    const exported = await exportText(tenant);
+    assert.equal(exported, lines.toSorted().join(''));
+  });
+
+  test('takes a byte order mark, CRLF, empty lines and a last line without an end', async () => {
+    const tenant = await createTenant();
+    const run = await importText(tenant, '\ufeffuser:a\tviewer\tdoc:a\r\n\r\n\nuser:b\tviewer\tdoc:b');
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout, /^2 lines .*: 2 created/);
+    assert.equal(await exportText(tenant), 'user:a\tviewer\tdoc:a\nuser:b\tviewer\tdoc:b\n');
+  });
+
+  test('reports every refused line by its number, and the others stand', async () => {
+    const tenant = await createTenant();
+    const file = join(directory, 'mixed.tsv');
+    const refused = join(directory, 'refused.txt');
+    await writeFile(
+      file,
+      Buffer.concat([
+        Buffer.from('user:a\tviewer\tdoc:a\n'),
+        Buffer.from('user:a\tviewer\n'),
+        Buffer.from('\n'),
+        Buffer.from('user:a\tviewer\tdoc:b\textra\n'),
+        Buffer.from([0x75, 0x3a, 0xff, 0x0a]),
+        Buffer.from('nobody\tviewer\tdoc:c\n'),
+        Buffer.from('user:a\treader\tdoc:d\n'),
+        Buffer.from(`user:a\tviewer\tdoc:${'x'.repeat(200_000)}\n`),
+        Buffer.from('user:a\tviewer\tdoc:e\n'),
+      ]),
+    );
+    const run = await grantd(['import', file, '--tenant', tenant, '--refused', refused]);
+    assert.equal(run.code, 4);
+    assert.match(run.stdout, /^8 lines .*: 2 created, 0 already there, 6 refused\n$/);
+    assert.match(run.stderr, /^Refused lines:\n/);
+    for (const pattern of [
+      /line 2: invalid-request: The line has 2 columns/,
+      /line 4: invalid-request: The line has 4 columns/,
+      /line 5: invalid-request: The line is not valid UTF-8/,
+      /line 6: invalid-subject: /,
+      /line 7: invalid-relation: /,
+      /line 8: invalid-request: The line is longer than 128 KiB/,
+    ]) {
+      assert.match(run.stderr, pattern);
+    }
+    const written = await readFile(refused);
+    const numbers = written
+      .toString('latin1')
+      .split('\n')
+      .filter((line) => line !== '');
+    assert.deepEqual(numbers.map((line) => Number(line.split('\t')[0])).toSorted(), [2, 4, 5, 6, 7, 8]);
+    assert.ok(written.includes(Buffer.from([0x75, 0x3a, 0xff, 0x0a])), 'the line itself is kept byte for byte');
+    assert.equal(await exportText(tenant), 'user:a\tviewer\tdoc:a\nuser:a\tviewer\tdoc:e\n');
+  });
+
+  test('prints the first 20 refused lines and counts the rest', async () => {
+    const tenant = await createTenant();
+    const run = await importText(tenant, 'nonsense\n'.repeat(3000));
+    assert.match(run.stdout, /3,000 refused/);
+    assert.deepEqual(
+      [...run.stderr.matchAll(/line (\d+):/g)].map((match) => Number(match[1])),
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    );
+    assert.match(run.stderr, /… and 2,980 more/);
+  });
+
+  test('reads NDJSON, whole records of an export too', async () => {
+    const tenant = await createTenant();
+    await importText(tenant, 'user:a\tviewer\tdoc:a\nuser:b\tviewer\tdoc:\u{1f98a}\n');
+    const exported = await grantd(['export', '--tenant', tenant, '--format', 'ndjson']);
+    const file = join(directory, 'grants.ndjson');
+    await writeFile(file, exported.stdout);
+    const other = await createTenant();
+    const run = await grantd(['import', file, '--tenant', other, '--json']);
+    const { seconds, ...summary } = JSON.parse(run.stdout);
+    assert.equal(typeof seconds, 'number');
+    const counts = { lines: 2, created: 2, already_there: 0, refused: 0 };
+    assert.deepEqual(summary, { complete: true, ...counts, first_refused: [] });
+    assert.equal(await exportText(other), await exportText(tenant));
+    const broken = await importText(other, '{"subject":\n  \n[]\n', '--format', 'ndjson');
+    assert.equal(broken.code, 4);
+    assert.match(broken.stderr, /line 1: invalid-request: .*JSON.*\n {2}line 3: invalid-request/);
+  });
+
+  test('keeps its memory bounded: the source is not read ahead of the service', async () => {
+    const tenant = await createTenant();
+    let produced = 0;
+    let answered = 0;
+    let leadMax = 0;
+    async function* source() {
+      for (const line of rows(20_000)) {
+        produced += 1;
+        leadMax = Math.max(leadMax, produced - answered);
+        yield Buffer.from(line);
+      }
+    }
+    const counting: typeof fetch = async (...parameters) => {
+      const response = await fetch(...parameters);
+      if (String(parameters[0]).endsWith('/import')) answered += 1000;
+      return response;
+    };
+    const args = ['import', '-', '--tenant', tenant];
+    const run = await grantd(args, { stdin: Readable.from(source(), { highWaterMark: 16 }), fetch: counting });
+    assert.equal(run.code, 0, run.stderr);
+    assert.match(run.stdout, /20,000 created/);
+    assert.ok(leadMax <= 7000, `${leadMax} lines were read ahead`);
+  });
+
+  test('tries again where the service has no room or breaks off, and counts each line once', async () => {
+    const tenant = await createTenant();
+    let imports = 0;
+    const flaky: typeof fetch = async (...parameters) => {
+      if (!String(parameters[0]).endsWith('/import')) return fetch(...parameters);
+      imports += 1;
+      if (imports === 1) throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+      if (imports === 2) return new Response('busy', { status: 503, headers: { 'Retry-After': '0' } });
+      // The answer is lost after the service has done its part.
+      if (imports === 3) {
+        await fetch(...parameters);
+        throw new TypeError('terminated');
+      }
+      return fetch(...parameters);
+    };
+    const run = await grantd(['import', '-', '--tenant', tenant], { stdin: rows(10).join(''), fetch: flaky });
+    assert.equal(run.code, 0, run.stderr);
+    assert.equal(imports, 4);
+    assert.match(run.stdout, /^10 lines .*: 0 created, 10 already there, 0 refused/);
+    assert.match(run.stderr, /ECONNREFUSED.* Trying again in/);
+  });
+
+  test('a failure that repeating does not mend ends it, with what stands', async () => {
+    const tenant = await createTenant();
+    let imports = 0;
+    const failing: typeof fetch = (...parameters) => {
+      if (String(parameters[0]).endsWith('/import')) {
+        imports += 1;
+        if (imports === 2) service.operator.faults.push(new GrantdError('internal', 'Broken.'));
+      }
+      return fetch(...parameters);
+    };
+    const run = await grantd(['import', '-', '--tenant', tenant], { stdin: rows(20_000).join(''), fetch: failing });
+    assert.equal(run.code, 1);
+    assert.match(run.stderr, /Broken\..*\n.*internal/);
+    assert.match(run.stderr, /Broken off\. What is counted above stands; .*is safe/);
+    assert.ok(imports < 20);
+    const stands = Number(/^([\d,]+) lines/.exec(run.stdout)?.[1]?.replaceAll(',', ''));
+    assert.equal((await exportText(tenant)).split('\n').length - 1, stands);
+  });
+
+  test('an interruption ends it, with what stands, and the same import finishes it', async () => {
+    const tenant = await createTenant();
+    const stdin = new PassThrough();
+    let interrupt: () => void = () => {};
+    const lines = rows(3000);
+    stdin.write(lines.slice(0, 1500).join(''));
+    let answered = 0;
+    const watching: typeof fetch = async (...parameters) => {
+      const response = await fetch(...parameters);
+      // The first batch is answered, and the source gives nothing more: only the interruption can end this.
+      if (String(parameters[0]).endsWith('/import') && answered++ === 0) interrupt();
+      return response;
+    };
+    const run = await grantd(['import', '-', '--tenant', tenant], {
+      stdin,
+      fetch: watching,
+      onInterrupt: (listener) => {
+        interrupt = listener;
+        return () => {};
+      },
+    });
+    assert.equal(run.code, 130);
+    assert.match(run.stdout, /^1,000 lines .*: 1,000 created/);
+    assert.match(run.stderr, /Interrupted\. .*safe/);
+    const again = await importText(tenant, lines.join(''));
+    assert.match(again.stdout, /: 2,000 created, 1,000 already there, 0 refused/);
+  });
+
+  test('what cannot be read, written or told apart is said before anything is sent', async () => {
+    const tenant = await createTenant();
+    const callsBefore = writeCalls();
+    const missing = await grantd(['import', join(directory, 'missing.tsv'), '--tenant', tenant]);
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /Cannot read .*missing\.tsv: ENOENT/);
+    assert.equal((await grantd(['import', directory, '--format', 'tsv', '--tenant', tenant])).code, 1);
+    const unnamed = await grantd(['import', join(directory, 'grants.txt'), '--tenant', tenant]);
+    assert.deepEqual([unnamed.code, /--format/.test(unnamed.stderr)], [2, true]);
+    const unwritable = await importText(tenant, 'a:b\towner\tc:d\n', '--refused', join(directory, 'no', 'file'));
+    assert.deepEqual([unwritable.code, /Cannot write/.test(unwritable.stderr)], [1, true]);
+    const nobody = await importText('ten_00000000000000000000000000', 'a:b\towner\tc:d\n');
+    assert.deepEqual([nobody.code, /tenant-not-found/.test(nobody.stderr)], [1, true]);
+    assert.equal(writeCalls(), callsBefore);
+  });
+
+  test('shows a bar on a terminal, and it ends', async () => {
+    const tenant = await createTenant();
+    const file = join(directory, 'bar.tsv');
+    await writeFile(file, rows(1500).join(''));
+    const run = await grantd(['import', file, '--tenant', tenant], { terminal: true });
+    assert.equal(run.code, 0);
+    assert.match(run.stdout, /1,500 created/);
+  });
+});
+
+describe('export', () => {
+  test('an export that breaks off fails and says that it is incomplete', async () => {
+    const tenant = await createTenant();
+    // Long enough that what precedes the fault has left the service.
+    const lines = Array.from({ length: 3000 }, (_, index) => `user:a\tviewer\tdoc:${'x'.repeat(200)}${index}\n`);
+    await importText(tenant, lines.join(''));
+    service.operator.faults.push(undefined, undefined, new GrantdError('unavailable', 'The owner has gone.'));
+    const run = await grantd(['export', '--tenant', tenant]);
+    assert.equal(run.code, 1);
+    assert.match(run.stderr, /The export is incomplete: it broke off after/);
+    assert.ok(run.stdout.split('\n').length < 3000);
+  });
+
+  test('one that never began says why', async () => {
+    const run = await grantd(['export', '--tenant', 'ten_00000000000000000000000000']);
+    assert.equal(run.code, 1);
+    assert.match(run.stderr, /tenant-not-found/);
+    assert.doesNotMatch(run.stderr, /incomplete/);
+  });
+
+  test('an empty tenant exports nothing', async () => {
+    assert.deepEqual(await grantd(['export', '--tenant', await createTenant()]), { code: 0, stdout: '', stderr: '' });
+  });
+});

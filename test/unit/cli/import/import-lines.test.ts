@@ -1,0 +1,67 @@
+// Lines of a file to import: the same whatever the chunks, numbered as an editor numbers them.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { encodeLine, LINE_BYTES_MAX, readLines, type SourceLine } from '../../../../src/cli/import/import-lines.ts';
+
+async function linesOf(chunks: readonly Uint8Array[]): Promise<readonly SourceLine[]> {
+  const lines: SourceLine[] = [];
+  for await (const some of readLines(
+    (async function* () {
+      yield* chunks;
+    })(),
+  ))
+    lines.push(...some);
+  return lines;
+}
+
+test('lines do not depend on where the chunks are cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('a\tb\tc', '', '\r', 'ü🦊\t', '\ufeff')),
+      fc.constantFrom('', '\n', '\r\n', 'end'),
+      fc.array(fc.nat(60)),
+      async (parts, end, cuts) => {
+        const bytes = Buffer.from(parts.join('\n') + end);
+        const edges = [0, ...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b), bytes.length];
+        const chunks = edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge));
+        assert.deepEqual(await linesOf(chunks), await linesOf([bytes]));
+      },
+    ),
+  );
+});
+
+test('the number of a line counts empty ones, and the last needs no end', async () => {
+  const lines = await linesOf([Buffer.from('a\n\nb\r\nc')]);
+  assert.deepEqual(
+    lines.map(({ number, bytes }) => [number, bytes.toString()]),
+    [
+      [1, 'a'],
+      [2, ''],
+      [3, 'b'],
+      [4, 'c'],
+    ],
+  );
+  assert.deepEqual(await linesOf([]), []);
+});
+
+test('a line of any length costs no more than the bound', async () => {
+  const chunk = Buffer.alloc(LINE_BYTES_MAX, 'x');
+  const lines = await linesOf([...Array.from({ length: 50 }, () => chunk), Buffer.from('\nshort\n'), chunk]);
+  assert.deepEqual(
+    lines.map(({ bytes, cut }) => [bytes.length, cut]),
+    [
+      [LINE_BYTES_MAX, true],
+      [5, false],
+      [LINE_BYTES_MAX, false],
+    ],
+  );
+});
+
+test('three columns become JSON, whatever is in them', () => {
+  const encode = (text: string) => encodeLine({ number: 1, bytes: Buffer.from(text), cut: false }, 'tsv');
+  assert.deepEqual(encode('a"b\tc\\d\té'), { json: '{"subject":"a\\"b","relation":"c\\\\d","object":"é"}' });
+  assert.equal(encode(''), undefined);
+  for (const text of ['a', 'a\tb', 'a\tb\tc\t', ' ']) assert.ok('refusal' in (encode(text) ?? {}), text);
+});

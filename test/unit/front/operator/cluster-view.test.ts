@@ -1,0 +1,58 @@
+// The picture of the cluster, where shards do not agree.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mergeSlots, type ShardReport } from '../../../../src/front/operator/cluster-view.ts';
+
+const status = { state: 'serving', logEnd: 9, checkpoint: 7, tenants: 1 } as const;
+
+function report(name: string, change: Partial<ShardReport>): ShardReport {
+  const address = `${name}:1`;
+  return { incarnation: `inc_${name}`, shardName: name, address, leaseLeftMs: 1, owned: [], owners: [], ...change };
+}
+
+const shown = (slots: ReturnType<typeof mergeSlots>) =>
+  slots.map(({ state, epoch, shardName }) => `${state} ${epoch} ${shardName}`);
+
+test('an owner that has not heard of a later claim does not count', () => {
+  const zombie = report('a', {
+    owned: [{ slot: 0, epoch: 3, ...status }],
+    owners: [{ slot: 0, epoch: 3, incarnation: 'inc_a' }],
+  });
+  const next = report('b', {
+    owned: [{ slot: 0, epoch: 4, ...status, state: 'opening' }],
+    owners: [{ slot: 0, epoch: 4, incarnation: 'inc_b' }],
+  });
+  assert.deepEqual(shown(mergeSlots(1, [zombie, next], [])), ['opening 4 b']);
+  assert.deepEqual(shown(mergeSlots(1, [next, zombie], [])), ['opening 4 b']);
+  // The later owner is known from a row alone.
+  const witness = report('c', { owners: [{ slot: 0, epoch: 4, incarnation: 'inc_b' }] });
+  assert.deepEqual(shown(mergeSlots(1, [zombie, witness], [])), ['unreachable 4 undefined']);
+});
+
+test('of rows of the same epoch the release is the later one', () => {
+  const claimed = report('a', { owners: [{ slot: 0, epoch: 3, incarnation: 'inc_z' }] });
+  const released = report('b', { owners: [{ slot: 0, epoch: 3, incarnation: undefined }] });
+  assert.deepEqual(shown(mergeSlots(1, [claimed, released], [])), ['unowned 3 undefined']);
+  assert.deepEqual(shown(mergeSlots(1, [released, claimed], [])), ['unowned 3 undefined']);
+});
+
+test('an absent owner is named from its member row; slots outside the cluster are not shown', () => {
+  const witness = report('a', {
+    owners: [
+      { slot: 1, epoch: 2, incarnation: 'inc_z' },
+      { slot: 7, epoch: 2, incarnation: 'inc_z' },
+    ],
+  });
+  const member = {
+    incarnation: 'inc_z',
+    shardName: 'z',
+    address: 'z:1',
+    state: 'dead',
+    beat: 1,
+    startedAtMs: 0,
+  } as const;
+  const slots = mergeSlots(2, [witness], [member]);
+  assert.deepEqual(shown(slots), ['unclaimed undefined undefined', 'unreachable 2 z']);
+  assert.equal(slots[1]?.address, 'z:1');
+});

@@ -1,0 +1,207 @@
+// JSON text: what is taken, and that the place of an error is where the engine stops too.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { JsonScanner } from '../../../../src/http/pipeline/json-scanner.ts';
+import { LongJson, parseJson } from '../../../../src/http/pipeline/json-text.ts';
+import { JSON_STEP_LENGTH } from '../../../../src/http/wire/limits.ts';
+
+const breaks = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+describe('parseJson', () => {
+  const cases: [string, string][] = [
+    ['{"a": x}', 'unexpected character at line 1, column 7'],
+    ['{\n  "a": 1,\n}', 'unexpected character at line 3, column 1'],
+    ['{"a": 1', 'it ends too early, at line 1, column 8'],
+    ['[1,]', 'unexpected character at line 1, column 4'],
+    ['{"a" 1}', 'unexpected character at line 1, column 6'],
+    ['{"a": 01}', 'unexpected character at line 1, column 8'],
+    ['{} {}', 'unexpected character at line 1, column 4'],
+    ['{"a": "\u0001"}', 'unexpected character at line 1, column 7'],
+    ['[}', 'unexpected character at line 1, column 2'],
+    ['﻿{}', 'unexpected character at line 1, column 1'],
+    ['{"a": "unterminated', 'unexpected character at line 1, column 7'],
+  ];
+  for (const [text, where] of cases) {
+    it(`says where ${JSON.stringify(text)} breaks`, () => {
+      assert.throws(() => parseJson(text), {
+        code: 'invalid-request',
+        message: `The body is not valid JSON: ${where}.`,
+      });
+    });
+  }
+
+  it('takes the last of repeated names and gives "__proto__" no power', () => {
+    const value: unknown = parseJson('{"a":1,"a":2,"__proto__":{"subject":"x"}}');
+    assert.ok(typeof value === 'object' && value !== null);
+    assert.equal(Object.getPrototypeOf(value), Object.prototype);
+    assert.equal('subject' in value, false);
+    assert.equal((value as { a: number }).a, 2);
+  });
+
+  it('takes a short text as deep as it can be, broken or not', () => {
+    const depth = 8_000;
+    assert.ok(Array.isArray(parseJson('['.repeat(depth) + ']'.repeat(depth))));
+    assert.throws(() => parseJson('['.repeat(depth)), { code: 'invalid-request' });
+  });
+});
+
+/** All steps; how many there were. */
+const readLong = (text: string): { value: unknown; steps: number } => {
+  const long = new LongJson(text);
+  let steps = 1;
+  while (long.step()) steps += 1;
+  return { value: long.value, steps };
+};
+
+describe('a long JSON text', () => {
+  it('is read in steps and parsed in the last', () => {
+    const text = JSON.stringify({ a: Array.from({ length: 1000 }, () => 'x'.repeat(500)), b: ' '.repeat(1000) });
+    const { value, steps } = readLong(text);
+    assert.deepEqual(value, JSON.parse(text));
+    assert.equal(steps, Math.ceil(text.length / JSON_STEP_LENGTH) + 1);
+  });
+
+  it('that is one string is read in steps, too', () => {
+    const text = `"${'\\u1234'.repeat(170_000)}"`;
+    const { value, steps } = readLong(text);
+    assert.equal(value, JSON.parse(text));
+    assert.equal(steps, Math.ceil(text.length / JSON_STEP_LENGTH) + 1);
+    const broken = `["${'x'.repeat(100_000)}\n"]`;
+    assert.throws(() => readLong(broken), { code: 'invalid-request', message: /at line 1, column 2\.$/ });
+    assert.throws(() => readLong(`["${'x'.repeat(100_000)}`), { message: /at line 1, column 2\.$/ });
+  });
+
+  it('that is one string, number or run of spaces is taken', () => {
+    for (const text of [`"${'\\u1234'.repeat(170_000)}"`, '1'.repeat(1_000_000), `${' '.repeat(1_000_000)}1`]) {
+      assert.equal(readLong(text).value, JSON.parse(text));
+    }
+  });
+
+  for (const [what, text, message] of [
+    ['too deep', `[\n${'['.repeat(500_000)}`, 'is nested more than 32 deep, at line 2, column 32.'],
+    ['deeper by one', '['.repeat(33) + ']'.repeat(33), 'is nested more than 32 deep, at line 1, column 33.'],
+    [
+      'of too many elements',
+      `[${'1,'.repeat(500_000)}1]`,
+      'holds more than 4096 values; the first too many stands at line 1, column 8192.',
+    ],
+    [
+      'of too many members',
+      `{${'"":[],'.repeat(4095)}"":{}}`,
+      'holds more than 4096 values; the first too many stands at line 1, column 24575.',
+    ],
+    [
+      'broken at its end',
+      `${JSON.stringify(' '.repeat(900_000))}\n\n x`,
+      'is not valid JSON: unexpected character at line 3, column 2.',
+    ],
+    ['cut off', `{"a":"${'x'.repeat(900_000)}"`, 'is not valid JSON: it ends too early, at line 1, column 900008.'],
+    ['of lines alone', '\n'.repeat(1_000_000), 'is not valid JSON: it ends too early, at line 1000001, column 1.'],
+  ] as const) {
+    it(`that is ${what} is refused, which names what and where, and is never parsed`, (context) => {
+      const parse = context.mock.method(JSON, 'parse');
+      assert.throws(() => readLong(text), { code: 'invalid-request', message: `The body ${message}` });
+      assert.equal(parse.mock.callCount(), 0);
+    });
+  }
+
+  it('is taken up to its bounds', () => {
+    const deep = '['.repeat(32) + ']'.repeat(32);
+    assert.deepEqual(readLong(deep).value, JSON.parse(deep));
+    const many = `[${Array.from({ length: 4095 }, (_, index) => index).join(',')}]`;
+    assert.deepEqual(readLong(many).value, JSON.parse(many));
+  });
+});
+
+/** Where reading a text, in pieces of that length, breaks; undefined: it does not. */
+function breakOf(text: string, pieceLength: number): number | undefined {
+  const scanner = new JsonScanner(text, {
+    depthMax: Number.POSITIVE_INFINITY,
+    valuesMax: Number.POSITIVE_INFINITY,
+  });
+  try {
+    while (scanner.step(pieceLength)) {
+      // There is more.
+    }
+  } catch (error) {
+    assert.ok(error instanceof GrantdError, String(error));
+    return scanner.index;
+  }
+  return undefined;
+}
+
+describe('the scanner of JSON texts', () => {
+  it('breaks where the engine does, and nowhere else, in pieces of any length', () => {
+    fc.assert(
+      fc.property(
+        fc.json(),
+        fc.nat(),
+        fc.constantFrom(
+          '',
+          ',',
+          '}',
+          ']',
+          '[',
+          '{',
+          '"',
+          'x',
+          ':',
+          '\\',
+          '\n',
+          '-',
+          '0',
+          '.',
+          'e',
+          '+',
+          'null',
+          '\\u12',
+          '\u0007',
+        ),
+        fc.integer({ min: 1, max: 20 }),
+        (json, at, insert, pieceLength) => {
+          const cut = at % (json.length + 1);
+          const text = json.slice(0, cut) + insert + json.slice(cut);
+          assert.equal(breakOf(json, pieceLength), undefined, json);
+          const index = breakOf(text, pieceLength);
+          assert.equal(index !== undefined, breaks(text), text);
+          assert.equal(index, breakOf(text, text.length), text);
+          // Cut before the place found, the text could still have become valid: it only ends too early.
+          if (index !== undefined && index < text.length)
+            assert.equal(breakOf(text.slice(0, index), pieceLength) ?? index, index, text);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('judges any run of the characters of JSON as the engine does', () => {
+    const piece = fc.constantFrom(
+      ...'{}[],:"\\ \n-+.eE01ux/b',
+      'true',
+      'false',
+      'null',
+      '"a"',
+      '\\u00e9',
+      '12',
+      '\u2028',
+      '\ud800',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = pieces.join('');
+        assert.equal(breakOf(text, 3) !== undefined, breaks(text), JSON.stringify(text));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+});

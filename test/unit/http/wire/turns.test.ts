@@ -1,0 +1,109 @@
+// A front that has more to do than time: requests wait for the turn of their tenant, and those of nobody for one of their own.
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { HeldTurns } from '../../../support/held-turns.ts';
+import { assertProblem, type CallOptions, call } from '../../../support/http-client.ts';
+import { type HttpInProcess, startHttp } from '../../../support/http-in-process.ts';
+import { RawConnection } from '../../../support/http-raw.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+const CHECK: CallOptions = {
+  method: 'POST',
+  path: '/v1/check',
+  body: { subject: 'user:a', relation: 'viewer', object: 'doc:1' },
+};
+const DEADLINE_MS = 2000;
+
+describe('requests in turns', () => {
+  let http: HttpInProcess;
+  let turns: HeldTurns;
+  const send = (options: CallOptions) => call(http.url, options);
+  /** Known to the front: whoever is new is verified first. */
+  const knownTenant = async () => {
+    const tenant = await http.front.createTenant('standard');
+    turns.holding = false;
+    assert.equal((await send({ ...CHECK, key: tenant.key })).status, 200);
+    turns.holding = true;
+    return tenant;
+  };
+  beforeEach(async () => {
+    turns = new HeldTurns();
+    http = await startHttp({ deadlineMs: DEADLINE_MS }, turns);
+  });
+  afterEach(() => http.close());
+
+  it('wait under the id of their tenant, whichever way they came in', async () => {
+    const { tenantId, key } = await knownTenant();
+    const plain = send({ ...CHECK, key });
+    await waitFor('the check waits', () => turns.waiting === 1);
+    const byNode = send({ method: 'DELETE', path: '/v1/keys/abc', key });
+    await waitFor('both wait', () => turns.waiting === 2);
+    assert.deepEqual(turns.keys, [tenantId, tenantId]);
+    turns.release();
+    assert.equal((await plain).status, 200);
+    assert.equal((await byNode).status, 404);
+  });
+
+  it('have a long answer made in a turn of their tenant, too', async () => {
+    const { tenantId, key } = await knownTenant();
+    for (const path of ['/v1/objects?subject=user:a&relation=viewer', '/v1/keys', '/v1/namespaces']) {
+      const listed = send({ method: 'GET', path, key });
+      await waitFor('it waits', () => turns.waiting === 1);
+      turns.release();
+      await waitFor('its answer waits', () => turns.waiting === 1);
+      assert.deepEqual(turns.keys, [tenantId]);
+      turns.release();
+      assert.equal((await listed).status, 200);
+    }
+  });
+
+  it('are read in the turn of their address where Node’s server reads them, one in each', async () => {
+    const { key } = await knownTenant();
+    turns.readsHeads = false;
+    const connection = await RawConnection.open(http.url);
+    const request = `GET /v1/nothing HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    connection.send(request.repeat(3));
+    // The fast path looks at them first.
+    await waitFor('the bytes to wait', () => turns.waiting === 1);
+    assert.deepEqual(turns.keys, ['address 127.0.0.1']);
+    turns.release();
+    for (let count = 1; count <= 3; count += 1) {
+      await waitFor('a head to wait', () => turns.waiting === 1);
+      assert.deepEqual(turns.keys, ['address 127.0.0.1']);
+      turns.release();
+      await waitFor('the request to wait', () => turns.waiting === 1 && turns.keys[0]?.startsWith('ten_') === true);
+      turns.release();
+      assert.equal((await connection.readResponses(count)).at(-1)?.status, 404);
+    }
+    connection.destroy();
+  });
+
+  it('wait together where nobody is known to stand behind them', async () => {
+    const withoutKey = send(CHECK);
+    await waitFor('it waits', () => turns.waiting === 1);
+    const withJunk = send({ ...CHECK, key: 'gk1_junk' });
+    await waitFor('both wait', () => turns.waiting === 2);
+    const page = send({ method: 'GET', path: '/errors' });
+    await waitFor('all wait', () => turns.waiting === 3);
+    assert.deepEqual(turns.keys, ['', '', '']);
+    turns.release();
+    assertProblem(await withoutKey, 401, 'unauthorized', `${http.url}/errors`);
+    assertProblem(await withJunk, 401, 'unauthorized', `${http.url}/errors`);
+    assert.equal((await page).status, 200);
+  });
+
+  it('are refused as overloaded where their turn comes after their deadline, and change nothing', async () => {
+    const { key } = await knownTenant();
+    const late = send({ ...CHECK, path: '/v1/grants', key });
+    await waitFor('it waits', () => turns.waiting === 1);
+    const startedMs = performance.now();
+    await waitFor('its deadline', () => performance.now() > startedMs + DEADLINE_MS);
+    turns.release();
+    const refused = await late;
+    assertProblem(refused, 503, 'overloaded', `${http.url}/errors`);
+    assert.ok(Number(refused.headers['retry-after']) >= 1);
+    turns.holding = false;
+    assert.equal((await send({ ...CHECK, key })).text.includes('"authorized":false'), true);
+  });
+});

@@ -1,0 +1,170 @@
+// Data in and out of a tenant over the operator's API, on an operator's front in memory.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
+import { assertProblem, callOperator, type Reply } from '../../../support/operator-call.ts';
+
+let service: ConsoleService;
+
+const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
+  callOperator(service.url, method, path, body, headers);
+
+async function createTenant(name = 'Acme'): Promise<string> {
+  const reply = await call('POST', '/tenants', { name });
+  assert.equal(reply.status, 201);
+  return reply.body.tenant_id;
+}
+
+const tuple = (subject: string, relation: string, object: string) => ({ subject, relation, object });
+const importLines = (id: string, body: string | Uint8Array) =>
+  call('POST', `/tenants/${id}/import`, body, { 'Content-Type': 'application/x-ndjson' });
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
+
+describe('import', () => {
+  const line = (...parts: Parameters<typeof tuple>) => JSON.stringify(tuple(...parts));
+
+  test('every line has a result under its number, and ill-formed ones do not touch the others', async () => {
+    const id = await createTenant();
+    const body = Buffer.concat([
+      Buffer.from(`\ufeff${line('user:a', 'viewer', 'doc:a')}\r\n\n`),
+      Buffer.from(`${line('user:a', 'viewer', 'doc:a')}\n{"subject":\n[]\n`),
+      Buffer.from([0x7b, 0xff, 0x7d, 0x0a]),
+      Buffer.from(`${line('nobody', 'viewer', 'doc:a')}\n${line('user:b', 'reader', 'doc:a')}\n`),
+      Buffer.from(`{"__proto__":{"subject":"user:a"},"relation":"viewer","object":"doc:a"}\n`),
+      Buffer.from(line('user:b', 'viewer', 'doc:b')),
+    ]);
+    const reply = await importLines(id, body);
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get('content-type'), 'application/x-ndjson');
+    assert.deepEqual(
+      linesOf(reply.text).map(({ line: number, result, type, detail }) => [
+        number,
+        result,
+        type?.slice(ERRORS_BASE.length + 1),
+        typeof detail,
+      ]),
+      [
+        [1, 'created', undefined, 'undefined'],
+        [3, 'exists', undefined, 'undefined'],
+        [4, 'refused', 'invalid-request', 'string'],
+        [5, 'refused', 'invalid-request', 'string'],
+        [6, 'refused', 'invalid-request', 'string'],
+        [7, 'refused', 'invalid-subject', 'string'],
+        [8, 'refused', 'invalid-relation', 'string'],
+        [9, 'refused', 'invalid-subject', 'string'],
+        [10, 'created', undefined, 'undefined'],
+      ],
+    );
+    const again = await importLines(id, body);
+    assert.ok(linesOf(again.text).every(({ result }) => result !== 'created'));
+  });
+
+  test('a line refused by the tenant’s bounds is reported like any other', async () => {
+    const id = await createTenant();
+    service.operator.namespacesMax = 2;
+    const reply = await importLines(id, `${line('u:a', 'viewer', 'd:a')}\n${line('u:a', 'viewer', 'e:a')}\n`);
+    service.operator.namespacesMax = 1000;
+    const results = linesOf(reply.text);
+    assert.equal(results[0].result, 'created');
+    assert.equal(results[1].type, `${ERRORS_BASE}/namespace-limit-reached`);
+  });
+
+  test('1,000 lines go in one call, 1,001 and more than 1 MiB do not', async () => {
+    const id = await createTenant();
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => line('user:a', 'viewer', `doc:${index}`)).join('\n');
+    assertProblem(await importLines(id, many(1001)), 413, 'payload-too-large', /1000 lines/);
+    assertProblem(await importLines(id, ' '.repeat(1024 * 1024 + 1)), 413, 'payload-too-large');
+    assert.equal((await call('GET', `/tenants/${id}/subjects`)).body.subjects.length, 0);
+    assert.equal(linesOf((await importLines(id, many(1000))).text).length, 1000);
+    const empty = await importLines(id, '');
+    assert.deepEqual([empty.status, empty.text], [200, '']);
+  });
+
+  test('the body must say that it is NDJSON', async () => {
+    const id = await createTenant();
+    assertProblem(await call('POST', `/tenants/${id}/import`, '{}'), 415, 'unsupported-media-type', /x-ndjson/);
+  });
+});
+
+describe('export', () => {
+  test('gives every grant, ascending by bytes, in both formats', async () => {
+    const id = await createTenant();
+    const objects = ['doc:b', 'doc:a', 'doc:\u{1f98a}', 'doc:\uffee', 'doc:*'];
+    for (const object of objects) await call('POST', `/tenants/${id}/grants`, tuple('user:a', 'viewer', object));
+    const tsv = await call('GET', `/tenants/${id}/export?format=tsv`);
+    assert.equal(tsv.headers.get('content-type'), 'text/tab-separated-values; charset=utf-8');
+    const expected = objects.map((object) => `user:a\tviewer\t${object}`);
+    expected.sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+    assert.equal(tsv.text, expected.map((text) => `${text}\n`).join(''));
+    const ndjson = await call('GET', `/tenants/${id}/export`);
+    assert.equal(ndjson.headers.get('content-type'), 'application/x-ndjson');
+    const records = linesOf(ndjson.text);
+    assert.deepEqual(Object.keys(records[0]), ['grant_id', 'subject', 'relation', 'object', 'created_at']);
+    assert.deepEqual(
+      records.map(({ subject, relation, object }) => `${subject}\t${relation}\t${object}`),
+      expected,
+    );
+    assertProblem(await call('GET', `/tenants/${id}/export?format=csv`), 400, 'invalid-request', /"format"/);
+  });
+
+  const importMany = async (id: string, count: number): Promise<void> => {
+    for (let start = 0; start < count; start += 1000) {
+      const lines = Array.from({ length: 1000 }, (_, index) =>
+        JSON.stringify(tuple('user:a', 'viewer', `doc:${'x'.repeat(200)}${start + index}`)),
+      );
+      await importLines(id, lines.join('\n'));
+    }
+  };
+
+  test('a failure midway breaks the connection; one before the first byte is a problem', async () => {
+    const id = await createTenant();
+    await importMany(id, 3000);
+    const fault = new GrantdError('unavailable', 'The owner is not there.');
+    service.operator.faults.push(undefined, fault);
+    const early = await call('GET', `/tenants/${id}/export`);
+    assertProblem(early, 503, 'unavailable');
+    assert.equal(early.headers.get('retry-after'), '1');
+    service.operator.faults.push(undefined, undefined, undefined, fault);
+    await assert.rejects(call('GET', `/tenants/${id}/export`));
+  });
+
+  test('pages are pulled no faster than the client reads, and no more once it has gone', async () => {
+    const id = await createTenant();
+    await importMany(id, 1000);
+    service.operator.endlessExport = true;
+    const pulled = () => service.operator.calls.filter(({ name }) => name === 'exportGrants').length;
+    const pulledBefore = pulled();
+    const controller = new AbortController();
+    const response = await fetch(`${service.url}/operator/v1/tenants/${id}/export`, {
+      headers: { Authorization: `Bearer ${OPERATOR_TOKEN}` },
+      signal: controller.signal,
+    });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    // With nobody reading, the pulls stop once the sockets' buffers are full: a look-up later there are as many.
+    let last = -1;
+    for (let quiet = 0; quiet < 20; ) {
+      await call('GET', '/plans');
+      quiet = pulled() === last ? quiet + 1 : 0;
+      last = pulled();
+    }
+    assert.ok(last - pulledBefore < 100, `${last - pulledBefore} pages were pulled with nobody reading`);
+    controller.abort();
+    for (let quiet = 0; quiet < 20; quiet += 1) await call('GET', '/plans');
+    assert.ok(pulled() - last <= 1);
+    service.operator.endlessExport = false;
+  });
+});

@@ -1,0 +1,136 @@
+// The trail over the operator's API: its orders, ranges, cursors and the two forms in which it comes.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
+import { type ConsoleService, startConsole } from '../../../../support/console-service.ts';
+import { assertProblem, callOperator } from '../../../../support/operator-call.ts';
+
+let service: ConsoleService;
+let tenant: string;
+
+const get = (query: string, headers: Record<string, string> = {}) =>
+  callOperator(service.url, 'GET', `/tenants/${tenant}/changes${query}`, undefined, headers);
+
+const grant = (object: string) =>
+  callOperator(service.url, 'POST', `/tenants/${tenant}/grants`, { subject: 'user:ann', relation: 'viewer', object });
+
+const objectsOf = (changes: readonly { readonly change: { readonly object: string } }[]): readonly string[] =>
+  changes.map(({ change }) => change.object);
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+  tenant = (await callOperator(service.url, 'POST', '/tenants', { name: 'Acme' })).body.tenant_id;
+  for (const object of ['doc:1', 'doc:2', 'doc:3']) await grant(object);
+});
+after(() => service.close());
+
+test('pages go on with next_cursor, and the last one says where new changes will begin', async () => {
+  const { body: first } = await get('?limit=2');
+  assert.deepEqual(Object.keys(first), ['changes', 'next_cursor', 'resume_cursor', 'scanned_to']);
+  assert.deepEqual([objectsOf(first.changes), first.resume_cursor], [['doc:1', 'doc:2'], null]);
+  const { body: last } = await get(`?cursor=${first.next_cursor}`);
+  assert.deepEqual([objectsOf(last.changes), last.next_cursor], [['doc:3'], null]);
+  const { body: nothing } = await get(`?cursor=${last.resume_cursor}`);
+  assert.deepEqual(nothing.changes, []);
+  await grant('doc:4');
+  const { body: news } = await get(`?cursor=${nothing.resume_cursor}`);
+  assert.deepEqual(objectsOf(news.changes), ['doc:4']);
+});
+
+test('newest first, the first page says where new changes will begin', async () => {
+  const { body } = await get('?order=desc&limit=1');
+  assert.deepEqual(objectsOf(body.changes), ['doc:4']);
+  assert.deepEqual((await get(`?cursor=${body.resume_cursor}`)).body.changes, []);
+  const { body: second } = await get(`?order=desc&limit=1&cursor=${body.next_cursor}`);
+  assert.deepEqual([objectsOf(second.changes), second.resume_cursor], [['doc:3'], null]);
+});
+
+test('lines come where they are asked for, with the cursor in a header', async () => {
+  for (const [query, headers] of [
+    ['?limit=3&format=ndjson', {}],
+    ['?limit=3', { Accept: 'text/html, application/x-ndjson; q=0.9' }],
+  ] as const) {
+    const { text, headers: given } = await get(query, headers);
+    assert.equal(given.get('content-type'), 'application/x-ndjson');
+    assert.ok(text.endsWith('\n'));
+    const changes = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(changes, (await get('?limit=3')).body.changes);
+    const rest = await get(`?format=ndjson&cursor=${given.get('x-service-cursor')}`);
+    assert.match(rest.text, /^\{.*"doc:4".*\}\n$/);
+    const nothing = await get(`?format=ndjson&cursor=${rest.headers.get('x-service-cursor')}`);
+    assert.deepEqual([nothing.status, nothing.text], [200, '']);
+    assert.ok(nothing.headers.get('x-service-cursor') !== null, 'there is always more to come');
+  }
+  assert.equal((await get('?order=desc&format=ndjson')).headers.get('x-service-cursor'), null, 'nothing is older');
+  assert.equal((await get('?format=json', { Accept: 'application/x-ndjson' })).body.changes.length, 4);
+});
+
+test('a range of time is handed on, and one that cannot be is refused', async () => {
+  const { body } = await get('?since=2000-01-01T00:00:00Z&until=2999-01-01T00:00:00.000Z');
+  assert.equal(body.changes.length, 4);
+  assert.deepEqual((await get('?until=2000-01-01T00:00:00Z')).body.changes, []);
+  assertProblem(await get('?since=2001-01-01T00:00:00Z&until=2000-01-01T00:00:00Z'), 400, 'invalid-request', /"until"/);
+  assertProblem(await get('?until=1960-01-01T00:00:00Z'), 400, 'invalid-request', /"until"/);
+  for (const query of ['?since=yesterday', '?order=newest', '?format=csv', '?reverse=1', '?limit=0']) {
+    assertProblem(await get(query), 400, 'invalid-request');
+  }
+});
+
+test('a filter has what fits in all of its fields', async () => {
+  await callOperator(service.url, 'DELETE', `/tenants/${tenant}/grants`, {
+    subject: 'user:ann',
+    relation: 'viewer',
+    object: 'doc:2',
+  });
+  const told = async (query: string): Promise<readonly string[]> => {
+    const { changes } = (await get(query)).body;
+    return changes.map(
+      (each: { change: { action: string; object: string } }) => `${each.change.action} ${each.change.object}`,
+    );
+  };
+  assert.deepEqual(await told('?action=grant.revoked'), ['grant.revoked doc:2']);
+  assert.deepEqual(await told('?object=doc:2'), ['grant.created doc:2', 'grant.revoked doc:2']);
+  assert.deepEqual(await told('?object=doc:2&order=desc&action=grant.created'), ['grant.created doc:2']);
+  assert.deepEqual(await told('?subject=user:ann&object=doc:9'), []);
+  assert.equal((await told('?actor=operator:alice&limit=1000')).length, 5);
+  assert.deepEqual(await told('?actor=system'), []);
+  const { body: all } = await get('');
+  const { request_id: requestId } = all.changes[1];
+  assert.deepEqual(await told(`?request_id=${requestId}`), ['grant.created doc:2']);
+  const { body: page } = await get('?subject=user:ann&limit=1');
+  assert.equal((await get(`?subject=user:ann&cursor=${page.next_cursor}`)).status, 200);
+  assertProblem(await get(`?cursor=${page.next_cursor}`), 400, 'invalid-cursor');
+});
+
+test('a filter that nothing could fit is refused by the name of its field', async () => {
+  for (const [query, field] of [
+    ['action=grant', 'action'],
+    ['action=', 'action'],
+    ['actor=alice', 'actor'],
+    ['actor=operator:', 'actor'],
+    [`actor=operator:${'x'.repeat(65)}`, 'actor'],
+    ['actor=key_1', 'actor'],
+    ['subject=ann', 'subject'],
+    [`subject=user:${'x'.repeat(257)}`, 'subject'],
+    ['object=%00', 'object'],
+    ['request_id=1', 'request_id'],
+  ]) {
+    assertProblem(await get(`?${query}`), 400, 'invalid-request', new RegExp(`parameter "${field}" must be`));
+  }
+});
+
+test('a page that ended before it was full says how far it looked', async () => {
+  service.operator.rowsPerTrailPage = 2;
+  try {
+    const { body } = await get('?limit=3');
+    assert.equal(body.changes.length, 2);
+    assert.equal(body.scanned_to, body.changes[1].at);
+    assert.equal((await get('?limit=2')).body.scanned_to, null, 'it is full');
+  } finally {
+    service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+  }
+});

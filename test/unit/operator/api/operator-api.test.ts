@@ -1,0 +1,387 @@
+// The operator's API over HTTP, on an operator's front in memory: every operation, its shapes and its refusals.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { type ConsoleService, startConsole } from '../../../support/console-service.ts';
+import { assertProblem, callOperator, type Reply } from '../../../support/operator-call.ts';
+
+const NOBODY = 'ten_00000000000000000000000000';
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+let service: ConsoleService;
+
+const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
+  callOperator(service.url, method, path, body, headers);
+
+async function createTenant(name = 'Acme'): Promise<string> {
+  const reply = await call('POST', '/tenants', { name });
+  assert.equal(reply.status, 201);
+  return reply.body.tenant_id;
+}
+
+const tuple = (subject: string, relation: string, object: string) => ({ subject, relation, object });
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
+
+describe('tenants', () => {
+  test('a tenant is made with the plan free unless told, and shown', async () => {
+    const created = await call('POST', '/tenants', { name: 'Größe 🦊', ignored: true });
+    assert.equal(created.status, 201);
+    const fields = ['tenant_id', 'name', 'plan', 'state', 'created_at', 'bounds', 'counts', 'grants', 'grant_bytes'];
+    assert.deepEqual(Object.keys(created.body), fields);
+    assert.deepEqual(created.body.bounds, { namespaces_max: 1000, keys_max: 1000, grants_max: 1_000_000 });
+    assert.match(created.body.tenant_id, /^ten_[0-9a-z]{26}$/);
+    assert.match(created.body.created_at, TIMESTAMP);
+    assert.equal(created.body.plan, 'free');
+    assert.equal(created.body.state, 'active');
+    const shown = await call('GET', `/tenants/${created.body.tenant_id}`);
+    assert.equal(shown.status, 200);
+    assert.deepEqual(shown.body, { ...created.body, counts: { namespaces: 0, keys: 0 }, grants: 0, grant_bytes: 0 });
+  });
+
+  for (const [what, body, detail] of [
+    ['no name', {}, /"name"/],
+    ['an empty name', { name: '' }, /"name"/],
+    ['a name of 257 characters', { name: '🦊'.repeat(257) }, /"name"/],
+    ['a control character', { name: 'a\u0007b' }, /"name"/],
+    ['a lone surrogate', '{"name":"\\ud800"}', /"name"/],
+    ['a number as name', { name: 7 }, /"name"/],
+    ['an array', [], /JSON object/],
+    ['null', 'null', /JSON object/],
+    ['malformed JSON', '{"name":', /JSON/],
+    ['an unknown plan', { name: 'a', plan: 'gold' }, /free, standard, scale, unlimited/],
+    ['bytes that are not UTF-8', Uint8Array.from([0x22, 0xff, 0x22]), /UTF-8/],
+  ] as const) {
+    test(`creation with ${what} is refused and makes nothing`, async () => {
+      const made = service.operator.calls.filter(({ name }) => name === 'createTenant').length;
+      assertProblem(await call('POST', '/tenants', body), 400, 'invalid-request', detail);
+      assert.equal(service.operator.calls.filter(({ name }) => name === 'createTenant').length, made);
+    });
+  }
+
+  test('a name of 256 code points is taken', async () => {
+    assert.equal((await call('POST', '/tenants', { name: '🦊'.repeat(256) })).status, 201);
+  });
+
+  test('the listing gives every tenant once over pages of any length', async () => {
+    const ids = [await createTenant(), await createTenant(), await createTenant()];
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Reply = await call('GET', `/tenants?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`);
+      assert.equal(page.status, 200);
+      seen.push(...page.body.tenants.map(({ tenant_id }: { tenant_id: string }) => tenant_id));
+      cursor = page.body.next_cursor;
+    } while (cursor !== null);
+    assert.equal(new Set(seen).size, seen.length);
+    for (const id of ids) assert.ok(seen.includes(id));
+    assert.deepEqual(seen, seen.toSorted());
+  });
+
+  test('a search finds a part of a name or an id, in any case, over pages of any length', async () => {
+    const ids = [await createTenant('Äpfel <b>1</b>'), await createTenant('äpfel 2'), await createTenant('Klein')];
+    const found = async (name: string, limit: number) => {
+      const seen: string[] = [];
+      let cursor = '';
+      do {
+        const page: Reply = await call('GET', `/tenants?name=${encodeURIComponent(name)}&limit=${limit}${cursor}`);
+        seen.push(...page.body.tenants.map(({ tenant_id }: { tenant_id: string }) => tenant_id));
+        cursor = page.body.next_cursor === null ? '' : `&cursor=${page.body.next_cursor}`;
+      } while (cursor !== '');
+      return seen;
+    };
+    for (const limit of [1, 2, 100]) assert.deepEqual(await found('ÄPFEL', limit), ids.slice(0, 2));
+    assert.deepEqual(await found('<B>1', 10), ids.slice(0, 1));
+    assert.deepEqual(await found((ids[2] ?? '').toUpperCase(), 10), ids.slice(2));
+    assert.deepEqual(await found('nobody', 10), []);
+    assert.ok((await found('', 100)).length >= 3);
+  });
+
+  test('usage is shown minute by minute, with the limit of the plan', async () => {
+    const id = await createTenant();
+    assert.deepEqual((await call('GET', `/tenants/${id}/usage`)).body, {
+      limit: { requests: 600, window_seconds: 60 },
+      minutes: [],
+    });
+    await call('PATCH', `/tenants/${id}`, { plan: 'unlimited' });
+    service.operator.usage = [{ atMs: 1_700_000_040_000, requests: 12, refused: 2, checks: 30 }];
+    assert.deepEqual((await call('GET', `/tenants/${id}/usage`)).body, {
+      limit: null,
+      minutes: [{ at: '2023-11-14T22:14:00.000Z', requests: 12, refused: 2, checks: 30 }],
+    });
+    assertProblem(await call('GET', `/tenants/${id}/usage?minutes=5`), 400, 'invalid-request', /"minutes"/);
+  });
+
+  test('ill-formed query parameters of a listing are refused by name', async () => {
+    for (const query of ['limit=0', 'limit=1001', 'limit=1e2', 'limit=', 'limit=%201']) {
+      assertProblem(await call('GET', `/tenants?${query}`), 400, 'invalid-request', /"limit"/);
+    }
+    assertProblem(await call('GET', '/tenants?limt=1'), 400, 'invalid-request', /"limt"/);
+    assertProblem(await call('GET', '/tenants?limit=1&limit=1'), 400, 'invalid-request', /"limit" is repeated/);
+    assertProblem(await call('GET', '/tenants?__proto__=1'), 400, 'invalid-request', /__proto__/);
+    assertProblem(await call('GET', '/tenants?cursor=%ff'), 400, 'invalid-request');
+    assertProblem(await call('GET', '/tenants?cursor=nonsense'), 400, 'invalid-cursor');
+    assertProblem(await call('GET', `/tenants?name=${'a'.repeat(257)}`), 400, 'invalid-request', /"name"/);
+    assertProblem(await call('GET', '/tenants?name=a%07b'), 400, 'invalid-request', /"name"/);
+    assert.equal((await call('GET', '/tenants?limit=1000')).status, 200);
+  });
+
+  test('a change touches what it names and nothing else', async () => {
+    const id = await createTenant('Before');
+    const suspended = await call('PATCH', `/tenants/${id}`, { state: 'suspended' });
+    assert.equal(suspended.status, 200);
+    assert.deepEqual([suspended.body.name, suspended.body.plan, suspended.body.state], ['Before', 'free', 'suspended']);
+    const changed = await call('PATCH', `/tenants/${id}`, { name: 'After', plan: 'scale', state: 'active' });
+    assert.deepEqual([changed.body.name, changed.body.plan, changed.body.state], ['After', 'scale', 'active']);
+  });
+
+  test('a change of nothing, to an unknown plan or to a foreign state is refused', async () => {
+    const id = await createTenant();
+    assertProblem(await call('PATCH', `/tenants/${id}`, {}), 400, 'invalid-request', /at least one/);
+    assertProblem(await call('PATCH', `/tenants/${id}`, { plan: 'gold' }), 400, 'invalid-request', /free/);
+    assertProblem(await call('PATCH', `/tenants/${id}`, { state: 'deleting' }), 400, 'invalid-request', /"state"/);
+  });
+
+  test('a deletion is accepted, shown while it lasts and then not found', async () => {
+    const id = await createTenant();
+    const accepted = await call('DELETE', `/tenants/${id}`);
+    assert.equal(accepted.status, 202);
+    assert.equal(accepted.body.state, 'deleting');
+    const shown = (await call('GET', `/tenants/${id}`)).body;
+    assert.deepEqual([shown.state, shown.counts, shown.deletion.parts_removed], ['deleting', null, 3]);
+    assert.match(shown.deletion.last_part_at, TIMESTAMP);
+    assertProblem(await call('GET', `/tenants/${id}/keys`), 404, 'tenant-not-found');
+    service.operator.finishDeletions();
+    assertProblem(await call('GET', `/tenants/${id}`), 404, 'tenant-not-found');
+    assertProblem(await call('DELETE', `/tenants/${id}`), 404, 'tenant-not-found');
+  });
+
+  test('unknown and ill-formed tenant ids are not found, on every path', async () => {
+    for (const id of [NOBODY, 'nonsense', 'ten_short', '%00', '%ff', `key_${NOBODY.slice(4)}`, '..%2F..']) {
+      assertProblem(await call('GET', `/tenants/${id}`), 404, 'tenant-not-found');
+      assertProblem(await call('PATCH', `/tenants/${id}`, { plan: 'free' }), 404, 'tenant-not-found');
+      assertProblem(await call('DELETE', `/tenants/${id}`), 404, 'tenant-not-found');
+      for (const path of ['usage', 'keys', 'namespaces', 'subjects', 'changes', 'export']) {
+        assertProblem(await call('GET', `/tenants/${id}/${path}`), 404, 'tenant-not-found');
+      }
+      assertProblem(await call('POST', `/tenants/${id}/check`, tuple('a:b', 'owner', 'c:d')), 404, 'tenant-not-found');
+      assertProblem(await call('POST', `/tenants/${id}/import`, '{}'), 404, 'tenant-not-found');
+    }
+  });
+});
+
+describe('keys', () => {
+  test('a key is made, listed without its text, and revoked once', async () => {
+    const id = await createTenant();
+    const created = await call('POST', `/tenants/${id}/keys`, {
+      name: 'ci',
+      scopes: ['check:read', 'admin'],
+      expires_at: '2999-01-01T00:00:00Z',
+    });
+    assert.equal(created.status, 201);
+    assert.deepEqual(Object.keys(created.body), ['key_id', 'name', 'scopes', 'created_at', 'expires_at', 'key']);
+    assert.match(created.body.key, /^gk1_[0-9A-Za-z]{81}$/);
+    assert.equal(created.body.expires_at, '2999-01-01T00:00:00.000Z');
+    const { keys, next_cursor } = (await call('GET', `/tenants/${id}/keys`)).body;
+    assert.equal(next_cursor, null);
+    const { key: _text, ...record } = created.body;
+    assert.deepEqual(keys, [{ ...record, last_used_at: null }]);
+    assert.equal((await call('DELETE', `/tenants/${id}/keys/${record.key_id}`)).status, 204);
+    assertProblem(await call('DELETE', `/tenants/${id}/keys/${record.key_id}`), 404, 'key-not-found');
+    assertProblem(await call('DELETE', `/tenants/${id}/keys/nonsense`), 404, 'key-not-found');
+  });
+
+  test('scopes and expiry are looked at', async () => {
+    const id = await createTenant();
+    const path = `/tenants/${id}/keys`;
+    assertProblem(await call('POST', path, {}), 400, 'invalid-request', /"scopes"/);
+    assertProblem(await call('POST', path, { scopes: [] }), 400, 'invalid-request', /"scopes"/);
+    assertProblem(await call('POST', path, { scopes: ['root'] }), 400, 'invalid-request', /"scopes\[0\]"/);
+    assertProblem(await call('POST', path, { scopes: ['admin', 'admin'] }), 400, 'invalid-request', /"scopes"/);
+    const past = { scopes: ['admin'], expires_at: '2001-01-01T00:00:00.000Z' };
+    assertProblem(await call('POST', path, past), 400, 'invalid-request', /"expires_at"/);
+    const vague = { scopes: ['admin'], expires_at: 'tomorrow' };
+    assertProblem(await call('POST', path, vague), 400, 'invalid-request', /"expires_at"/);
+  });
+});
+
+describe('grants', () => {
+  test('a grant is made, found, checked, listed and revoked', async () => {
+    const id = await createTenant();
+    const one = tuple('user:ann', 'viewer', 'doc:a:b/*');
+    const created = await call('POST', `/tenants/${id}/grants`, one);
+    assert.equal(created.status, 201);
+    assert.deepEqual(Object.keys(created.body), ['grant_id', 'subject', 'relation', 'object', 'created_at']);
+    const again = await call('POST', `/tenants/${id}/grants`, one);
+    assert.equal(again.status, 200);
+    assert.deepEqual(again.body, created.body);
+    const checked = await call('POST', `/tenants/${id}/check`, one);
+    assert.deepEqual([checked.status, checked.body.authorized], [200, true]);
+    assert.match(checked.body.checked_at, TIMESTAMP);
+    const listed = await call('GET', `/tenants/${id}/objects?subject=user:ann&relation=viewer&namespace=doc`);
+    assert.deepEqual(listed.body, { objects: ['doc:a:b/*'], next_cursor: null });
+    assert.deepEqual((await call('GET', `/tenants/${id}/subjects`)).body.subjects, ['user:ann']);
+    assert.deepEqual((await call('GET', `/tenants/${id}/grants?subject=user%3Aann`)).body.grants, [created.body]);
+    assert.equal((await call('DELETE', `/tenants/${id}/grants`, one)).status, 204);
+    assertProblem(await call('DELETE', `/tenants/${id}/grants`, one), 404, 'grant-not-found');
+    assert.equal((await call('POST', `/tenants/${id}/check`, one)).body.authorized, false);
+    const { changes } = (await call('GET', `/tenants/${id}/changes`)).body;
+    assert.deepEqual(Object.keys(changes[0]), ['seq', 'index', 'at', 'actor', 'request_id', 'change']);
+    assert.deepEqual(
+      changes.map(({ actor, change }: { actor: string; change: { action: string } }) => [actor, change.action]),
+      [
+        ['operator:alice', 'grant.created'],
+        ['operator:alice', 'grant.revoked'],
+      ],
+    );
+    assert.equal(changes[0].request_id, created.headers.get('x-service-request-id'));
+  });
+
+  test('each ill-formed part has its own type', async () => {
+    const id = await createTenant();
+    for (const path of ['check', 'grants']) {
+      const send = (body: object) => call('POST', `/tenants/${id}/${path}`, body);
+      assertProblem(await send(tuple('nobody', 'viewer', 'doc:a')), 400, 'invalid-subject', /"subject"/);
+      assertProblem(await send(tuple('user:a', 'reader', 'doc:a')), 400, 'invalid-relation', /"relation"/);
+      assertProblem(await send(tuple('user:a', 'viewer', ':a')), 400, 'invalid-object', /"object"/);
+      assertProblem(await send({}), 400, 'invalid-subject', /missing/);
+      assertProblem(await send([]), 400, 'invalid-request');
+    }
+    assertProblem(await call('GET', `/tenants/${id}/objects?relation=viewer`), 400, 'invalid-subject');
+    assertProblem(await call('GET', `/tenants/${id}/objects?subject=a:b&relation=x`), 400, 'invalid-relation');
+    const namespace = `/tenants/${id}/objects?subject=a:b&relation=viewer&namespace=1`;
+    assertProblem(await call('GET', namespace), 400, 'invalid-request', /"namespace"/);
+    assertProblem(
+      await call('GET', `/tenants/${id}/objects?subject=a:b&relation=viewer&cursor=x`),
+      400,
+      'invalid-cursor',
+    );
+  });
+
+  test('namespaces are made once, and their bound is an error of its own', async () => {
+    const id = await createTenant();
+    const path = `/tenants/${id}/namespaces`;
+    const created = await call('POST', path, { name: 'doc' });
+    assert.equal(created.status, 201);
+    const again = await call('POST', path, { name: 'doc' });
+    assert.deepEqual([again.status, again.body], [200, created.body]);
+    assert.deepEqual((await call('GET', path)).body, { namespaces: [created.body] });
+    assertProblem(await call('POST', path, { name: '1' }), 400, 'invalid-request', /"name"/);
+    service.operator.namespacesMax = 1;
+    const refused = await call('POST', `/tenants/${id}/grants`, tuple('user:a', 'viewer', 'doc:a'));
+    service.operator.namespacesMax = 1000;
+    assertProblem(refused, 403, 'namespace-limit-reached');
+  });
+});
+
+describe('the cluster', () => {
+  test('plans, slots and members are listed', async () => {
+    const { plans } = (await call('GET', '/plans')).body;
+    assert.deepEqual(plans[0], {
+      name: 'free',
+      requests: 600,
+      window_seconds: 60,
+      namespaces_max: 1000,
+      keys_max: 1000,
+      grants_max: 1_000_000,
+    });
+    assert.equal(plans.at(-1).requests, null);
+    assert.equal(plans.at(-1).grants_max, null);
+    service.operator.slots = [
+      {
+        slot: 3,
+        epoch: 2,
+        state: 'serving',
+        logEnd: 9,
+        checkpoint: 7,
+        tenants: 1,
+        incarnation: 'inc_a',
+        shardName: 'shard-0',
+        address: 'h:1',
+        leaseLeftMs: 2500.7,
+      },
+      {
+        slot: 4,
+        epoch: undefined,
+        state: 'unclaimed',
+        logEnd: undefined,
+        checkpoint: undefined,
+        tenants: undefined,
+        incarnation: undefined,
+        shardName: undefined,
+        address: undefined,
+        leaseLeftMs: undefined,
+      },
+    ];
+    service.operator.members = [
+      {
+        incarnation: 'inc_a',
+        shardName: 'shard-0',
+        address: '127.0.0.1:1',
+        state: 'alive',
+        beat: 4,
+        startedAtMs: 0,
+        leaseLeftMs: undefined,
+        slotsOwned: 3,
+      },
+    ];
+    assert.deepEqual((await call('GET', '/slots')).body.slots, [
+      {
+        slot: 3,
+        state: 'serving',
+        shard: 'shard-0',
+        incarnation: 'inc_a',
+        address: 'h:1',
+        epoch: 2,
+        lease_left_ms: 2500,
+        log_end: 9,
+        checkpoint: 7,
+        checkpoint_lag: 2,
+        tenants: 1,
+      },
+      {
+        slot: 4,
+        state: 'unclaimed',
+        shard: null,
+        incarnation: null,
+        address: null,
+        epoch: null,
+        lease_left_ms: null,
+        log_end: null,
+        checkpoint: null,
+        checkpoint_lag: null,
+        tenants: null,
+      },
+    ]);
+    assert.deepEqual((await call('GET', '/members')).body.members, [
+      {
+        incarnation: 'inc_a',
+        shard: 'shard-0',
+        address: '127.0.0.1:1',
+        state: 'alive',
+        beat: 4,
+        started_at: '1970-01-01T00:00:00.000Z',
+        lease_left_ms: null,
+        slots: 3,
+      },
+    ]);
+    assertProblem(await call('GET', '/plans?limit=1'), 400, 'invalid-request', /"limit"/);
+  });
+
+  test('the load of every shard that answers is listed, and no rate where there was nothing', async () => {
+    service.operator.loads = [
+      { shardName: 'shard-0', checksPerSecond: 1234.5678, failuresPerSecond: 0.1, p99Ms: 3.456 },
+      { shardName: 'shard-1', checksPerSecond: 0, failuresPerSecond: 0, p99Ms: undefined },
+    ];
+    assert.deepEqual((await call('GET', '/loads')).body, {
+      shards: [
+        { shard: 'shard-0', checks_per_second: 1234.57, failures_per_second: 0.1, p99_ms: 3.46 },
+        { shard: 'shard-1', checks_per_second: 0, failures_per_second: 0, p99_ms: null },
+      ],
+    });
+    assertProblem(await call('GET', '/loads?x=1'), 400, 'invalid-request', /"x"/);
+  });
+});

@@ -1,0 +1,249 @@
+// What the console answers around its operations: who may call, what is not there, what is not HTTP, and how it ends.
+
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
+
+let service: ConsoleService;
+let blocked: number | undefined;
+const failures: string[] = [];
+const failureLimiter: FailureLimiter = {
+  refusal: () =>
+    blocked === undefined ? undefined : { allowed: false, limit: 60, remaining: 0, resetSeconds: blocked },
+  record: (address) => {
+    failures.push(address);
+  },
+};
+const authorization = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom, failureLimiter });
+});
+after(() => service.close());
+
+async function assertProblem(response: Response, status: number, code: string): Promise<Record<string, unknown>> {
+  const text = await response.text();
+  assert.equal(response.status, status, text);
+  assert.equal(response.headers.get('content-type'), 'application/problem+json');
+  const problem = JSON.parse(text);
+  assert.equal(problem.type, `${ERRORS_BASE}/${code}`);
+  assert.equal(problem.instance, response.headers.get('x-service-request-id'));
+  return problem;
+}
+
+/** Writes bytes and reads until the other side ends. */
+function exchange(text: string): Promise<string> {
+  const { hostname, port } = new URL(service.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+describe('authentication', () => {
+  test('a missing, malformed or unknown token is 401, and an unknown one is counted by address', async () => {
+    failures.length = 0;
+    const attempts = [
+      {},
+      { Authorization: 'Bearer ' },
+      { Authorization: `Basic ${OPERATOR_TOKEN}` },
+      { Authorization: `Bearer ${OPERATOR_TOKEN} ${OPERATOR_TOKEN}` },
+      { Authorization: `Bearer ${OPERATOR_TOKEN}x` },
+    ];
+    for (const headers of attempts) {
+      const response = await fetch(`${service.url}/operator/v1/plans`, { headers });
+      assert.equal(response.headers.get('www-authenticate'), 'Bearer');
+      await assertProblem(response, 401, 'unauthorized');
+    }
+    assert.deepEqual(failures, ['127.0.0.1']);
+    assert.match(await service.metrics.registry.metrics(), /grantd_authentication_failures_total [1-9]/);
+  });
+
+  test('401 comes before 404 and 405', async () => {
+    await assertProblem(await fetch(`${service.url}/operator/v1/nothing`), 401, 'unauthorized');
+    await assertProblem(await fetch(`${service.url}/operator/v1/plans`, { method: 'PUT' }), 401, 'unauthorized');
+  });
+
+  test('an address that failed too often is told to wait; a good token from there goes on', async () => {
+    blocked = 17;
+    try {
+      const wrong = { Authorization: `Bearer ${OPERATOR_TOKEN}x` };
+      const response = await fetch(`${service.url}/operator/v1/plans`, { headers: wrong });
+      assert.equal(response.headers.get('retry-after'), '17');
+      await assertProblem(response, 429, 'rate-limited');
+      await assertProblem(await fetch(`${service.url}/operator/v1/plans`), 401, 'unauthorized');
+      assert.equal((await fetch(`${service.url}/operator/v1/plans`, { headers: authorization })).status, 200);
+    } finally {
+      blocked = undefined;
+    }
+  });
+
+  test('sixty requests that another site makes a browser send count against nobody', async () => {
+    failures.length = 0;
+    const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image' };
+    for (let request = 0; request < 60; request += 1) {
+      await assertProblem(await fetch(`${service.url}/operator/v1/tenants`, { headers }), 401, 'unauthorized');
+    }
+    assert.deepEqual(failures, []);
+  });
+
+  test('the operator of a change is the name of the token', async () => {
+    const response = await fetch(`${service.url}/operator/v1/tenants`, {
+      method: 'POST',
+      headers: {
+        Authorization: 'bearer another-operator-token-of-32-characters',
+        'Content-Type': 'application/json; charset=UTF-8',
+      },
+      body: '{"name":"a"}',
+    });
+    assert.equal(response.status, 201);
+    assert.equal(service.operator.calls.at(-1)?.operator, 'bob');
+  });
+});
+
+describe('paths and methods', () => {
+  test('what is not there is 404, strictly', async () => {
+    for (const path of ['/operator/v1/', '/operator/v1/plans/', '/operator/v1/Plans', '/operator/v1/tenants/']) {
+      await assertProblem(await fetch(`${service.url}${path}`, { headers: authorization }), 404, 'not-found');
+    }
+    for (const path of ['/v1/check', '/operator/v2/plans', '/%ff']) {
+      await assertProblem(await fetch(`${service.url}${path}`), 404, 'not-found');
+    }
+  });
+
+  test('a wrong method is 405 with those that are there', async () => {
+    const response = await fetch(`${service.url}/operator/v1/tenants`, { method: 'DELETE', headers: authorization });
+    assert.equal(response.headers.get('allow'), 'GET, HEAD, POST');
+    await assertProblem(response, 405, 'method-not-allowed');
+  });
+
+  test('HEAD answers as GET does, without a body', async () => {
+    const response = await fetch(`${service.url}/operator/v1/plans`, { method: 'HEAD', headers: authorization });
+    assert.equal(response.status, 200);
+    assert.notEqual(response.headers.get('content-length'), '0');
+    assert.equal(await response.text(), '');
+  });
+});
+
+describe('bodies', () => {
+  const post = (headers: Record<string, string>, body: string) =>
+    fetch(`${service.url}/operator/v1/tenants`, { method: 'POST', headers: { ...authorization, ...headers }, body });
+
+  test('no or another content type, another charset and a content encoding are 415', async () => {
+    const refused: Record<string, string>[] = [
+      { 'Content-Type': '' },
+      { 'Content-Type': 'text/plain' },
+      { 'Content-Type': 'application/json; charset=latin1' },
+      { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+    ];
+    for (const headers of refused) {
+      await assertProblem(await post(headers, '{"name":"a"}'), 415, 'unsupported-media-type');
+    }
+  });
+
+  test('more than 64 KiB is 413, announced or not', async () => {
+    const body = JSON.stringify({ name: 'a', filler: 'x'.repeat(64 * 1024) });
+    await assertProblem(await post({ 'Content-Type': 'application/json' }, body), 413, 'payload-too-large');
+    const answer = await new Promise<number | undefined>((resolve, reject) => {
+      const request = httpRequest(
+        `${service.url}/operator/v1/tenants`,
+        { method: 'POST', headers: { ...authorization, 'Content-Type': 'application/json' } },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        },
+      );
+      request.on('error', reject);
+      request.write(body);
+      request.end();
+    });
+    assert.equal(answer, 413);
+  });
+
+  test('deep JSON is read like any other', async () => {
+    const deep = `{"name":"a","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    assert.equal((await post({ 'Content-Type': 'application/json' }, deep)).status, 201);
+  });
+});
+
+describe('errors', () => {
+  test('an unexpected error says nothing of its cause', async () => {
+    service.operator.faults.push(new Error('a secret of the inside'));
+    const response = await fetch(`${service.url}/operator/v1/slots`, { headers: authorization });
+    const problem = await assertProblem(response, 500, 'internal');
+    assert.doesNotMatch(JSON.stringify(problem), /secret/);
+  });
+
+  test('a refusal for want of capacity says when to come back', async () => {
+    service.operator.faults.push(new GrantdError('overloaded', 'Too much.', { details: { retryAfterSeconds: 2.5 } }));
+    const response = await fetch(`${service.url}/operator/v1/slots`, { headers: authorization });
+    assert.equal(response.headers.get('retry-after'), '3');
+    await assertProblem(response, 503, 'overloaded');
+  });
+
+  test('what is not HTTP is answered with a problem too', async () => {
+    const cases = [
+      ['NONSENSE\r\n\r\n', 400, 'invalid-request'],
+      [`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'header-fields-too-large'],
+    ] as const;
+    for (const [text, status, code] of cases) {
+      const answer = await exchange(text);
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.match(answer, /X-Service-Request-Id: req_/);
+      assert.equal(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))).type, `${ERRORS_BASE}/${code}`);
+    }
+  });
+
+  test('no Host header and a foreign expectation are no obstacle', async () => {
+    const head = `Authorization: Bearer ${OPERATOR_TOKEN}\r\nConnection: close\r\n`;
+    assert.match(await exchange(`GET /operator/v1/plans HTTP/1.1\r\n${head}\r\n`), /^HTTP\/1\.1 200 /);
+    const expecting = `GET /operator/v1/plans HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n${head}\r\n`;
+    assert.match(await exchange(expecting), /^HTTP\/1\.1 200 /);
+  });
+});
+
+test('requests are measured by operation and status', async () => {
+  await (await fetch(`${service.url}/operator/v1/plans`, { headers: authorization })).text();
+  const metrics = await service.metrics.registry.metrics();
+  assert.match(metrics, /grantd_http_request_seconds_count\{operation="operator-list-plans",status="200"\} [1-9]/);
+});
+
+test('closing waits for nothing that is idle', async () => {
+  const other = await startConsole({ clock: systemClock, random: systemRandom });
+  await (await fetch(`${other.url}/operator/v1/plans`, { headers: authorization })).text();
+  await other.close();
+  await assert.rejects(fetch(`${other.url}/operator/v1/plans`, { headers: authorization }));
+});
+
+test('an address that is taken is refused at the start', async () => {
+  const { listenConsole } = await import('../../../../src/operator/server.ts');
+  const { FakeOperator } = await import('../../../support/fake-operator.ts');
+  const { IdFactory } = await import('../../../../src/core/ids.ts');
+  const { createLog } = await import('../../../../src/telemetry/log.ts');
+  const { createOperatorTokens } = await import('../../../../src/operator/operator-tokens.ts');
+  await assert.rejects(
+    listenConsole(
+      {
+        operator: new FakeOperator(systemClock, systemRandom),
+        tokens: createOperatorTokens([]),
+        ids: new IdFactory(systemClock, systemRandom),
+        clock: systemClock,
+        random: systemRandom,
+        log: createLog({ level: 'silent', pretty: false }),
+        metrics: service.metrics,
+      },
+      { address: new URL(service.url).host, errorsBase: ERRORS_BASE, plans: new Map() },
+    ),
+    { code: 'EADDRINUSE' },
+  );
+});

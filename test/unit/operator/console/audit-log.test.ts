@@ -1,0 +1,262 @@
+// The page of the audit log, and how the console names keys: what a filter shows, what it refuses, what is left of a tenant
+// that was deleted.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import type { TenantId } from '../../../../src/core/ids.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import type { TrailRow } from '../../../../src/store/store.ts';
+import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
+import { ConsoleVisitor } from '../../../support/console-visitor.ts';
+
+let service: ConsoleService;
+let visitor: ConsoleVisitor;
+const context = { requestId: 'req_00000000000000000000000000', deadlineMs: Number.MAX_VALUE };
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
+beforeEach(async () => {
+  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
+});
+
+async function createTenant(objects: readonly string[] = []): Promise<TenantId> {
+  const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
+  const session = await service.operator.tenant(context, tenantId, OPERATOR_NAME);
+  for (const object of objects) {
+    await session.writeGrants(context, [{ subject: 'user:ann', relation: 'viewer', object, revoke: false }]);
+  }
+  return tenantId;
+}
+
+const read = (tenantId: TenantId, query = '') => visitor.get(`/console/tenants/${tenantId}/trail${query}`);
+
+/** Of the table, from the top on. */
+const objectsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/<strong>viewer<\/strong>\s*<a [^>]*><bdi class="foreign">([^<]*)/g)].map(
+    ([, object]) => object ?? '',
+  );
+
+const hrefsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/href="([^"]*)"/g)].map(([, href]) => (href ?? '').replaceAll('&amp;', '&'));
+
+const trailCalls = (): number => service.operator.calls.filter(({ name }) => name === 'listTrail').length;
+
+/** The log has these rows, whatever is asked. */
+async function withRows(rows: readonly Partial<TrailRow>[], run: () => Promise<void>): Promise<void> {
+  const { operator } = service;
+  const { listTrail } = operator;
+  const row = { seq: 1, index: 0, atMs: 0, actor: 'system', requestId: 'req_x', change: '{}' };
+  operator.listTrail = async () => ({
+    items: rows.map((each) => ({ ...row, ...each })),
+    nextCursor: undefined,
+    resumeCursor: undefined,
+    scannedToMs: undefined,
+  });
+  try {
+    await run();
+  } finally {
+    operator.listTrail = listTrail;
+  }
+}
+
+describe('the audit log', () => {
+  it('shows what fits every field, and nothing else', async () => {
+    const tenantId = await createTenant(['doc:1', 'doc:2', 'doc:3']);
+    assert.deepEqual(objectsOf((await read(tenantId)).text), ['doc:3', 'doc:2', 'doc:1']);
+    const empty = '&action=&actor=&subject=&request_id=&since=&until=';
+    assert.deepEqual(objectsOf((await read(tenantId, `?object=doc:2${empty}`)).text), ['doc:2']);
+    assert.deepEqual(objectsOf((await read(tenantId, '?action=grant.created&subject=%20user:ann%20')).text).length, 3);
+    assert.equal(
+      objectsOf((await read(tenantId, `?actor=operator:${OPERATOR_NAME}&since=2001-01-31T12:00`)).text).length,
+      3,
+    );
+    for (const query of ['?actor=system', '?until=2001-01-31T12:00', '?object=doc:2&subject=user:bob']) {
+      const { status, text } = await read(tenantId, query);
+      assert.equal(status, 200);
+      assert.match(text, /No change fits/);
+    }
+  });
+
+  it('keeps the filter over its pages, and leads from a row to what has the same in it', async () => {
+    const tenantId = await createTenant(Array.from({ length: 60 }, (_, index) => `doc:${index}`));
+    const { text } = await read(tenantId, '?subject=user:ann');
+    const hrefs = hrefsOf(text);
+    const next = hrefs.find((href) => href.includes('cursor='));
+    assert.match(next ?? '', /subject=user%3Aann/);
+    assert.equal(objectsOf((await visitor.get(next ?? '')).text).length, 10);
+    const further = hrefs.find((href) => href.includes('object=doc%3A59'));
+    assert.match(further ?? '', /subject=user%3Aann/);
+    assert.doesNotMatch(further ?? '', /cursor/);
+    assert.deepEqual(objectsOf((await visitor.get(further ?? '')).text), ['doc:59']);
+    for (const field of ['actor=operator', 'request_id=req_']) {
+      assert.ok(
+        hrefs.some((href) => href.includes(field)),
+        field,
+      );
+    }
+    const strange = await read(tenantId, `?object=doc:1&cursor=${/cursor=([^&]+)/.exec(next ?? '')?.[1]}`);
+    assert.equal(strange.status, 400, 'a cursor belongs to its filter');
+  });
+
+  it('refuses beside the field what nothing could fit, and asks nothing of the cluster', async () => {
+    const tenantId = await createTenant(['doc:1']);
+    const before_ = trailCalls();
+    for (const [name, value] of [
+      ['action', 'grant'],
+      ['actor', 'alice'],
+      ['subject', 'ann'],
+      ['object', '"><img src=x onerror=alert(1)>'],
+      ['request_id', '7'],
+      ['since', 'yesterday'],
+      ['until', '1960-01-01T00:00'],
+    ] as const) {
+      const { status, text } = await read(tenantId, `?${name}=${encodeURIComponent(value)}`);
+      assert.equal(status, 422, name);
+      assert.match(text, new RegExp(`id="${name}-error"`));
+      assert.doesNotMatch(text.replaceAll(/"[^"]*"/g, '""'), /<img src=x/);
+      assert.match(text, /<details open/);
+    }
+    const reversed = await read(tenantId, '?since=2026-01-02T00:00&until=2026-01-01T00:00');
+    assert.match(reversed.text, /id="until-error"/);
+    assert.equal(trailCalls(), before_);
+  });
+
+  it('says how far it looked where a page ended before it was full', async () => {
+    const tenantId = await createTenant(['doc:1', 'doc:2', 'doc:3']);
+    service.operator.rowsPerTrailPage = 2;
+    try {
+      const { text } = await read(tenantId, '?subject=user:ann');
+      assert.match(text, /Looked back to <time [^>]*>[^<]*<\/time> UTC so far/);
+      const last = await visitor.get(hrefsOf(text).find((href) => href.includes('cursor=')) ?? '');
+      assert.doesNotMatch(last.text, /Looked back/);
+    } finally {
+      service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+    }
+  });
+
+  it('outlives its tenant: it is found by id, with the name the tenant had', async () => {
+    const tenantId = await createTenant(['doc:1']);
+    await service.operator.updateTenant(context, { tenantId, name: 'Acme & Sons', state: 'deleting', operator: 'bob' });
+    service.operator.finishDeletions();
+    const { status, text } = await read(tenantId);
+    assert.equal(status, 200);
+    assert.match(text, /<bdi class="foreign">Acme &amp; Sons<\/bdi> <span class="badge state-deleted">deleted<\/span>/);
+    assert.match(text, /tenant\.updated/);
+    assert.doesNotMatch(text, new RegExp(`/tenants/${tenantId}/(keys|grants)`), 'nothing else is left of it');
+    assert.deepEqual(objectsOf((await read(tenantId, '?subject=user:ann')).text), ['doc:1']);
+    assert.equal((await read(tenantId, '?subject=user:bob')).status, 200);
+    const found = await visitor.get(`/console/tenants?q=${tenantId}`);
+    assert.ok(hrefsOf(found.text).includes(`/console/tenants/${tenantId}/trail`));
+    assert.equal((await visitor.get(`/console/tenants/${tenantId}/keys`)).status, 404);
+    assert.equal((await visitor.get('/console/tenants/ten_00000000000000000000000000/trail')).status, 404);
+  });
+});
+
+describe('a key', () => {
+  const create = async (name: string) => {
+    const tenantId = await createTenant();
+    const session = await service.operator.tenant(context, tenantId, 'bob');
+    const { record, text } = await session.createKey(context, { name, scopes: 3, expiresAtMs: undefined });
+    return { tenantId, session, keyId: record.keyId, text, end: record.keyId.slice(-4) };
+  };
+
+  it('is named by name, scopes and the end of its id where it is revoked', async () => {
+    for (const [name, named] of [
+      ['ci & cd', '“ci & cd”'],
+      ['', 'without a name'],
+    ] as const) {
+      const { tenantId, keyId, end, text } = await create(name);
+      const path = `/console/tenants/${tenantId}/keys/${keyId}/revoke`;
+      const question = (await visitor.get(path)).text;
+      const plain = question.replaceAll(/<[^>]*>/g, '').replaceAll('&amp;', '&');
+      assert.ok(plain.includes(`${named} (check:read, grant:write; id …${end})`), plain);
+      assert.ok(plain.includes('never'), 'when it was last used');
+      const done = await visitor.post(path, {});
+      const notice = (await visitor.get(done.headers.get('location') ?? '')).text.replaceAll('&amp;', '&');
+      assert.ok(notice.includes(`The key ${named} (check:read, grant:write; id …${end}) is revoked.`));
+      // Nothing of the secret is shown: the end of the key is not the end of its id.
+      for (const page of [question, notice]) assert.ok(!page.includes(`…${text.slice(-4)}`));
+    }
+  });
+
+  it('is named in the audit log as far as it is known, and by its id beyond', async () => {
+    const { tenantId, keyId, end } = await create('live');
+    const revoked = 'key_0000000000000000000000aaaa';
+    const unknown = 'key_0000000000000000000000bbbb';
+    const change = { action: 'key.revoked', key_id: revoked, name: '<b>old</b>', scopes: ['admin'] };
+    const rows = [
+      { actor: keyId },
+      { actor: revoked, change: JSON.stringify(change) },
+      { actor: unknown },
+      { actor: 'system' },
+    ];
+    await withRows(rows, async () => {
+      const { text } = await read(tenantId);
+      assert.ok(text.includes('&lt;b>old&lt;/b>'), text);
+      const plain = text.replaceAll(/<[^>]*>/g, '');
+      assert.match(plain, new RegExp(`key “live” \\(check:read, grant:write; id …${end}\\)`));
+      assert.equal([...plain.matchAll(/“&lt;b>old&lt;\/b>” \(admin; id …aaaa\)/g)].length, 2);
+      assert.match(plain, new RegExp(unknown));
+      const { operator } = service;
+      operator.faults.push(undefined, new GrantdError('unavailable', 'Not now.'));
+      const away = await read(tenantId);
+      assert.equal(away.status, 200, 'names are for convenience');
+      assert.ok(away.text.includes(`>${keyId}<`));
+    });
+  });
+});
+
+describe('revoking a grant', () => {
+  const tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' };
+  const holds = async (tenantId: TenantId): Promise<boolean> => {
+    const session = await service.operator.tenant(context, tenantId, 'bob');
+    return (await session.check(context, { ...tuple, relation: 'viewer' })).authorized;
+  };
+
+  it('asks first, and offers once to take it back', async () => {
+    const tenantId = await createTenant(['doc:1']);
+    const base = `/console/tenants/${tenantId}/grants`;
+    const listing = await visitor.get(`${base}?subject=user:ann`);
+    const href = hrefsOf(listing.text).find((each) => each.includes('/revoke?')) ?? '';
+    const question = await visitor.get(href);
+    assert.match(question.text, /Revoke this grant/);
+    assert.equal(await holds(tenantId), true, 'the question changes nothing');
+    const done = await visitor.post(`${base}/revoke`, tuple);
+    assert.deepEqual([done.status, await holds(tenantId)], [303, false]);
+    const to = done.headers.get('location') ?? '';
+    const { text } = await visitor.get(to);
+    const form = /<div class="notice with-undo">.*?<form method="post" action="([^"]*)".*?<\/form>/s.exec(text);
+    const fields = [...(form?.[0] ?? '').matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
+      name,
+      value,
+    ]);
+    const { csrf, ...undone } = Object.fromEntries(fields);
+    assert.deepEqual([form?.[1], undone, csrf], [base, tuple, visitor.csrf]);
+    assert.doesNotMatch((await visitor.get(to)).text, /with-undo/);
+    for (const notice of [/Grant created: user:ann viewer doc:1/, /The grant existed already/]) {
+      const again = await visitor.post(base, undone);
+      assert.equal(again.status, 303);
+      assert.match((await visitor.get(again.headers.get('location') ?? '')).text, notice);
+      assert.equal(await holds(tenantId), true);
+    }
+    assert.deepEqual(
+      [...(await read(tenantId)).text.matchAll(/grant\.\w+(?=<\/span>)/g)].map(([action]) => action),
+      ['grant.created', 'grant.revoked', 'grant.created'],
+    );
+  });
+
+  it('offers no way back where somebody else was faster, and no question for what is no grant', async () => {
+    const tenantId = await createTenant();
+    const base = `/console/tenants/${tenantId}/grants`;
+    const done = await visitor.post(`${base}/revoke`, tuple);
+    const { text } = await visitor.get(done.headers.get('location') ?? '');
+    assert.match(text, /was not there any more/);
+    assert.doesNotMatch(text, /with-undo/);
+    const wrong = await visitor.get(`${base}/revoke?subject=ann&relation=viewer&object=doc:1`);
+    assert.equal(wrong.status, 422);
+    assert.doesNotMatch(wrong.text, /Revoke this grant/);
+  });
+});

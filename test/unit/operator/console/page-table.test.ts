@@ -1,0 +1,534 @@
+// The pages over HTTP, without a browser: who gets in, what changes something, and that whatever was stored comes out as text.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import type { TenantId } from '../../../../src/core/ids.ts';
+import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
+import { createLogInCode } from '../../../../src/operator/console/log-in-code.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
+import { ConsoleVisitor } from '../../../support/console-visitor.ts';
+
+let service: ConsoleService;
+let visitor: ConsoleVisitor;
+let blocked: number | undefined;
+const failures: string[] = [];
+const failureLimiter: FailureLimiter = {
+  refusal: () =>
+    blocked === undefined ? undefined : { allowed: false, limit: 60, remaining: 0, resetSeconds: blocked },
+  record: (address) => {
+    failures.push(address);
+  },
+};
+/** Every quote of a text is escaped, so what stands between two is an attribute's value: it may hold anything. */
+function assertNoMarkup(text: string, path: string): void {
+  const bare = text.replaceAll(/"[^"]*"/g, '""');
+  assert.doesNotMatch(bare, /<script>|<img src=x|<svg onload|<b>|<[^>]*\son\w+=/, path);
+}
+
+const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
+
+before(async () => {
+  service = await startConsole({
+    clock: systemClock,
+    random: systemRandom,
+    failureLimiter,
+    trustedProxies: ['127.0.0.1'],
+  });
+});
+after(() => service.close());
+beforeEach(async () => {
+  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
+});
+
+async function makeTenant(name = 'Acme'): Promise<TenantId> {
+  return (await service.operator.createTenant(context, { name, plan: 'free', operator: 'test' })).tenantId;
+}
+
+describe('a log-in link', () => {
+  const start = async (token: string) => {
+    const logInCode = createLogInCode({ clock: systemClock, random: systemRandom }, { token });
+    const trustedProxies = ['127.0.0.1'];
+    const linked = await startConsole({
+      clock: systemClock,
+      random: systemRandom,
+      failureLimiter,
+      trustedProxies,
+      logInCode,
+    });
+    return { linked, code: logInCode.path.split('#code=')[1] ?? '' };
+  };
+
+  it('logs in once; afterwards it is a failed log-in like any other', async (test) => {
+    const { linked, code } = await start(OPERATOR_TOKEN);
+    test.after(() => linked.close());
+    const first = new ConsoleVisitor(linked.url);
+    // A page in between is asked for without the code: it stands behind the `#`.
+    assert.equal((await first.get('/console/log-in')).status, 200);
+    assert.equal((await first.get(`/console/log-in?code=${code}`)).status, 200, 'in the query it does nothing');
+    const done = await first.post('/console/log-in', { token: '', code });
+    assert.deepEqual([done.status, done.headers.get('location')], [303, '/console/cluster']);
+    assert.match((await first.get('/console/cluster')).text, new RegExp(OPERATOR_NAME));
+    failures.length = 0;
+    const second = await new ConsoleVisitor(linked.url).post('/console/log-in', { token: '', code });
+    assert.equal(second.status, 401);
+    assert.match(second.text, /This link has been used or is too old/);
+    assert.ok(!second.text.includes(code));
+    assert.equal(failures.length, 1);
+  });
+
+  it('is for this machine only, also through a proxy of it', async (test) => {
+    const { linked, code } = await start(OPERATOR_TOKEN);
+    test.after(() => linked.close());
+    const far = new ConsoleVisitor(linked.url);
+    const headers = { 'X-Forwarded-For': '192.0.2.7' };
+    assert.equal((await far.post('/console/log-in', { code }, headers)).status, 401);
+    assert.equal((await far.post('/console/log-in', { code })).status, 303);
+  });
+
+  it('opens nothing where its token is not one that was given out, or where there is no link', async (test) => {
+    const { linked, code } = await start('a-token-that-nobody-was-given-out-0000000');
+    test.after(() => linked.close());
+    assert.equal((await new ConsoleVisitor(linked.url).post('/console/log-in', { code })).status, 401);
+    assert.equal((await new ConsoleVisitor(service.url).post('/console/log-in', { code })).status, 401);
+  });
+});
+
+describe('the log-in', () => {
+  it('is where every page leads without a session, and back to that page', async () => {
+    const stranger = new ConsoleVisitor(service.url);
+    assert.equal((await stranger.get('/')).headers.get('location'), '/console/');
+    const visit = await stranger.get('/console/tenants?q=a%26b');
+    assert.equal(visit.status, 303);
+    const logIn = visit.headers.get('location') ?? '';
+    const page = await stranger.get(logIn);
+    const to = /name="to" value="([^"]*)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const done = await stranger.post('/console/log-in', { token: OPERATOR_TOKEN, to });
+    assert.equal(done.headers.get('location'), '/console/tenants?q=a%26b');
+  });
+
+  it('leads to no other place than the console', async () => {
+    for (const to of [
+      'https://evil.example/',
+      '//evil.example',
+      '/console//evil.example',
+      '/operator/v1/plans',
+      '/console/\r\nX: y',
+      '\\\\evil',
+    ]) {
+      const stranger = new ConsoleVisitor(service.url);
+      const done = await stranger.post('/console/log-in', { token: OPERATOR_TOKEN, to });
+      assert.equal(done.headers.get('location'), '/console/cluster', to);
+    }
+  });
+
+  it('refuses another token beside the field, and counts it by address', async () => {
+    failures.length = 0;
+    const stranger = new ConsoleVisitor(service.url);
+    for (const token of ['', 'wrong', `${OPERATOR_TOKEN}x`]) {
+      const visit = await stranger.post('/console/log-in', { token }, { 'X-Forwarded-For': '192.0.2.7' });
+      assert.equal(visit.status, 401);
+      assert.match(visit.text, /aria-invalid="true"[^>]*|id="token-error"/);
+      assert.ok(!visit.text.includes('value="wrong"'));
+      assert.equal(visit.headers.get('set-cookie'), null);
+    }
+    // Without a token nothing was guessed.
+    assert.deepEqual(failures, ['192.0.2.7', '192.0.2.7']);
+  });
+
+  it('tells an address that failed too often to wait, but for a good token', async () => {
+    blocked = 42;
+    try {
+      const visit = await new ConsoleVisitor(service.url).post('/console/log-in', { token: 'wrong' });
+      assert.equal(visit.status, 429);
+      assert.equal(visit.headers.get('retry-after'), '42');
+      assert.match(visit.text, /42 seconds/);
+      const good = await new ConsoleVisitor(service.url).post('/console/log-in', { token: OPERATOR_TOKEN });
+      assert.equal(good.status, 303);
+      // Who is logged in goes on.
+      assert.equal((await visitor.get('/console/tenants')).status, 200);
+    } finally {
+      blocked = undefined;
+    }
+  });
+
+  it('gives a cookie that no script reads and no other site sends; over TLS, bound to the host', async () => {
+    const plain = await new ConsoleVisitor(service.url).post('/console/log-in', { token: OPERATOR_TOKEN });
+    assert.match(
+      plain.headers.get('set-cookie') ?? '',
+      /^grantd_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    const stranger = new ConsoleVisitor(service.url);
+    stranger.headers = { 'X-Forwarded-Proto': 'https' };
+    const secure = await stranger.post('/console/log-in', { token: OPERATOR_TOKEN });
+    assert.match(
+      secure.headers.get('set-cookie') ?? '',
+      /^__Host-grantd_console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    assert.equal((await stranger.get('/console/tenants')).status, 200);
+  });
+
+  it('ends the session that the browser had', async () => {
+    const { cookie } = visitor;
+    await visitor.post('/console/log-in', { token: OPERATOR_TOKEN });
+    assert.notEqual(visitor.cookie, cookie);
+    visitor.cookie = cookie;
+    assert.equal((await visitor.get('/console/tenants')).status, 303);
+  });
+});
+
+describe('a session', () => {
+  it('is of no use after log-out', async () => {
+    const { cookie } = visitor;
+    const out = await visitor.post('/console/log-out', {});
+    assert.equal(out.headers.get('location'), '/console/log-in?done=logged-out');
+    assert.match(out.headers.get('set-cookie') ?? '', /Max-Age=0$/);
+    assert.equal(visitor.cookie, undefined);
+    visitor.cookie = cookie;
+    const visit = await visitor.get('/console/tenants');
+    assert.equal(visit.status, 303);
+    assert.equal((await visitor.post('/console/tenants', { name: 'x', plan: 'free' })).status, 303);
+  });
+
+  it('makes a part that renews itself lead the whole window to the log-in', async () => {
+    const stranger = new ConsoleVisitor(service.url);
+    const visit = await stranger.get('/console/cluster/live', {
+      'HX-Request': 'true',
+      'HX-Current-URL': `${service.url}/console/cluster`,
+    });
+    assert.equal(visit.status, 401);
+    assert.equal(visit.headers.get('hx-redirect'), '/console/log-in?to=%2Fconsole%2Fcluster');
+  });
+
+  it('opens no operation of the JSON API, and a token in a header no page', async () => {
+    const answer = await visitor.get('/operator/v1/plans');
+    assert.equal(answer.status, 401);
+    const stranger = new ConsoleVisitor(service.url);
+    assert.equal((await stranger.get('/console/tenants', { Authorization: `Bearer ${OPERATOR_TOKEN}` })).status, 303);
+  });
+});
+
+describe('a change', () => {
+  it('needs a form of the same session', async () => {
+    const tenantId = await makeTenant();
+    const other = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
+    const before_ = service.operator.calls.length;
+    const paths = [
+      '',
+      '/plan',
+      '/name',
+      '/suspend',
+      '/resume',
+      '/delete',
+      '/keys',
+      '/namespaces',
+      '/grants',
+      '/grants/revoke',
+      '/keys/key_00000000000000000000000000/revoke',
+    ];
+    for (const path of [
+      '/console/log-out',
+      '/console/tenants',
+      ...paths.slice(1).map((each) => `/console/tenants/${tenantId}${each}`),
+    ]) {
+      for (const csrf of ['', 'x', other.csrf, visitor.cookie ?? '']) {
+        const visit = await visitor.post(path, { csrf, name: 'x', plan: 'scale' });
+        assert.equal(visit.status, 403, path);
+      }
+    }
+    assert.equal(service.operator.calls.length, before_, 'nothing was asked of the cluster');
+    assert.equal((await visitor.get('/console/tenants')).status, 200);
+  });
+
+  it('is refused where another site sent the form', async () => {
+    for (const site of ['cross-site', 'same-site']) {
+      const visit = await visitor.post('/console/tenants', { name: 'x', plan: 'free' }, { 'Sec-Fetch-Site': site });
+      assert.equal(visit.status, 403);
+      const logIn = await new ConsoleVisitor(service.url).post(
+        '/console/log-in',
+        { token: OPERATOR_TOKEN },
+        { 'Sec-Fetch-Site': site },
+      );
+      assert.equal(logIn.status, 403);
+    }
+  });
+
+  it('is told to the cluster with the name of the token', async () => {
+    const visit = await visitor.post('/console/tenants', { name: 'New one', plan: 'standard' });
+    assert.equal(visit.status, 303);
+    assert.equal(service.operator.calls.findLast(({ name }) => name === 'createTenant')?.operator, OPERATOR_NAME);
+    assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /The tenant is created/);
+  });
+
+  it('that is refused keeps what was typed, beside what was wrong', async () => {
+    const name = 'x'.repeat(257);
+    const visit = await visitor.post('/console/tenants', { name, plan: 'scale' });
+    assert.equal(visit.status, 422);
+    assert.ok(visit.text.includes(`value="${name}"`));
+    assert.match(visit.text, /<option value="scale" selected>/);
+    assert.match(visit.text, /id="name-error"[^>]*>This must have 1 to 256 characters/);
+    service.operator.faults.push(new GrantdError('unavailable', 'Not now.'));
+    const away = await visitor.post('/console/tenants', { name: 'Kept', plan: 'scale' });
+    assert.equal(away.status, 503);
+    assert.match(away.text, /value="Kept"/);
+    assert.match(away.text, /role="alert"[^>]*>Not now\./);
+  });
+
+  it('does not undo what another operator changed meanwhile', async () => {
+    const tenantId = await makeTenant();
+    const path = `/console/tenants/${tenantId}`;
+    await visitor.get(path);
+    await service.operator.updateTenant(context, { tenantId, plan: 'scale', name: 'Renamed', operator: 'bob' });
+    const plan = await visitor.post(`${path}/plan`, { shown: 'free', plan: 'standard' });
+    assert.equal(plan.status, 409);
+    assert.match(plan.text, /it is “scale” now/);
+    const name = await visitor.post(`${path}/name`, { shown: 'Acme', name: 'Mine' });
+    assert.equal(name.status, 409);
+    assert.match(name.text, /value="Mine"/);
+    assert.equal((await service.operator.readTenant(context, tenantId)).plan, 'scale');
+    assert.equal((await visitor.post(`${path}/plan`, { shown: 'scale', plan: 'standard' })).status, 303);
+  });
+
+  it('revokes a key that another operator revoked meanwhile without a fault', async () => {
+    const tenantId = await makeTenant();
+    const session = await service.operator.tenant(context, tenantId, 'bob');
+    const { record } = await session.createKey(context, { name: 'k', scopes: 1, expiresAtMs: undefined });
+    await session.revokeKey(context, record.keyId);
+    const visit = await visitor.post(`/console/tenants/${tenantId}/keys/${record.keyId}/revoke`, {});
+    assert.equal(visit.status, 303);
+    assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /it was revoked before/);
+  });
+
+  it('deletes only where the name or the id is typed', async () => {
+    const tenantId = await makeTenant('Acme & Sons');
+    const path = `/console/tenants/${tenantId}/delete`;
+    for (const typed of ['', 'acme & sons', 'Acme']) {
+      const visit = await visitor.post(path, { typed });
+      assert.equal(visit.status, 422);
+      assert.ok(visit.text.includes('typed-error'));
+    }
+    assert.equal((await service.operator.readTenant(context, tenantId)).state, 'active');
+    assert.equal((await visitor.post(path, { typed: 'Acme & Sons' })).status, 303);
+    assert.match((await visitor.get(`/console/tenants/${tenantId}`)).text, /id="deletion"/);
+    service.operator.finishDeletions();
+    assert.match((await visitor.get(`/console/tenants/${tenantId}/deletion`)).text, /The tenant is gone/);
+  });
+});
+
+describe('a key', () => {
+  it('is shown in the answer to the form that made it, and never again', async () => {
+    const tenantId = await makeTenant();
+    const path = `/console/tenants/${tenantId}/keys`;
+    const made = await visitor.post(path, {
+      name: 'first',
+      scopes: ['check:read', 'admin'],
+      expires: '2999-01-31T12:30',
+    });
+    assert.equal(made.status, 200);
+    const key = /gk1_[0-9A-Za-z]{81}/.exec(made.text)?.[0];
+    assert.ok(key !== undefined);
+    const again = await visitor.get(path);
+    assert.ok(!again.text.includes(key));
+    assert.match(again.text, /2999-01-31 12:30:00/);
+  });
+
+  it('is not made without a scope, with a wrong one or with an end in the past', async () => {
+    const path = `/console/tenants/${await makeTenant()}/keys`;
+    const cases: readonly (readonly [Record<string, string | string[]>, string])[] = [
+      [{ name: 'k' }, 'scopes-error'],
+      [{ name: 'k', scopes: 'root' }, 'scopes-error'],
+      [{ name: 'k', scopes: 'admin', expires: '2001-01-31T12:30' }, 'expires-error'],
+      [{ name: 'k', scopes: 'admin', expires: 'soon' }, 'expires-error'],
+      [{ name: 'k', scopes: 'admin', expires: '2999-13-31T12:30' }, 'expires-error'],
+    ];
+    for (const [fields, error] of cases) {
+      const visit = await visitor.post(path, fields);
+      assert.equal(visit.status, 422);
+      assert.ok(visit.text.includes(error), JSON.stringify(fields));
+      assert.match(visit.text, /value="k"/);
+    }
+  });
+});
+
+describe('the overview of a tenant', () => {
+  it('says how many grants it has of how many, and that they are being counted', async () => {
+    const tenantId = await makeTenant();
+    const session = await service.operator.tenant(context, tenantId, 'test');
+    const tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
+    await session.writeGrants(context, [{ ...tuple, revoke: false }]);
+    assert.match((await visitor.get(`/console/tenants/${tenantId}`)).text, /1 of 1,000,000 \(1 KiB\)/);
+    service.operator.counting = true;
+    const page = await visitor.get(`/console/tenants/${tenantId}`);
+    service.operator.counting = false;
+    assert.match(page.text, /<dt>Grants<\/dt><dd><a [^>]*>being counted</);
+  });
+});
+
+describe('whatever is shown', () => {
+  const HOSTILE = [
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    '</title><svg onload=alert(1)>',
+    '&lt;b&gt;&amp;',
+    '\u202egnirts\u202c \u200f',
+    '𐍈'.repeat(256),
+  ];
+
+  it('is text, on every page', async () => {
+    for (const name of HOSTILE) {
+      const tenantId = await makeTenant(name);
+      const session = await service.operator.tenant(context, tenantId, `op-${name}`);
+      const id = `user:${name.replaceAll(/\s/g, '_').slice(0, 256)}`;
+      await session.writeGrants(context, [{ subject: id, relation: 'viewer', object: id, revoke: false }]);
+      await session.createKey(context, { name, scopes: 1, expiresAtMs: undefined });
+      const base = `/console/tenants/${tenantId}`;
+      const subject = encodeURIComponent(id);
+      const paths = [
+        '',
+        '/keys',
+        '/grants',
+        `/grants?subject=${subject}`,
+        `/objects?subject=${subject}&relation=viewer`,
+        `/check?subject=${subject}&relation=viewer&object=${subject}`,
+        '/trail',
+        '/delete',
+        '/suspend',
+      ];
+      for (const path of [...paths.map((each) => base + each), `/console/tenants?q=${encodeURIComponent(name)}`]) {
+        const { status, text } = await visitor.get(path);
+        assert.equal(status, 200, path);
+        assertNoMarkup(text, path);
+      }
+    }
+  });
+
+  it('is shown where a form gave it back', async () => {
+    const tenantId = await makeTenant();
+    for (const name of HOSTILE.slice(0, 5)) {
+      for (const path of ['/grants', '/namespaces', '/name', '/delete', '/keys']) {
+        const fields = { subject: name, relation: name, object: name, name, typed: name, shown: name };
+        const { text } = await visitor.post(`/console/tenants/${tenantId}${path}`, fields);
+        assertNoMarkup(text, path);
+      }
+    }
+  });
+
+  it('has a strict policy, is not kept, and loads only files with a hash in their name', async () => {
+    const visit = await visitor.get('/console/tenants');
+    const policy = visit.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+    assert.ok(!/unsafe|\*|http/.test(policy));
+    assert.equal(visit.headers.get('cache-control'), 'no-store');
+    assert.equal(visit.headers.get('x-content-type-options'), 'nosniff');
+    const assets = [...visit.text.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '');
+    assert.ok(assets.length >= 5);
+    for (const path of assets) {
+      assert.match(path, /-[0-9a-f]{16}\.(css|js|svg)$/);
+      const asset = await new ConsoleVisitor(service.url).get(path);
+      assert.equal(asset.status, 200);
+      assert.match(asset.headers.get('cache-control') ?? '', /immutable/);
+    }
+    assert.equal((await visitor.get('/console/assets/console.js')).status, 404);
+    assert.doesNotMatch(visit.text, /<script>|<style|https?:\/\//);
+  });
+});
+
+describe('what is not there', () => {
+  it('is a page that says what to do next', async () => {
+    const unknown = 'ten_00000000000000000000000000';
+    for (const id of [unknown, 'x', '%2E.%2F', '%3Cscript%3E']) {
+      for (const path of ['', '/keys', '/grants', '/namespaces', '/objects', '/check', '/trail', '/delete', '/usage']) {
+        const visit = await visitor.get(`/console/tenants/${id}${path}`);
+        assert.equal(visit.status, 404, `${id}${path}`);
+        assert.match(visit.headers.get('content-type') ?? '', /^text\/html/);
+        assert.ok(!visit.text.includes('<script>'));
+      }
+      assert.equal((await visitor.post(`/console/tenants/${id}/keys`, { name: 'x', scopes: 'admin' })).status, 404);
+    }
+    for (const path of ['/console/nothing', '/console/tenants/', '/console/%ff', '/console/Tenants']) {
+      assert.equal((await visitor.get(path)).status, 404, path);
+    }
+    const wrong = await visitor.post('/console/cluster', {});
+    assert.equal(wrong.status, 405);
+    assert.equal(wrong.headers.get('allow'), 'GET');
+  });
+
+  it('is another tenant’s key, too', async () => {
+    const [mine, other] = [await makeTenant(), await makeTenant()];
+    const session = await service.operator.tenant(context, other, 'bob');
+    const { record } = await session.createKey(context, { name: 'k', scopes: 1, expiresAtMs: undefined });
+    await visitor.post(`/console/tenants/${mine}/keys/${record.keyId}/revoke`, {});
+    assert.equal((await session.listKeys(context, { limit: 10, cursor: undefined })).items.length, 1);
+  });
+
+  it('says nothing of an inner error', async () => {
+    service.operator.faults.push(new Error('a secret of the inside'));
+    const visit = await visitor.get('/console/tenants');
+    assert.equal(visit.status, 500);
+    assert.ok(!visit.text.includes('secret'));
+    assert.match(visit.text, /req_[0-9a-z]{26}/);
+  });
+});
+
+describe('long listings', () => {
+  it('that are cut short say that they go on, and not that there is nothing', async () => {
+    const tenantId = await makeTenant('Revoked');
+    const { operator } = service;
+    const tenant = operator.tenant.bind(operator);
+    const nextCursor = 'further';
+    operator.tenant = async (...asked) => ({
+      ...(await tenant(...asked)),
+      listObjects: async () => ({ items: [], nextCursor }),
+      listSubjectGrants: async () => ({ items: [], nextCursor }),
+    });
+    try {
+      for (const path of ['/grants?subject=user:a', '/objects?subject=user:a&relation=viewer']) {
+        const { text } = await visitor.get(`/console/tenants/${tenantId}${path}`);
+        assert.match(text, /go on with the next page/);
+        assert.match(text, /rel="next" href="[^"]*cursor=further/);
+        assert.doesNotMatch(text, /holds nothing|No object/);
+      }
+    } finally {
+      operator.tenant = tenant;
+    }
+  });
+
+  it('are pages: 10,000 tenants, and a subject with 20,000 grants', async () => {
+    for (let index = 0; index < 10_000; index += 1) await makeTenant(`Tenant ${index}`);
+    const first = await visitor.get('/console/tenants');
+    assert.ok(first.text.length < 60_000, String(first.text.length));
+    const next = /rel="next" href="([^"]+)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const second = await visitor.get(next);
+    assert.equal(second.status, 200);
+    assert.match(second.text, /First page/);
+    const tenantId = await makeTenant('Large');
+    const session = await service.operator.tenant(context, tenantId, 'bob');
+    const grants = Array.from({ length: 20_000 }, (_, index) => ({
+      subject: 'user:large',
+      relation: 'viewer' as const,
+      object: `document:${index}`,
+      revoke: false,
+    }));
+    await session.writeGrants(context, grants);
+    // Processor time: the machine may be busy.
+    const start = process.threadCpuUsage();
+    for (const path of [
+      '/grants?subject=user:large',
+      '/objects?subject=user:large&relation=viewer',
+      '/trail',
+      '/grants',
+    ]) {
+      const visit = await visitor.get(`/console/tenants/${tenantId}${path}`);
+      assert.equal(visit.status, 200);
+      assert.ok(visit.text.length < 120_000, `${path}: ${visit.text.length}`);
+    }
+    const { user, system } = process.threadCpuUsage(start);
+    assert.ok((user + system) / 1000 < 5000, `${(user + system) / 1000} ms`);
+    const check = await visitor.get(
+      `/console/tenants/${tenantId}/check?subject=user:large&relation=viewer&object=document:999`,
+    );
+    assert.match(check.text, /Authorized/);
+  });
+});

@@ -1,0 +1,93 @@
+// Plots: what was not sampled is not drawn, a peak is not lost, and what was refused stands on what was let through.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { HISTORY_MS, type Sample } from '../../../../../src/operator/cluster-history.ts';
+import { renderMarkup } from '../../../../../src/operator/console/markup.ts';
+import { everyMinute, usagePlot } from '../../../../../src/operator/console/parts/plots.ts';
+import { bucketsOf, gapsIn, timePlot } from '../../../../../src/operator/console/parts/time-plot.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 12, 0, 7);
+const SECOND_MS = 1000;
+
+function sample(secondsAgo: number, checksPerSecond: number | undefined): Sample {
+  const others = { p99Ms: undefined, failuresPerSecond: undefined, slotsDown: 0, lag: undefined };
+  return { atMs: NOW - secondsAgo * SECOND_MS, checksPerSecond, ...others };
+}
+/** One every five seconds, oldest first. */
+const samples = (fromSecondsAgo: number, toSecondsAgo: number, value: number | undefined): readonly Sample[] =>
+  Array.from({ length: (fromSecondsAgo - toSecondsAgo) / 5 }, (_, index) => sample(fromSecondsAgo - index * 5, value));
+const agoInSeconds = ({ fromMs, toMs }: { fromMs: number; toMs: number }) => [
+  (NOW - fromMs) / SECOND_MS,
+  (NOW - toMs) / SECOND_MS,
+];
+const PLOT = { title: 'Checks', figure: 'checksPerSecond', format: String } as const;
+const draw = (of: readonly Sample[], nowMs = NOW): string => renderMarkup(timePlot(PLOT, of, nowMs));
+const piecesIn = (svg: string): number => (/class="plot-line" d="([^"]*)"/.exec(svg)?.[1]?.split('M').length ?? 1) - 1;
+
+describe('a figure of the last hour', () => {
+  it('shows the highest sample of each quarter of a minute, whenever it is drawn', () => {
+    const spiked = [...samples(300, 0, 10), sample(100, 99)].toSorted((left, right) => left.atMs - right.atMs);
+    for (const nowMs of [NOW, NOW + 1234, NOW + 9000]) {
+      const peaks = bucketsOf(spiked, 'checksPerSecond', nowMs).filter(({ value }) => value === 99);
+      assert.deepEqual(
+        peaks.map(({ atMs }) => atMs),
+        [Date.UTC(2026, 10, 22, 11, 58, 15)],
+      );
+    }
+  });
+
+  it('has a gap where nothing was sampled, before the start too, and none where it was sampled without a value', () => {
+    const of = [...samples(1807, 1207, 5), ...samples(607, 307, undefined), ...samples(307, 0, 7)];
+    const gaps = gapsIn(bucketsOf(of, 'checksPerSecond', NOW));
+    assert.deepEqual(gaps.map(agoInSeconds), [
+      [3592, 1807],
+      [1207, 607],
+    ]);
+    const svg = draw(of);
+    assert.equal(piecesIn(svg), 2);
+    assert.equal(svg.match(/class="plot-gap"/g)?.length, 2);
+    assert.match(
+      svg,
+      /Checks, last hour: 7 at 12:00:00; at most 7 at [\d:]+; nothing sampled from 11:00:15 to 11:30:00/,
+    );
+  });
+
+  it('does not count the quarter of a minute that has only begun as a gap', () => {
+    const full = samples(3600, 0, 1).filter(({ atMs }) => atMs < NOW - 7 * SECOND_MS);
+    assert.deepEqual(gapsIn(bucketsOf(full, 'checksPerSecond', NOW)), []);
+    assert.equal(gapsIn(bucketsOf(full, 'checksPerSecond', NOW + 15 * SECOND_MS)).length, 1);
+  });
+
+  it('is drawn without any sample, and never outside of its axis', () => {
+    assert.equal(piecesIn(draw([])), 0);
+    assert.match(draw([]), /no figure/);
+    const [, path = ''] = /class="plot-line" d="([^"]*)"/.exec(draw(samples(HISTORY_MS / SECOND_MS, 0, 3))) ?? [];
+    const across = path.split(/[ML]/).filter(Boolean).map(Number.parseFloat);
+    assert.ok(across.length > 230);
+    for (const x of across) assert.ok(x >= 44 && x <= 374, String(x));
+  });
+});
+
+describe('the usage of a tenant', () => {
+  it('stands in steps, what was refused on top of what was let through', () => {
+    const minute = { requests: 800, refused: 200, checks: 0 };
+    const atMs = Math.floor(NOW / 60_000) * 60_000;
+    const minutes = everyMinute([{ atMs, ...minute }], NOW);
+    const svg = renderMarkup(usagePlot(minutes, { requests: 600, windowSeconds: 60 }));
+    const heightOf = (text: string): number => {
+      const [, y = ''] = new RegExp(`y1="([\\d.]+)" y2="[\\d.]+"[^>]*></line><text[^>]*>${text}<`).exec(svg) ?? [];
+      return Number(y);
+    };
+    const path = (name: string): readonly number[] =>
+      [...(new RegExp(`class="${name}" d="([^"]*)"`).exec(svg)?.[1] ?? '').matchAll(/,([\d.]+)/g)].map(([, y]) =>
+        Number(y),
+      );
+    const [none, limit, all] = [heightOf('0'), heightOf('limit 600'), heightOf('800')];
+    assert.ok(none > limit && limit > all && all > 0);
+    const highest = (name: string) => Math.min(...path(name));
+    assert.deepEqual([highest('plot-area'), highest('plot-refused')], [limit, all]);
+    // Nothing between the two minutes: neither a slope nor a curve.
+    assert.deepEqual([...new Set(path('plot-line'))], [none, all]);
+  });
+});

@@ -1,0 +1,37 @@
+// The console's parts without HTTP: tokens, the lines of an import.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { IMPORT_LINES_MAX, parseLines } from '../../../src/operator/api/operations/import.ts';
+import { createOperatorTokens, hashOperatorToken } from '../../../src/operator/operator-tokens.ts';
+
+describe('operator tokens', () => {
+  const tokens = createOperatorTokens([
+    { name: 'ann', sha256: hashOperatorToken('token-of-ann') },
+    { name: 'bob', sha256: hashOperatorToken('token-of-bob').toUpperCase() },
+  ]);
+
+  test('a token is known by its sum, by nothing else', () => {
+    assert.equal(tokens.identify('token-of-ann'), 'ann');
+    assert.equal(tokens.identify('token-of-bob'), 'bob');
+    for (const token of ['', 'token-of-an', 'token-of-ann ', hashOperatorToken('token-of-ann'), 'ann']) {
+      assert.equal(tokens.identify(token), undefined, token);
+    }
+    assert.equal(createOperatorTokens([]).identify(''), undefined);
+  });
+
+  test('an ill-formed sum is a defect', () => {
+    assert.throws(() => createOperatorTokens([{ name: 'ann', sha256: 'abc' }]));
+  });
+});
+
+describe('the lines of an import', () => {
+  test('a body of empty lines has none', () => {
+    assert.deepEqual(parseLines(Buffer.from('\n'.repeat(1024 * 1024))), []);
+  });
+
+  test('ill-formed lines count towards the bound too', () => {
+    assert.equal(parseLines(Buffer.from('x\n'.repeat(IMPORT_LINES_MAX))).length, IMPORT_LINES_MAX);
+    assert.throws(() => parseLines(Buffer.from('x\n'.repeat(IMPORT_LINES_MAX + 1))), { code: 'payload-too-large' });
+  });
+});

@@ -1,0 +1,106 @@
+// dev.json: whole, private, and refused when it is not what was written.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { readConfig } from '../../../../src/config/read-config.ts';
+import { readDevFile, writeDevFile } from '../../../../src/roles/dev/dev-file.ts';
+import { resolveOperatorTarget } from '../../../../src/roles/open/operator-target.ts';
+import { StartError } from '../../../../src/roles/process/start-error.ts';
+
+const FILE = {
+  base_url: 'http://127.0.0.1:1',
+  ops_url: 'http://127.0.0.1:2',
+  console_url: 'http://127.0.0.1:3',
+  operator_token: 't'.repeat(43),
+  tenant_id: 'ten_x',
+  key: 'gk1_x',
+};
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'grantd-dev-file-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+const path = (): string => join(directory, 'dev.json');
+
+describe('dev.json', () => {
+  it('comes back as it was written, with or without a demo tenant', () => {
+    const { tenant_id: _tenant, key: _key, ...bare } = FILE;
+    for (const file of [FILE, bare]) {
+      writeDevFile(directory, file);
+      assert.deepEqual(readDevFile(directory), file);
+    }
+  });
+
+  it('is readable by its owner alone, even over one that was not, and leaves nothing beside it', () => {
+    writeFileSync(path(), '{}', { mode: 0o644 });
+    writeDevFile(directory, FILE);
+    assert.equal(statSync(path()).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(directory), ['dev.json']);
+  });
+
+  it('has each field on a line of its own, so that the shell can read it', () => {
+    writeDevFile(directory, FILE);
+    assert.match(readFileSync(path(), 'utf8'), /^ {2}"key": "gk1_x"$/m);
+  });
+
+  it('is undefined where there is none', () => {
+    assert.equal(readDevFile(directory), undefined);
+    assert.equal(readDevFile(join(directory, 'missing')), undefined);
+    writeFileSync(path(), 'x');
+    assert.equal(readDevFile(path()), undefined);
+  });
+
+  it('is refused where it is not whole', () => {
+    for (const text of [
+      '',
+      '{',
+      '[]',
+      'null',
+      '{}',
+      JSON.stringify({ ...FILE, key: 1 }),
+      JSON.stringify({ ...FILE, base_url: undefined }),
+    ]) {
+      writeFileSync(path(), text);
+      assert.throws(
+        () => readDevFile(directory),
+        (error) => error instanceof StartError && error.message.includes(path()),
+        text,
+      );
+    }
+  });
+});
+
+describe("the target of the operator's commands", () => {
+  const resolve = (environment: Record<string, string>) =>
+    resolveOperatorTarget(readConfig('cli', { GRANTD_DATA_DIR: directory, ...environment }));
+  const token = 'o'.repeat(40);
+
+  it('is what dev.json says', () => {
+    writeDevFile(directory, FILE);
+    assert.deepEqual(resolve({}), { url: FILE.console_url, token: FILE.operator_token });
+  });
+
+  it('is what the settings say, without a dev.json', () => {
+    assert.deepEqual(resolve({ GRANTD_OPERATOR_URL: 'https://console.example.com/', GRANTD_OPERATOR_TOKEN: token }), {
+      url: 'https://console.example.com',
+      token,
+    });
+  });
+
+  it('takes a token from the settings over that of dev.json', () => {
+    writeDevFile(directory, FILE);
+    assert.deepEqual(resolve({ GRANTD_OPERATOR_TOKEN: token }), { url: FILE.console_url, token });
+  });
+
+  it('says what to do where nothing names the service', () => {
+    assert.throws(() => resolve({}), /There is no .*dev\.json\. Start the service with "npm start"/);
+    assert.throws(
+      () => resolve({ GRANTD_OPERATOR_URL: 'https://x' }),
+      /GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN/,
+    );
+  });
+});

@@ -1,0 +1,58 @@
+// Who holds a port: told by name where /proc says so, and not at all where it does not.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { findPortHolder } from '../../../../src/roles/process/port-holder.ts';
+
+/** A /proc in which the process 42 listens on port 8080 (1F90) over IPv6. */
+function fakeProc(context: TestContext, cmdline: string): string {
+  const proc = mkdtempSync(join(tmpdir(), 'grantd-proc-'));
+  context.after(() => rmSync(proc, { recursive: true }));
+  for (const directory of ['net', '41/fd', '42/fd', 'self']) mkdirSync(join(proc, directory), { recursive: true });
+  const head = '  sl  local_address remote_address st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode\n';
+  const line = (local: string, state: string, inode: number) =>
+    `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000 0 0 ${inode} 1 0\n`;
+  writeFileSync(join(proc, 'net', 'tcp'), head + line('0100007F:1F90', '01', 7) + line('0100007F:1F91', '0A', 8));
+  writeFileSync(join(proc, 'net', 'tcp6'), head + line('00000000000000000000000000000000:1F90', '0A', 9));
+  writeFileSync(join(proc, '42', 'cmdline'), cmdline);
+  for (const [pid, inode] of [
+    [41, 7],
+    [42, 9],
+  ]) {
+    symlinkSync(`socket:[${inode}]`, join(proc, String(pid), 'fd', '5'));
+    symlinkSync('/dev/null', join(proc, String(pid), 'fd', '0'));
+  }
+  return proc;
+}
+
+describe('the holder of a port', () => {
+  it('is told by program and process id, without what else stands on its command line', (context) => {
+    const proc = fakeProc(context, '/usr/sbin/nginx\0-p\0secret\0');
+    assert.equal(findPortHolder(8080, proc), 'nginx (pid 42)');
+  });
+
+  it('is grantd where its command line says so', (context) => {
+    const proc = fakeProc(context, 'node\0/opt/grantd/src/main.ts\0dev\0');
+    assert.equal(findPortHolder(8080, proc), 'grantd (pid 42)');
+  });
+
+  it('is not told where nobody listens, or where there is no /proc', (context) => {
+    const proc = fakeProc(context, 'x\0');
+    assert.equal(findPortHolder(8081, proc), undefined, 'it listens, but no process is seen to hold it');
+    assert.equal(findPortHolder(9, proc), undefined);
+    assert.equal(findPortHolder(8080, join(proc, 'nowhere')), undefined);
+  });
+
+  it('is found on Linux itself', { skip: process.platform !== 'linux' }, async (context) => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    context.after(() => server.close());
+    const bound = server.address();
+    assert.ok(typeof bound === 'object' && bound !== null);
+    assert.match(findPortHolder(bound.port) ?? '', new RegExp(`^\\S+ \\(pid ${process.pid}\\)$`));
+  });
+});

@@ -1,0 +1,143 @@
+// A shard's call to itself, with a server that answers or does not.
+
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import {
+  type LoopBack,
+  loopBackAddress,
+  loopBackTransport,
+  openLoopBack,
+} from '../../../../src/roles/process/self-probe.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import type { ShardMessage__Output } from '../../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import { listenShardServer } from '../../../../src/rpc/serving/server.ts';
+import { createRpcTls } from '../../../../src/rpc/transport/tls.ts';
+import type { ClientStreamHandlers } from '../../../../src/rpc/transport/transport.ts';
+import { createLog } from '../../../../src/telemetry/log.ts';
+import { FakeShard, FakeWorld } from '../../../support/fake-shard.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { createAuthority } from '../../rpc/certificates.ts';
+
+describe('the loop-back call of a shard', () => {
+  let clock: VirtualClock;
+  let up: boolean;
+  /** Streams that were opened before swallow all, as one that hangs. */
+  let hanging: boolean;
+  let dials: number;
+  let loopBack: LoopBack;
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    up = true;
+    hanging = false;
+    dials = 0;
+    loopBack = openLoopBack(
+      {
+        clock,
+        random: systemRandom,
+        openStream: (_address, handlers: ClientStreamHandlers) => {
+          dials += 1;
+          let welcomed = false;
+          return {
+            write: () => {
+              clock.setTimer(() => {
+                if (!up) return handlers.onError('refused');
+                if (hanging) return undefined;
+                // Only what the probe looks at.
+                const welcome = welcomed ? null : { slots: 256 };
+                welcomed = true;
+                return handlers.onMessage({ welcome, pong: { id: 0, shardMs: 0 } } as ShardMessage__Output);
+              }, 1);
+              return true;
+            },
+            cancel: () => {},
+          };
+        },
+      },
+      { address: '127.0.0.1:1', name: 'itself', version: '1', slots: 256 },
+    );
+  });
+
+  it('is healthy while it is answered', async () => {
+    await clock.advance(60_000);
+    assert.equal(loopBack.healthy, true);
+    assert.equal(dials, 1);
+  });
+
+  it('judges nothing before the first answer', async () => {
+    up = false;
+    await clock.advance(60_000);
+    assert.equal(loopBack.healthy, true);
+    up = true;
+    await clock.advance(5000);
+    up = false;
+    await clock.advance(11_000);
+    assert.equal(loopBack.healthy, false);
+  });
+
+  it('is not healthy once there was no answer for 10 s, over a new connection either, and is again with the next', async () => {
+    await clock.advance(3000);
+    hanging = true;
+    await clock.advance(8000);
+    assert.equal(loopBack.healthy, true);
+    assert.ok(dials > 1);
+    await clock.advance(3500);
+    assert.equal(loopBack.healthy, false);
+    hanging = false;
+    await clock.advance(5000);
+    assert.equal(loopBack.healthy, true);
+  });
+
+  it('judges nothing by a time in which the process itself stood still', async () => {
+    await clock.advance(3000);
+    clock.stall(20_000);
+    assert.equal(loopBack.healthy, true);
+    await clock.advance(500);
+    assert.equal(loopBack.healthy, true);
+  });
+
+  it('ends when it is closed', async () => {
+    loopBack.close();
+    await clock.advance(10_000);
+    assert.equal(dials, 1);
+    assert.equal(clock.timers, 0);
+  });
+});
+
+describe('the loop-back call over gRPC', () => {
+  for (const [how, names] of [
+    ['without TLS', undefined],
+    ['with a certificate that is for no address of loop-back', ['DNS:grantd-shard.default.svc']],
+  ] as const) {
+    it(`is answered by a real server, ${how}`, async (context) => {
+      const log = createLog({ level: 'silent', pretty: false });
+      const files = names && (await (await createAuthority(context)).issue('grantd-shard', names));
+      const tls = files && createRpcTls(files, { log });
+      const shard = new FakeShard(new FakeWorld());
+      const server = await listenShardServer(
+        { shard: () => shard, clock: systemClock, log },
+        { address: '0.0.0.0:0', ...(tls === undefined ? {} : { credentials: tls.serverCredentials() }) },
+      );
+      const clock = new VirtualClock();
+      const loopBack = openLoopBack(
+        { clock, random: systemRandom, openStream: loopBackTransport(tls) },
+        { address: loopBackAddress(server.address), name: 'itself', version: '1', slots: 4 },
+      );
+      context.after(async () => {
+        loopBack.close();
+        tls?.close();
+        await server.close();
+      });
+      // Silence counts only after a first answer: where there was one, a stall of the server is noticed.
+      await waitFor('the server to be reached', async () => {
+        await clock.advance(1);
+        return shard.connections.size > 0;
+      });
+      // What was asked before is still answered.
+      await server.close();
+      for (let round = 0; round < 120; round += 1) await clock.advance(100);
+      assert.equal(loopBack.healthy, false);
+    });
+  }
+});

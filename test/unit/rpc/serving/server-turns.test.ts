@@ -1,0 +1,131 @@
+// A shard that has more to do than time: checks and calls wait for the turn of their tenant.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { status } from '@grpc/grpc-js';
+import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
+import { Relation } from '../../../../src/rpc/gen/grantd/v1/Relation.ts';
+import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
+import { addGrant, FakeShard, FakeWorld } from '../../../support/fake-shard.ts';
+import { HeldTurns } from '../../../support/held-turns.ts';
+import { addKey, newTenantId, until } from '../../front/harness.ts';
+import { HELLO, listen, openStream } from '../harness.ts';
+
+const SLOTS = [0, 1, 2, 3];
+const VIEWER = Relation.RELATION_VIEWER;
+
+/** A stream with a handle of each of two tenants, whose every further check and call waits. */
+async function setUp(t: TestContext) {
+  const world = new FakeWorld();
+  const shard = new FakeShard(world);
+  shard.own(SLOTS);
+  const tenants = [1, 2].map(() => world.addTenant(newTenantId(world, SLOTS)));
+  const calls = tenants.map((tenant, index) => {
+    const key = addKey(tenant);
+    const [keyId = ''] = [...tenant.keys.keys()];
+    return { id: index + 1, authenticate: { tenantId: tenant.record.tenantId, keyId, key } };
+  });
+  const turns = new HeldTurns();
+  turns.holding = false;
+  const server = await listen(t, () => shard, { turns });
+  const peer = openStream(t, server.address, HELLO);
+  const handles: number[] = [];
+  for (const each of calls) {
+    peer.stream.write({ calls: [each] });
+    handles.push((await peer.reply(each.id)).handle?.handle ?? assert.fail());
+  }
+  turns.holding = true;
+  const tenantIds = tenants.map(({ record }) => record.tenantId);
+  return { shard, tenants, tenantIds, turns, server, handles, ...peer };
+}
+
+const check = (id: number, handle = 0) => ({
+  ids: [id],
+  handles: [handle],
+  subjects: ['user:ann'],
+  relations: [VIEWER],
+  objects: ['doc:1'],
+});
+
+test('checks wait for the turn of their tenant, and are answered once it comes', async (t) => {
+  const { tenants, tenantIds, turns, handles, stream, next } = await setUp(t);
+  for (const tenant of tenants) addGrant(tenant, 'user:ann viewer doc:1');
+  stream.write({
+    checks: {
+      ids: [5, 6],
+      handles,
+      subjects: ['user:ann', 'user:bob'],
+      relations: [VIEWER, VIEWER],
+      objects: ['doc:1', 'doc:1'],
+    },
+  });
+  await until(() => turns.waiting === 2);
+  assert.deepEqual(turns.keys, tenantIds);
+  turns.release(tenantIds[1]);
+  assert.deepEqual((await next(({ checkResults }) => checkResults)).denied, [6]);
+  turns.release(tenantIds[0]);
+  assert.deepEqual((await next(({ checkResults }) => checkResults)).authorized, [5]);
+});
+
+test('calls wait for the turn of their tenant; those without a handle for one of their own', async (t) => {
+  const { tenantIds, turns, handles, stream, reply } = await setUp(t);
+  stream.write({
+    calls: [
+      { id: 5, handle: handles[0] ?? 0, listNamespaces: {} },
+      { id: 6, authenticate: { tenantId: tenantIds[0] ?? '', keyId: 'key_1', key: `gk1_${'0'.repeat(81)}` } },
+    ],
+  });
+  await until(() => turns.waiting === 2);
+  assert.deepEqual(turns.keys, [tenantIds[0], 'authenticate']);
+  turns.release(tenantIds[0]);
+  assert.notEqual((await reply(5)).namespaces, null);
+  turns.release();
+  assert.notEqual((await reply(6)).failure, null);
+});
+
+test('what waits counts among what a stream may have outstanding: more is refused', async (t) => {
+  const { turns, handles, stream, next } = await setUp(t);
+  const count = OUTSTANDING_MAX;
+  const column = <Value>(value: Value): Value[] => Array.from({ length: count }, () => value);
+  stream.write({
+    checks: {
+      ids: Array.from({ length: count }, (_, index) => index + 10),
+      handles: column(handles[0] ?? 0),
+      subjects: column('user:ann'),
+      relations: column(VIEWER),
+      objects: column('doc:1'),
+    },
+  });
+  await until(() => turns.waiting === count);
+  stream.write({ checks: check(9, handles[0]) });
+  const refused = await next(({ checkResults }) => checkResults?.failed[0]);
+  assert.equal(refused.id, 9);
+  assert.equal(refused.failure?.kind, FailureKind.FAILURE_ERROR);
+  assert.equal(turns.waiting, count);
+});
+
+test('a call that breaks the protocol ends its stream when its turn comes', async (t) => {
+  const { turns, handles, stream, ended } = await setUp(t);
+  stream.write({
+    calls: [{ id: 5, handle: handles[0] ?? 0, listObjects: { subject: 'user:ann', relation: VIEWER, limit: 0 } }],
+  });
+  await until(() => turns.waiting === 1);
+  turns.release();
+  assert.equal((await ended).code, status.INVALID_ARGUMENT);
+});
+
+test('what waits for a peer that is gone is dropped', async (t) => {
+  const { shard, turns, handles, stream } = await setUp(t);
+  let asked = 0;
+  shard.onCheck = () => {
+    asked += 1;
+    return undefined;
+  };
+  stream.write({ checks: check(5, handles[0]) });
+  await until(() => turns.waiting === 1);
+  stream.cancel();
+  await until(() => shard.connections.size === 0);
+  turns.release();
+  assert.equal(asked, 0);
+  assert.equal(turns.waiting, 0);
+});

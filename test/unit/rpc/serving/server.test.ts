@@ -1,0 +1,380 @@
+// The server of a shard, before peers that keep to the protocol and peers that do not.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { status } from '@grpc/grpc-js';
+import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
+import type { FrontMessage } from '../../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
+import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
+import { addGrant, FakeShard, FakeWorld } from '../../../support/fake-shard.ts';
+import { createRecordingLog } from '../../../support/store-directory.ts';
+import { addKey, newTenantId, until } from '../../front/harness.ts';
+import { CONSOLE_HELLO, HELLO, listen, openStream } from '../harness.ts';
+
+function createStage() {
+  const world = new FakeWorld();
+  const shard = new FakeShard(world);
+  shard.own([0, 1, 2, 3]);
+  const tenant = world.addTenant(newTenantId(world, [0, 1, 2, 3]));
+  const key = addKey(tenant);
+  const [keyId = ''] = [...tenant.keys.keys()];
+  const authenticate = { tenantId: tenant.record.tenantId, keyId, key };
+  return { shard, tenant, authenticate };
+}
+
+test('welcomes, says what it serves, and says so again at each change', async (t) => {
+  const { shard } = createStage();
+  const server = await listen(t, () => shard);
+  const askedAtMs = performance.now();
+  const { next, stream } = openStream(t, server.address, { ...HELLO, ping: { id: 9 } });
+  const first = await next((message) => message);
+  assert.equal(first.welcome?.version, '1.2.3');
+  assert.equal(first.welcome?.slots, 4);
+  assert.deepEqual(first.routes?.slots, [0, 1, 2, 3]);
+  assert.deepEqual(first.routes?.epochs, [1, 1, 1, 1]);
+  assert.equal(first.pong?.id, 9);
+  const { shardMs = 0 } = first.pong ?? {};
+  assert.ok(shardMs >= askedAtMs && shardMs <= performance.now(), `${shardMs}`);
+  shard.release([1]);
+  shard.own([2]);
+  const routes = await next((message) => message.routes);
+  assert.deepEqual(
+    [routes.slots, routes.epochs],
+    [
+      [0, 2, 3],
+      [1, 2, 1],
+    ],
+  );
+  stream.end();
+  await until(() => shard.connections.size === 0);
+});
+
+test('the checks of a message that memory decides are answered in one message', async (t) => {
+  const { shard, tenant, authenticate } = createStage();
+  addGrant(tenant, 'user:ann viewer doc:1');
+  const server = await listen(t, () => shard);
+  const { next, reply, stream } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
+  const handle = (await reply(1)).handle?.handle ?? assert.fail();
+  const slow = Promise.withResolvers<boolean>();
+  shard.onCheck = (_, object) => (object === 'doc:slow' ? slow.promise : undefined);
+  const askedAtMs = Date.now();
+  stream.write({
+    checks: {
+      ids: [5, 6, 7, 8],
+      handles: [handle, handle, handle, 99],
+      subjects: ['user:ann', 'user:ann', 'user:ann', 'user:ann'],
+      relations: [6, 6, 6, 6],
+      objects: ['doc:1', 'doc:slow', 'doc:2', 'doc:1'],
+    },
+  });
+  const results = await next(({ checkResults }) => checkResults);
+  assert.deepEqual([results.authorized, results.denied], [[5], [7]]);
+  assert.deepEqual(
+    results.failed.map(({ id, failure }) => [id, failure?.kind]),
+    [[8, FailureKind.FAILURE_HANDLE_GONE]],
+  );
+  assert.ok(results.checkedAtMs >= askedAtMs && results.checkedAtMs <= Date.now(), `${results.checkedAtMs}`);
+  slow.resolve(true);
+  assert.deepEqual((await next(({ checkResults }) => checkResults)).authorized, [6]);
+});
+
+test('a stream that comes before the shard is up is refused as unavailable', async (t) => {
+  const server = await listen(t, () => undefined);
+  assert.equal((await openStream(t, server.address, HELLO).ended).code, status.UNAVAILABLE);
+});
+
+test('without TLS a peer is no console because it says so, unless the server is told to believe it', async (t) => {
+  for (const unprovenConsoles of [false, true]) {
+    const { shard } = createStage();
+    const server = await listen(t, () => shard, { unprovenConsoles });
+    const { reply } = openStream(t, server.address, { ...CONSOLE_HELLO, calls: [{ id: 1, listMembers: {} }] });
+    const { failure, members } = await reply(1);
+    if (unprovenConsoles) assert.ok(members);
+    else assert.equal(failure?.code, 'insufficient-scope');
+  }
+});
+
+const OPERATOR_CALLS = {
+  authenticateOperator: { tenantId: 'a', operator: 'b' },
+  createTenant: { tenantId: 'a', name: 'b', plan: 'free', operator: 'c' },
+  updateTenant: { tenantId: 'a', operator: 'b' },
+  readTenant: { tenantId: 'a' },
+  listTenants: { limit: 1 },
+  listSubjects: { limit: 1 },
+  listSubjectGrants: { limit: 1, subject: 'user:a' },
+  listTrail: { tenantId: 'a', limit: 1 },
+  exportGrants: { limit: 1 },
+  listSlots: {},
+  listMembers: {},
+};
+
+test("a front gets no further with the operator's calls than a refusal", async (t) => {
+  const { shard } = createStage();
+  const server = await listen(t, () => shard);
+  const calls = Object.entries(OPERATOR_CALLS).map(([name, body], index) => ({
+    id: index + 1,
+    handle: 1,
+    attempt: { requestId: 'req_1', expiresAtMs: 1e12 },
+    [name]: body,
+  }));
+  const { reply, stream } = openStream(t, server.address, HELLO);
+  for (const call of calls) {
+    stream.write({ calls: [call] });
+    assert.equal((await reply(call.id)).failure?.code, 'insufficient-scope');
+  }
+  assert.deepEqual([...shard.counts.keys()], []);
+});
+
+test('a claim that is refused or breaks the protocol leaves nothing of its key in a message or the log', async (t) => {
+  const { shard, authenticate } = createStage();
+  const log = createRecordingLog();
+  const server = await listen(t, () => shard, { log });
+  const key = `${authenticate.key.slice(0, -1)}${authenticate.key.endsWith('a') ? 'b' : 'a'}`;
+  const refused = openStream(t, server.address, {
+    ...HELLO,
+    calls: [{ id: 1, authenticate: { ...authenticate, key } }],
+  });
+  const { failure } = await refused.reply(1);
+  assert.equal(failure?.code, 'unauthorized');
+  const broken = [
+    { ...authenticate, key: `${key}x` },
+    { ...authenticate, key, tenantId: key.repeat(5) },
+    { ...authenticate, key, keyId: key.repeat(5) },
+  ];
+  const said = [JSON.stringify(failure)];
+  for (const claim of broken) {
+    const { ended } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate: claim }] });
+    const { code, details } = await ended;
+    assert.equal(code, status.INVALID_ARGUMENT);
+    said.push(details);
+  }
+  assert.equal(log.lines.length, broken.length);
+  for (const text of [...said, ...log.lines]) assert.ok(!text.includes(key.slice(4, 40)), text);
+});
+
+const check = { ids: [1], handles: [1], subjects: ['user:a'], relations: [6], objects: ['doc:1'] } as const;
+const columns = (change: object): FrontMessage => ({ checks: { ...structuredClone(check), ...change } as never });
+const call = (body: object): FrontMessage => ({ calls: [{ id: 1, handle: 1, ...body } as never] });
+const write = { revoke: false, subject: 'user:a', relation: 6, object: 'doc:1' };
+const usage = { minute: 1, slots: [0], tenantIds: ['a'], requests: [1], refused: [0], checks: [0] };
+const attempt = { requestId: 'req_1', expiresAtMs: 1e12 };
+
+const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
+  ['a second hello', HELLO],
+  ['a column too short', columns({ subjects: [] })],
+  ['a column too long', columns({ handles: [1, 2] })],
+  ['no objects', columns({ objects: [] })],
+  ['no relations', columns({ relations: [] })],
+  ['relation 0', columns({ relations: [0] })],
+  ['relation 10', columns({ relations: [10] })],
+  ['handle 0', columns({ handles: [0] })],
+  ['more traced checks than checks', columns({ traced: [0, 1, 2].map((index) => ({ index, traceparent: '' })) })],
+  ['an identifier of 700 characters', columns({ subjects: ['a'.repeat(700)] })],
+  [
+    '10,001 checks',
+    {
+      checks: {
+        ids: new Array(10_001).fill(1),
+        handles: new Array(10_001).fill(1),
+        subjects: new Array(10_001).fill('a:b'),
+        relations: new Array(10_001).fill(6),
+        objects: new Array(10_001).fill('a:b'),
+      },
+    },
+  ],
+  ['a call without a request', call({})],
+  ['a call without its handle', { calls: [{ id: 1, confirm: {} }] }],
+  ['a write without an attempt', call({ writeGrants: { writes: [write] } })],
+  [
+    'an attempt without a request id',
+    call({ attempt: { ...attempt, requestId: '' }, writeGrants: { writes: [write] } }),
+  ],
+  [
+    'an expiry that is no number',
+    call({ attempt: { ...attempt, expiresAtMs: Number.NaN }, createNamespace: { name: 'a' } }),
+  ],
+  ['no writes', call({ attempt, writeGrants: { writes: [] } })],
+  ['1,001 writes', call({ attempt, writeGrants: { writes: new Array(1001).fill(write) } })],
+  ['a write of relation 11', call({ attempt, writeGrants: { writes: [{ ...write, relation: 11 }] } })],
+  [
+    '101 bulk checks',
+    call({
+      checkBulk: {
+        subjects: new Array(101).fill('a:b'),
+        relations: new Array(101).fill(6),
+        objects: new Array(101).fill('a:b'),
+      },
+    }),
+  ],
+  ['bulk columns that differ', call({ checkBulk: { subjects: ['a:b'], relations: [6], objects: [] } })],
+  ['a report whose columns differ', { report: { usage: { ...usage, requests: [] } } }],
+  [
+    '1,001 tenants in a report',
+    {
+      report: {
+        usage: {
+          slots: new Array(1001).fill(0),
+          tenantIds: new Array(1001).fill('a'),
+          requests: new Array(1001).fill(1),
+          refused: new Array(1001).fill(0),
+          checks: new Array(1001).fill(0),
+        },
+      },
+    },
+  ],
+  ['a search for a name of 600 characters', call({ listTenants: { limit: 1, name: 'a'.repeat(600) } })],
+  ['limit 0', call({ listKeys: { limit: 0 } })],
+  ['limit 1,001', call({ listKeys: { limit: 1001 } })],
+  ['a claim without its key', call({ authenticate: { tenantId: 'a', keyId: 'b' } })],
+  ['a claim with the hash of a key', call({ authenticate: { tenantId: 'a', keyId: 'b', key: 'c'.repeat(64) } })],
+  ['a new key without a hash', call({ attempt, createKey: { keyId: 'a', scopes: 1, hash: 'c' } })],
+  ['a new key without scopes', call({ attempt, createKey: { keyId: 'a', hash: 'c'.repeat(64) } })],
+  [
+    'a new key with more scopes than there are',
+    call({ attempt, createKey: { keyId: 'a', scopes: 8, hash: 'c'.repeat(64) } }),
+  ],
+  ['a tenant id of 300 characters', call({ readTenant: { tenantId: 'a'.repeat(300) } })],
+  ...['action', 'actor', 'requestId'].map(
+    (name) =>
+      [
+        `a filter of the audit log whose ${name} has 257 characters`,
+        call({ listTrail: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(257) } }),
+      ] as const,
+  ),
+  ...['subject', 'object'].map(
+    (name) =>
+      [
+        `a filter of the audit log whose ${name} is longer than any`,
+        call({ listTrail: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(643) } }),
+      ] as const,
+  ),
+  ['a state that is none', call({ attempt, updateTenant: { tenantId: 'a', state: 'deleted' } })],
+];
+
+for (const [name, message] of VIOLATIONS) {
+  test(`a violation ends the stream: ${name}`, async (t) => {
+    const { shard } = createStage();
+    const server = await listen(t, () => shard);
+    const { ended, stream } = openStream(t, server.address, CONSOLE_HELLO);
+    stream.write(message);
+    const { code, details } = await ended;
+    assert.equal(code, status.INVALID_ARGUMENT, details);
+    await until(() => shard.connections.size === 0);
+  });
+}
+
+test('a stream that does not begin with a proper hello is ended', async (t) => {
+  const { shard } = createStage();
+  const server = await listen(t, () => shard);
+  for (const first of [
+    { ping: { id: 1 } },
+    { hello: { name: 'x' } },
+    { hello: { name: 'x', peer: 1, slots: 5 } },
+  ] as const) {
+    assert.equal((await openStream(t, server.address, first).ended).code, status.INVALID_ARGUMENT);
+  }
+  assert.equal(shard.connections.size, 0);
+});
+
+test('a message above 4 MiB is refused', async (t) => {
+  const { shard } = createStage();
+  const server = await listen(t, () => shard);
+  const { ended, stream } = openStream(t, server.address, HELLO);
+  stream.write({ calls: [{ id: 1, createNamespace: { name: 'a'.repeat(5 * 1024 * 1024) } }] });
+  assert.equal((await ended).code, status.RESOURCE_EXHAUSTED);
+});
+
+test('an ill-formed identifier refuses that call alone', async (t) => {
+  const { shard, authenticate } = createStage();
+  const server = await listen(t, () => shard);
+  const { reply, stream } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
+  const handle = (await reply(1)).handle?.handle ?? assert.fail();
+  stream.write({
+    calls: [
+      { id: 2, handle, attempt, writeGrants: { writes: [{ ...write, relation: 6, subject: 'no colon' }] } },
+      { id: 3, handle, confirm: {} },
+    ],
+  });
+  const [refused, fine] = [await reply(2), await reply(3)];
+  assert.equal(refused.failure?.code, 'invalid-subject');
+  assert.ok(fine.done);
+});
+
+test('calls beyond the bound of a stream are refused as overloaded', async (t) => {
+  const { shard, authenticate } = createStage();
+  const server = await listen(t, () => shard);
+  const { next, stream } = openStream(t, server.address, HELLO);
+  const held = Promise.withResolvers<void>();
+  shard.onCall = () => held.promise;
+  for (let from = 1; from <= OUTSTANDING_MAX; from += 2000) {
+    stream.write({ calls: Array.from({ length: 2000 }, (_, index) => ({ id: from + index, authenticate })) });
+  }
+  stream.write({ calls: [{ id: 77_777, authenticate }] });
+  const refused = await next(({ replies }) => replies.find(({ failure }) => failure));
+  assert.equal(refused.id, 77_777);
+  assert.equal(refused.failure?.code, 'overloaded');
+  held.resolve();
+  let answered = 0;
+  while (answered < OUTSTANDING_MAX) answered += await next(({ replies }) => replies.length || undefined);
+  assert.equal(answered, OUTSTANDING_MAX);
+});
+
+test('a peer that does not read its answers is not read either', async (t) => {
+  const { shard, tenant } = createStage();
+  for (let count = 0; count < 1000; count += 1) {
+    addGrant(tenant, `user:${'x'.repeat(200)}${count} viewer doc:${'x'.repeat(200)}${count}`);
+  }
+  const server = await listen(t, () => shard);
+  const { reply, stream } = openStream(t, server.address, {
+    ...CONSOLE_HELLO,
+    calls: [{ id: 1, authenticateOperator: { tenantId: tenant.record.tenantId, operator: 'ann' } }],
+  });
+  const handle = (await reply(1)).handle?.handle ?? assert.fail();
+  stream.pause();
+  const calls = 150;
+  for (let id = 2; id < 2 + calls; id += 1) stream.write({ calls: [{ id, handle, exportGrants: { limit: 1000 } }] });
+  // Each answer has some 400 kB: the server stops long before it has taken all calls. Round trips of another peer show
+  // that it had the time to take more.
+  const other = openStream(t, server.address, HELLO);
+  let pings = 0;
+  let seen = -1;
+  while (seen !== shard.count('exportGrants')) {
+    seen = shard.count('exportGrants');
+    for (const last = pings + 200; pings < last; ) {
+      pings += 1;
+      other.stream.write({ ping: { id: pings } });
+      await other.next(({ pong }) => (pong?.id === pings ? true : undefined));
+    }
+  }
+  assert.ok(seen < calls, `${seen} of ${calls} were taken`);
+  stream.resume();
+  await reply(1 + calls);
+  assert.equal(shard.count('exportGrants'), calls);
+});
+
+test('an answer too large for a message fails its call alone', async (t) => {
+  const { shard, tenant, authenticate } = createStage();
+  const server = await listen(t, () => shard);
+  const { reply, stream } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
+  const handle = (await reply(1)).handle?.handle ?? assert.fail();
+  // Few and long, so that a busy machine has them encoded before either end takes the other for gone.
+  for (let count = 0; count < 100; count += 1) {
+    tenant.namespaces.set(String(count), { name: `${'n'.repeat(50_000)}${count}`, createdAtMs: 1 });
+  }
+  stream.write({ calls: [{ id: 2, handle, listNamespaces: {} }] });
+  assert.equal((await reply(2)).failure?.code, 'internal');
+  stream.write({ calls: [{ id: 3, handle, confirm: {} }] });
+  assert.ok((await reply(3)).done);
+});
+
+test('a report of a front is taken in as it is said, with what it asks in the same message', async (t) => {
+  const { shard, authenticate } = createStage();
+  const server = await listen(t, () => shard);
+  const load = { elapsedMs: 2000, checks: 3, failures: 1, latencies: [0, 2, 1] };
+  const report = { load, usage: { ...usage, checks: [7] } };
+  const { reply } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }], report });
+  assert.ok((await reply(1)).handle);
+  assert.deepEqual(shard.reports, [
+    { load, usage: [{ slot: 0, tenantId: 'a', minute: 1, requests: 1, refused: 0, checks: 7 }] },
+  ]);
+});

@@ -1,0 +1,259 @@
+// Mutual TLS between fronts and shards, with real certificates over loopback.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { Peer } from '../../../../src/rpc/gen/grantd/v1/Peer.ts';
+import type { ShardMessage__Output } from '../../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import { listenShardServer } from '../../../../src/rpc/serving/server.ts';
+import { createGrpcTransport } from '../../../../src/rpc/transport/grpc-transport.ts';
+import { isConsoleCertificate } from '../../../../src/rpc/transport/peer-certificate.ts';
+import { dialShard } from '../../../../src/rpc/transport/shard-dialer.ts';
+import { createRpcTls, type RpcTls, type RpcTlsOptions } from '../../../../src/rpc/transport/tls.ts';
+import { FakeShard, FakeWorld } from '../../../support/fake-shard.ts';
+import { shellBlocks } from '../../../support/shell-blocks.ts';
+import { createRecordingLog } from '../../../support/store-directory.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { createAuthority, createDirectory, type Leaf } from '../certificates.ts';
+import { silentLog } from '../harness.ts';
+
+const run = promisify(execFile);
+const SERVICE = 'grantd-shard.default.svc';
+const RELOAD_MS = 20;
+
+function openTls(t: TestContext, files: Leaf, options: RpcTlsOptions = {}, log = silentLog): RpcTls {
+  const tls = createRpcTls(files, { log }, { reloadMs: RELOAD_MS, ...options });
+  t.after(() => tls.close());
+  return tls;
+}
+
+async function listen(t: TestContext, tls: RpcTls, consoleNames?: readonly string[]) {
+  const shard = new FakeShard(new FakeWorld());
+  shard.own([0, 1, 2, 3]);
+  const server = await listenShardServer(
+    { shard: () => shard, clock: systemClock, log: silentLog },
+    { address: '127.0.0.1:0', credentials: tls.serverCredentials(), consoleNames },
+  );
+  t.after(() => server.close());
+  return server.address;
+}
+
+/** Dials once. Rejects with the reason of the first loss. */
+async function connect(t: TestContext, address: string, tls: RpcTls | undefined, peer: Peer = Peer.PEER_FRONT) {
+  const messages: ShardMessage__Output[] = [];
+  const opened = Promise.withResolvers<void>();
+  const lost = Promise.withResolvers<string>();
+  const answers = new Map<number, (message: ShardMessage__Output['replies'][number]) => void>();
+  const dial = dialShard(
+    address,
+    {
+      onReady: () => opened.resolve(),
+      onMessage: (message) => {
+        messages.push(message);
+        for (const reply of message.replies) answers.get(reply.id)?.(reply);
+      },
+      onDrain: () => {},
+      onClosed: (reason) => {
+        lost.resolve(reason);
+        opened.reject(new Error(reason));
+      },
+    },
+    {
+      clock: systemClock,
+      random: systemRandom,
+      firstMessage: () => ({ hello: { name: 'test', peer } }),
+      openStream: createGrpcTransport({ credentials: tls?.channelCredentials }),
+    },
+  );
+  t.after(() => dial.close());
+  await opened.promise;
+  let lastId = 0;
+  return {
+    lost: lost.promise,
+    close: () => dial.close(),
+    ask: (body: object) =>
+      new Promise<ShardMessage__Output['replies'][number]>((resolve) => {
+        lastId += 1;
+        answers.set(lastId, resolve);
+        dial.send({ calls: [{ id: lastId, ...body }] });
+      }),
+  };
+}
+
+test('both ends have to prove themselves; the name is that of the Service', async (t) => {
+  const [authority, stranger] = await Promise.all([createAuthority(t), createAuthority(t)]);
+  const [shardLeaf, frontLeaf, strangeLeaf] = await Promise.all([
+    authority.issue('shard', [`DNS:${SERVICE}`]),
+    authority.issue('front', ['DNS:grantd-front']),
+    stranger.issue('front', ['DNS:grantd-front']),
+  ]);
+  const address = await listen(t, openTls(t, shardLeaf));
+  const front = await connect(t, address, openTls(t, frontLeaf, { serverName: SERVICE }));
+  assert.ok((await front.ask({ readTenant: { tenantId: 'x' } })).failure);
+
+  // A certificate of another authority, none at all, and no TLS at all.
+  const foreign = { ...strangeLeaf, ca: authority.ca };
+  await assert.rejects(connect(t, address, openTls(t, foreign, { serverName: SERVICE })));
+  // What is said of it is the same each time, so that a log can name it once.
+  await assert.rejects(connect(t, address, undefined), /No connection established\. Last error: Failed to connect$/);
+  // The client refuses a shard of another authority, of another name, and one named by an address that it is not for.
+  const suspicious = { ...frontLeaf, ca: stranger.ca };
+  await assert.rejects(connect(t, address, openTls(t, suspicious, { serverName: SERVICE })));
+  await assert.rejects(connect(t, address, openTls(t, frontLeaf, { serverName: 'another.svc' })), /another\.svc/);
+  await assert.rejects(connect(t, address, openTls(t, frontLeaf)), /127\.0\.0\.1/);
+});
+
+test('without a name of the Service the certificate is for the dialled address', async (t) => {
+  const authority = await createAuthority(t);
+  const leaf = await authority.issue('all', ['IP:127.0.0.1']);
+  const tls = openTls(t, leaf);
+  const front = await connect(t, await listen(t, tls), tls);
+  assert.ok((await front.ask({ readTenant: { tenantId: 'x' } })).failure);
+});
+
+test('a shard is known by a name in its subjectAltName, whole or by one wildcard label, and never by its common name', async (t) => {
+  const authority = await createAuthority(t);
+  const front = openTls(t, await authority.issue('front', ['DNS:grantd-front']), { serverName: SERVICE });
+  const dial = async (commonName: string, names: readonly string[]) =>
+    connect(t, await listen(t, openTls(t, await authority.issue(commonName, names))), front);
+  for (const name of [SERVICE.toUpperCase(), '*.default.svc']) (await dial('shard', [`DNS:${name}`])).close();
+  for (const [commonName, names] of [
+    [SERVICE, []],
+    [SERVICE, ['IP:127.0.0.1']],
+    [SERVICE, ['DNS:another.svc']],
+    ['shard', [`DNS:${SERVICE}.example`, `DNS:x.${SERVICE}`, `DNS:*.${SERVICE}`, 'DNS:*.svc', 'DNS:*']],
+  ] as const) {
+    await assert.rejects(
+      dial(commonName, names),
+      /grantd-shard\.default\.svc|does not contain a DNS name/,
+      names.join(),
+    );
+  }
+});
+
+test("only a console's certificate may make the operator's calls", async (t) => {
+  const authority = await createAuthority(t);
+  const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
+  const address = await listen(t, openTls(t, shardLeaf));
+  const ask = async (leaf: Leaf, peer: Peer, at = address) => {
+    const connection = await connect(t, at, openTls(t, leaf, { serverName: SERVICE }), peer);
+    return connection.ask({ listMembers: {} });
+  };
+  const frontLeaf = await authority.issue('front', ['DNS:grantd-front.svc']);
+  const consoleLeaf = await authority.issue('console', ['DNS:other', 'DNS:grantd-console']);
+  assert.equal((await ask(frontLeaf, Peer.PEER_CONSOLE)).failure?.code, 'insufficient-scope');
+  assert.equal((await ask(consoleLeaf, Peer.PEER_FRONT)).failure?.code, 'insufficient-scope');
+  assert.ok((await ask(consoleLeaf, Peer.PEER_CONSOLE)).members);
+  for (const [name, names] of [
+    ['grantd-console', []],
+    ['grantd-console', ['DNS:grantd-front.svc']],
+    ['x', ['DNS:grantd-console.default.svc', 'DNS:grantd-console-0', 'DNS:*.grantd-console', 'DNS:*']],
+  ] as const) {
+    const leaf = await authority.issue(name, [...names]);
+    assert.equal((await ask(leaf, Peer.PEER_CONSOLE)).failure?.code, 'insufficient-scope', names.join());
+  }
+
+  const named = await listen(t, openTls(t, shardLeaf), ['ops']);
+  assert.equal((await ask(consoleLeaf, Peer.PEER_CONSOLE, named)).failure?.code, 'insufficient-scope');
+  assert.ok((await ask(await authority.issue('x', ['DNS:ops']), Peer.PEER_CONSOLE, named)).members);
+});
+
+test('a name counts as a console’s only where it is one', () => {
+  const of = (subjectaltname: string | undefined, CN = '') =>
+    // Of what TLS gives, only this is looked at.
+    isConsoleCertificate({ subject: { CN }, subjectaltname } as never);
+  assert.equal(of('DNS:grantd-console'), true);
+  assert.equal(of('DNS:a, DNS:Grantd-Console'), true, 'DNS names have no case');
+  assert.equal(of('DNS:grantd-console-0'), false);
+  assert.equal(of('DNS:grantd-console.svc'), false);
+  assert.equal(of('DNS:*.svc, DNS:*'), false);
+  assert.equal(of('DNS:grantd-console.'), false);
+  assert.equal(of(undefined, 'grantd-console'), false, 'a common name proves nothing');
+  assert.equal(of('DNS:front', 'grantd-console'), false);
+  assert.equal(of('DNS:grantd-consoles'), false);
+  assert.equal(of('DNS:not.grantd-console'), false);
+  assert.equal(of('DNS:"a, DNS:grantd-console.x"'), false);
+  assert.equal(of('URI:grantd-console, IP Address:127.0.0.1', 'front'), false);
+  assert.equal(isConsoleCertificate(undefined), false);
+});
+
+test('the certificates of the guide tell the three kinds of processes apart', async (t) => {
+  const directory = await createDirectory(t);
+  const block = shellBlocks('docs/operating/cluster.md').find((each) => each.includes('openssl')) ?? assert.fail();
+  await run('bash', ['-euc', block], { cwd: directory });
+  const leafOf = (name: string): Leaf => ({
+    cert: join(directory, `${name}.crt`),
+    key: join(directory, `${name}.key`),
+    ca: join(directory, 'ca.crt'),
+  });
+  const address = await listen(t, openTls(t, leafOf('shard')));
+  for (const name of ['front', 'shard', 'console']) {
+    const tls = openTls(t, leafOf(name), { serverName: 'grantd-shard' });
+    const { failure, members } = await (await connect(t, address, tls, Peer.PEER_CONSOLE)).ask({ listMembers: {} });
+    assert.equal(failure?.code, name === 'console' ? undefined : 'insufficient-scope', name);
+    assert.equal(members !== null && members !== undefined, name === 'console', name);
+  }
+  // A front cannot stand for a shard.
+  const impostor = await listen(t, openTls(t, leafOf('front')));
+  await assert.rejects(connect(t, impostor, openTls(t, leafOf('console'), { serverName: 'grantd-shard' })));
+});
+
+test('changed files hold for new connections, and existing ones go on', async (t) => {
+  const [first, second] = await Promise.all([createAuthority(t), createAuthority(t)]);
+  const names = [`DNS:${SERVICE}`];
+  const [oldLeaf, newLeaf] = await Promise.all([first.issue('old', names), second.issue('new', names)]);
+
+  // As a secret is mounted: the files are links through a link to a directory, which is swapped.
+  const directory = await createDirectory(t);
+  const install = async (version: string, leaf: Leaf): Promise<void> => {
+    await mkdir(join(directory, version));
+    for (const part of ['cert', 'key', 'ca'] as const) await writeFile(join(directory, version, part), leaf[part]);
+    await symlink(version, join(directory, 'next'));
+    await rename(join(directory, 'next'), join(directory, 'data'));
+  };
+  await install('v1', oldLeaf);
+  for (const part of ['cert', 'key', 'ca']) await symlink(join('data', part), join(directory, part));
+  const files = { cert: join(directory, 'cert'), key: join(directory, 'key'), ca: join(directory, 'ca') };
+
+  const log = createRecordingLog();
+  const serverTls = openTls(t, files, {}, log);
+  const address = await listen(t, serverTls);
+  const clientTls = openTls(t, files, { serverName: SERVICE });
+  const standing = await connect(t, address, clientTls);
+
+  // Half-written, then ill-matched: the old set stays in use, and it is said once each.
+  const warnings = () => log.lines.filter((line) => line.startsWith('warn')).length;
+  await install('v2', { ...newLeaf, ca: newLeaf.ca.slice(0, -30) });
+  await waitFor('the first warning', () => warnings() === 1);
+  await install('v3', { ...newLeaf, key: oldLeaf.key });
+  await waitFor('the second warning', () => warnings() === 2);
+  (await connect(t, address, clientTls)).close();
+
+  await install('v4', newLeaf);
+  await waitFor('the server to take the new files', async () => {
+    // Fixed to the new set: it connects only once the server has taken the new files too.
+    const probe = await connect(t, address, openTls(t, newLeaf, { serverName: SERVICE })).catch(() => undefined);
+    probe?.close();
+    return probe !== undefined;
+  });
+  await assert.rejects(connect(t, address, openTls(t, oldLeaf, { serverName: SERVICE })));
+  await waitFor('the client to take the new files', async () => {
+    const probe = await connect(t, address, clientTls).catch(() => undefined);
+    probe?.close();
+    return probe !== undefined;
+  });
+  assert.ok((await standing.ask({ readTenant: { tenantId: 'x' } })).failure);
+  assert.equal(warnings(), 2, 'each failure is said once, however often the files are read');
+});
+
+test('files that cannot be used at the start stop it', async (t) => {
+  const authority = await createAuthority(t);
+  const [leaf, other] = await Promise.all([authority.issue('a', []), authority.issue('b', [])]);
+  assert.throws(() => openTls(t, { ...leaf, key: other.key }));
+  assert.throws(() => openTls(t, { ...leaf, cert: '/nowhere/at/all' }), /ENOENT/);
+  assert.throws(() => openTls(t, { ...leaf, ca: '-----BEGIN CERTIFICATE-----\nx' }), /authorities/);
+});

@@ -1,0 +1,45 @@
+// The rows that a change makes in the state tables.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deriveState, monthOf } from '../../../src/shard/log-changes.ts';
+import { ids, SLOT, tuple } from './tools.ts';
+
+const origin = { tenantId: ids.create('ten'), actor: 'key_1', requestId: 'req_1', atMs: 1 };
+const grant = { ...tuple('user:a', 'doc:1'), grantId: 'grt_1', createdAtMs: 1 };
+
+test("a change stands in the trail under the month of its entry's base, though its stamp is of the next", () => {
+  const base = Date.UTC(2026, 11, 1) * 1000 - 1000;
+  const position = { slot: SLOT, seq: 7, index: 1500, stamp: base + 1500 };
+  assert.equal(monthOf(position.stamp / 1000), '2026-12');
+  const rows = deriveState({ kind: 'grant-revoked', grant }, origin, position);
+  assert.deepEqual(
+    rows.flatMap((row) => (row.kind === 'trail' ? [row.month] : [])),
+    ['2026-11'],
+  );
+});
+
+test('a subject is listed from its first grant on, before the grant itself', () => {
+  const position = { slot: SLOT, seq: 7, index: 0, stamp: 1_700_000_000_000_000 };
+  const kinds = (newSubject: boolean) =>
+    deriveState({ kind: 'grant-created', grant, newSubject }, origin, position).map(({ kind }) => kind);
+  assert.deepEqual(kinds(true), ['subject', 'grant', 'trail']);
+  assert.deepEqual(kinds(false), ['grant', 'trail']);
+});
+
+test('the trail never tells the hash of a key', () => {
+  const key = {
+    keyId: ids.create('key'),
+    name: 'ci',
+    scopes: 5,
+    createdAtMs: 1,
+    expiresAtMs: undefined,
+    hash: 'secret',
+  };
+  const position = { slot: SLOT, seq: 7, index: 0, stamp: 1_700_000_000_000_000 };
+  for (const kind of ['key-created', 'key-revoked'] as const) {
+    const [row, trail] = deriveState({ kind, key }, origin, position);
+    assert.ok(row?.kind === 'key' && row.gone === (kind === 'key-revoked'));
+    assert.ok(trail?.kind === 'trail' && !trail.row.change.includes('secret'));
+  }
+});

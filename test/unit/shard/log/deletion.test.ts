@@ -1,0 +1,322 @@
+// A deleted tenant is refused at once, and everything of it goes, whatever interrupts the removal; only its row and its
+// trail stay.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TenantId } from '../../../../src/core/ids.ts';
+import { SUBJECT_BUCKETS } from '../../../../src/core/slots.ts';
+import { purgeTenants, writeKeyUses } from '../../../../src/shard/log/maintenance.ts';
+import type { MaintenancePorts } from '../../../../src/shard/log/row-removal.ts';
+import { WRITE_BEHIND } from '../../../support/faulty-store.ts';
+import type { MemoryStore } from '../../../support/memory-store.ts';
+import {
+  attempt,
+  createMemoryStore,
+  ids,
+  OpenSlot,
+  SEGMENT_SIZE,
+  SLOT,
+  type SlotOptions,
+  soon,
+  tuple,
+  waitFor,
+} from '../tools.ts';
+
+const portsOf = (slot: OpenSlot): MaintenancePorts => ({
+  store: slot.store,
+  clock: slot.clock,
+  segmentSize: SEGMENT_SIZE,
+  logRetentionMs: 0,
+  createRequestId: () => ids.create('req'),
+});
+
+async function openSlot(options: SlotOptions = {}) {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory, options);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  for (let index = 0; index < 120; index += 1) await slot.grant(handle, tuple(`user:${index % 9}`, `doc:${index}`));
+  await slot.revoke(handle, tuple('user:0', 'doc:0'));
+  const key = await slot.createKey(handle, tenantId);
+  await slot.front.authenticate(key);
+  await writeKeyUses(portsOf(slot), slot.tenure);
+  return { memory, slot, tenantId, handle, key };
+}
+
+const deleteTenant = (slot: OpenSlot, tenantId: TenantId) =>
+  slot.connection.updateTenant(attempt(), {
+    tenantId,
+    name: undefined,
+    plan: undefined,
+    state: 'deleting',
+    operator: 'test',
+  });
+
+const keysOf = async (memory: MemoryStore, tenantId: TenantId) =>
+  (await memory.listKeys({ tenantId, limit: 1000 }, soon())).keys;
+
+/** Rows of the tenant that are left, the trail's and its own apart. */
+async function rowsLeft(memory: MemoryStore, tenantId: TenantId): Promise<number> {
+  let rows = (await memory.listNamespaces(tenantId, soon())).length + (await keysOf(memory, tenantId)).length;
+  rows += memory.keyUsesOf(tenantId);
+  for (let bucket = 0; bucket < SUBJECT_BUCKETS; bucket += 1) {
+    rows += (await memory.listSubjects({ tenantId, bucket, limit: 100 }, soon())).length;
+  }
+  for (let user = 0; user < 9; user += 1) {
+    const { grants } = await memory.listGrants({ tenantId, subject: `user:${user}`, limit: 1000 }, soon());
+    rows += grants.length;
+  }
+  return rows;
+}
+
+const stateOf = async (memory: MemoryStore) => (await memory.listTenants({ slot: SLOT, limit: 10 }, soon()))[0]?.state;
+
+test('a deleted tenant is refused at once, and all its data goes', async () => {
+  const { memory, slot, tenantId, handle, key } = await openSlot();
+  const granted = await slot.front.authenticate(key);
+  await slot.applied();
+  assert.ok((await rowsLeft(memory, tenantId)) > 120);
+  await deleteTenant(slot, tenantId);
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
+  await assert.rejects(slot.check(handle, tuple('user:1', 'doc:1')), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
+  await assert.rejects(slot.handle(tenantId), { code: 'tenant-not-found' });
+  await assert.rejects(
+    slot.connection.updateTenant(attempt(), {
+      tenantId,
+      name: undefined,
+      plan: undefined,
+      state: 'active',
+      operator: 'test',
+    }),
+    { code: 'tenant-not-found' },
+  );
+  await purgeTenants(portsOf(slot), slot.tenure);
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  await assert.rejects(slot.connection.readTenant(tenantId), { code: 'tenant-not-found' });
+  assert.deepEqual(await slot.connection.listTenants({ after: undefined, limit: 10 }), []);
+  await slot.applied();
+  assert.equal(await stateOf(memory), 'deleted');
+  const heir = await slot.restart();
+  await assert.rejects(heir.front.authenticate(key), { code: 'unauthorized' });
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  heir.kill();
+});
+
+test('a kill in the middle of the removal is made good by the next owner', async () => {
+  // The first part is removed, the second never gets its turn.
+  const { memory, slot, tenantId } = await openSlot({
+    hooks: {
+      fault: (operation, call) =>
+        operation === 'purgeTenant' && call > 1 ? { kind: 'delay', until: () => new Promise(() => {}) } : undefined,
+    },
+  });
+  await deleteTenant(slot, tenantId);
+  await slot.applied();
+  const before = await rowsLeft(memory, tenantId);
+  const purging = purgeTenants(portsOf(slot), slot.tenure);
+  purging.catch(() => {});
+  await waitFor(() => slot.faults.calls('purgeTenant') > 1);
+  const left = await rowsLeft(memory, tenantId);
+  assert.ok(left > 0 && left < before, `${left} of ${before} rows are left`);
+  const heir = await slot.restart();
+  assert.equal((await heir.connection.readTenant(tenantId)).state, 'deleting');
+  await purgeTenants(portsOf(heir), heir.tenure);
+  await heir.applied();
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  assert.equal(await stateOf(memory), 'deleted');
+  heir.kill();
+});
+
+test('no replay of the log brings back what was removed', async () => {
+  const { memory, slot, tenantId } = await openSlot();
+  await deleteTenant(slot, tenantId);
+  await slot.applied();
+  // The removal waits for the checkpoint: a recovery from before it would write the rows again.
+  slot.faults.turn('fail-before', ['writeCheckpoint']);
+  const purging = purgeTenants(portsOf(slot), slot.tenure);
+  const before = slot.faults.calls('writeCheckpoint');
+  await waitFor(() => slot.faults.calls('writeCheckpoint') > before + 1);
+  assert.equal(slot.faults.calls('purgeTenant'), 0);
+  slot.faults.restore(['writeCheckpoint']);
+  await purging;
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  const heir = await slot.restart();
+  await heir.tenure.checkpointed();
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  heir.kill();
+});
+
+test('writes that race with the deletion leave nothing behind', async () => {
+  const { memory, slot, tenantId, handle, key } = await openSlot();
+  slot.faults.turn('hold', ['append']);
+  const first = slot.grant(handle, tuple('user:1', 'doc:new'));
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const racing = Promise.allSettled([
+    deleteTenant(slot, tenantId),
+    slot.grant(handle, tuple('user:2', 'doc:new')),
+    slot.connection.createNamespace(handle, attempt(), 'late'),
+    slot.createKey(handle, tenantId),
+    slot.connection.revokeKey(handle, attempt(), key.keyId),
+  ]);
+  await waitFor(() => slot.tenure.queueLength >= 4);
+  slot.faults.restore(['append']);
+  assert.equal((await first).kind, 'created');
+  const [deletion, ...others] = await racing;
+  assert.equal(deletion?.status, 'fulfilled');
+  for (const other of others) {
+    assert.ok(other.status === 'rejected');
+    assert.equal(other.reason.kind, 'handle-gone');
+  }
+  await purgeTenants(portsOf(slot), slot.tenure);
+  await slot.applied();
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  slot.kill();
+});
+
+test("data of the log's future goes, too, after the wall clock was set back", async () => {
+  let wall = Date.now();
+  const { memory, slot, tenantId } = await openSlot({ wallMs: () => wall });
+  wall -= 3_600_000;
+  await deleteTenant(slot, tenantId);
+  await purgeTenants(portsOf(slot), slot.tenure);
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  slot.kill();
+});
+
+test('a failing store only delays the removal', async () => {
+  const { memory, slot, tenantId } = await openSlot();
+  await deleteTenant(slot, tenantId);
+  slot.faults.turn('fail-after', ['purgeTenant']);
+  await assert.rejects(purgeTenants(portsOf(slot), slot.tenure));
+  slot.faults.restore([...WRITE_BEHIND, 'purgeTenant']);
+  await purgeTenants(portsOf(slot), slot.tenure);
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  slot.kill();
+});
+
+test('a key that is looked up while its tenant is deleted gets no handle', async () => {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory);
+  const tenantId = await slot.createTenant();
+  const key = await slot.createKey(await slot.handle(tenantId), tenantId);
+  await slot.tenure.checkpointed();
+  const heir = await slot.restart();
+  heir.faults.turn('hold', ['listKeys']);
+  const authenticating = heir.front.authenticate(key);
+  await waitFor(() => heir.faults.heldCalls() === 1);
+  const change = { tenantId, name: undefined, plan: undefined, state: 'deleting', operator: 'test' } as const;
+  await heir.connection.updateTenant(attempt(), change);
+  heir.faults.restore(['listKeys']);
+  await assert.rejects(authenticating, { code: 'unauthorized' });
+  heir.kill();
+});
+
+/** Where the owner is killed: at the n-th call of an operation after the deletion was acknowledged, before or after its effect. */
+const KILLS = [
+  ['before the checkpoint', 'writeCheckpoint', 1, 'delay'],
+  ['after the checkpoint', 'writeCheckpoint', 1, 'delay-reply'],
+  ['before the first part', 'purgeTenant', 1, 'delay'],
+  ['after the first part', 'purgeTenant', 1, 'delay-reply'],
+  ['before the last part', 'purgeTenant', 2, 'delay'],
+  ['after the last part', 'purgeTenant', 2, 'delay-reply'],
+  ['before the last entry', 'append', 1, 'delay'],
+  ['after the last entry', 'append', 1, 'delay-reply'],
+] as const;
+
+for (const [where, operation, nth, kind] of KILLS) {
+  test(`a kill ${where} is made good by the next owner, and nothing else is touched`, async () => {
+    let deleted = false;
+    let calls = 0;
+    const { memory, slot, tenantId, key } = await openSlot({
+      hooks: {
+        fault: (called) => {
+          if (!deleted || called !== operation) return undefined;
+          calls += 1;
+          return calls === nth ? { kind, until: () => new Promise(() => {}) } : undefined;
+        },
+      },
+    });
+    const bystander = await slot.createTenant();
+    const handle = await slot.handle(bystander);
+    for (let user = 0; user < 9; user += 1) await slot.grant(handle, tuple(`user:${user}`, 'doc:1'));
+    const before = await deleteTenant(slot, tenantId);
+    assert.equal(before.state, 'deleting');
+    // What state holds already is not what the kill is about.
+    await slot.applied();
+    deleted = true;
+    purgeTenants(portsOf(slot), slot.tenure).catch(() => {});
+    await waitFor(() => calls >= nth, `the ${operation}`);
+    const heir = await slot.restart();
+    await assert.rejects(heir.front.authenticate(key), { code: 'unauthorized' });
+    await assert.rejects(heir.handle(tenantId), { code: 'tenant-not-found' });
+    await purgeTenants(portsOf(heir), heir.tenure);
+    await heir.tenure.checkpointed();
+    assert.equal(await rowsLeft(memory, tenantId), 0);
+    await assert.rejects(heir.connection.readTenant(tenantId), { code: 'tenant-not-found' });
+    const stored = await memory.listTenants({ slot: SLOT, limit: 10 }, soon());
+    assert.deepEqual(new Map(stored.map((tenant) => [tenant.tenantId, tenant.state])).get(tenantId), 'deleted');
+    const heirs = await heir.handle(bystander);
+    for (let user = 0; user < 9; user += 1) {
+      assert.equal(await heir.check(heirs, tuple(`user:${user}`, 'doc:1')), true);
+    }
+    heir.kill();
+  });
+}
+
+test('the removal is seen part by part, and no round of it lasts long', async () => {
+  let nowMs = 0;
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory);
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  for (let index = 0; index < 600; index += 1) await slot.grant(handle, tuple(`user:${index % 9}`, `doc:${index}`));
+  await deleteTenant(slot, tenantId);
+  assert.deepEqual((await slot.connection.readTenant(tenantId)).deletion, { partsRemoved: 0, lastPartAtMs: undefined });
+  // Every look at the clock takes 400 ms of a round's second.
+  const ports = portsOf(slot);
+  const slow: MaintenancePorts = {
+    ...ports,
+    clock: {
+      wallMs: () => ports.clock.wallMs(),
+      setTimer: (run, delayMs) => ports.clock.setTimer(run, delayMs),
+      setImmediate: (run) => ports.clock.setImmediate(run),
+      monotonicMs: () => {
+        nowMs += 400;
+        return ports.clock.monotonicMs() + nowMs;
+      },
+    },
+  };
+  const seen: number[] = [];
+  for (let round = 0; round < 100; round += 1) {
+    await purgeTenants(slow, slot.tenure);
+    const left = slot.tenure.tenants.get(tenantId);
+    if (left === undefined) break;
+    const [listed] = await slot.connection.listTenants({ after: undefined, limit: 10 });
+    assert.equal(listed?.state, 'deleting');
+    assert.ok((listed.deletion?.lastPartAtMs ?? 0) > 1_700_000_000_000);
+    assert.equal(listed.counts, undefined);
+    seen.push(listed.deletion?.partsRemoved ?? 0);
+  }
+  assert.ok(seen.length >= 2, `${seen.length} rounds`);
+  assert.deepEqual(
+    seen,
+    seen.toSorted((left, right) => left - right),
+  );
+  assert.ok(new Set(seen).size === seen.length, 'every round came further');
+  assert.equal(await rowsLeft(memory, tenantId), 0);
+  slot.kill();
+});
+
+test('the last use of a key is not written for a tenant whose data is going', async () => {
+  const { memory, slot, tenantId, key } = await openSlot();
+  await slot.front.authenticate(key);
+  await deleteTenant(slot, tenantId);
+  const use = slot.tenure.tenants.get(tenantId)?.keyUses.get(key.keyId) ?? assert.fail();
+  use.writtenAtMs = 0;
+  use.usedAtMs = slot.clock.wallMs() + 60_000;
+  const before = (await memory.listKeyUses(tenantId, [key.keyId], soon())).get(key.keyId);
+  await writeKeyUses(portsOf(slot), slot.tenure);
+  assert.equal((await memory.listKeyUses(tenantId, [key.keyId], soon())).get(key.keyId), before);
+  slot.kill();
+});

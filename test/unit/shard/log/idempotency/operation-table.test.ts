@@ -1,0 +1,137 @@
+// Outcomes by operation id, in little memory: each is found again as it was, and what is counted is what is taken.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { GrantdError } from '../../../../../src/core/errors.ts';
+import { parseKeyId, parseTenantId, timeOfId } from '../../../../../src/core/ids.ts';
+import {
+  type DecidedOperation,
+  type OperationOutcome,
+  OperationTable,
+} from '../../../../../src/shard/log/idempotency/operation-table.ts';
+import { liveBytes } from '../../../support/live-bytes.ts';
+import { ids } from '../../tools.ts';
+
+const created = (kind: 'created' | 'exists' = 'created'): OperationOutcome => {
+  const grantId = ids.create('grt');
+  return { result: { kind: 'grant', grant: { kind, grantId, createdAtMs: timeOfId(grantId) ?? 0 } } };
+};
+
+const outcome: fc.Arbitrary<OperationOutcome> = fc
+  .record({ kind: fc.nat(11), text: fc.string(), number: fc.integer() })
+  .map(({ kind, text, number }): OperationOutcome => {
+    const tenantId = parseTenantId(ids.create('ten'));
+    const keyId = parseKeyId(ids.create('key'));
+    assert.ok(tenantId !== undefined && keyId !== undefined);
+    switch (kind) {
+      case 0:
+        return { result: { kind: 'grant', grant: { kind: 'revoked' } } };
+      case 1:
+        return { result: { kind: 'grant', grant: { kind: 'not-found' } } };
+      case 2:
+        return { result: { kind: 'grant', grant: { kind: 'refused', code: 'grant-limit-reached', message: text } } };
+      case 3:
+        return { result: { kind: 'namespace', created: true, namespace: { name: text, createdAtMs: number } } };
+      case 4:
+        return { result: { kind: 'key-revoked' } };
+      case 5: {
+        const key = { keyId, name: text, scopes: 1, createdAtMs: number, expiresAtMs: undefined, hash: text };
+        return { result: { kind: 'key', key } };
+      }
+      case 6: {
+        const tenant = { tenantId, name: text, plan: 'free', state: 'active' as const, createdAtMs: number };
+        return { result: { kind: 'tenant', tenant } };
+      }
+      case 7:
+        return { error: new GrantdError('key-not-found', text) };
+      case 8:
+        return { error: new GrantdError('key-not-found', text, { details: { number } }) };
+      case 9:
+        // Of a log that another program has written.
+        return { result: { kind: 'grant', grant: { kind: 'created', grantId: text, createdAtMs: number } } };
+      case 10:
+        return created('exists');
+      default:
+        return created();
+    }
+  });
+
+test('whatever is decided is found again as it was, in batches of any requests, and nothing else is', () => {
+  const operation = fc.record({ request: fc.nat(3), index: fc.oneof(fc.nat(40), fc.nat(2 ** 31)), outcome });
+  const call = fc.record({
+    request: fc.nat(3),
+    first: fc.nat(100),
+    outcomes: fc.array(outcome, { minLength: 1, maxLength: 60 }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.array(
+          fc.oneof(
+            operation.map((each) => [each]),
+            call.map(({ request, first, outcomes }) =>
+              outcomes.map((each, position) => ({ request, index: first + position, outcome: each })),
+            ),
+          ),
+          { maxLength: 6 },
+        ),
+        { maxLength: 6 },
+      ),
+      fc.boolean(),
+      (batches, ours) => {
+        const requestIds = Array.from({ length: 4 }, (_, at) => (ours || at === 0 ? ids.create('req') : `other-${at}`));
+        const table = new OperationTable();
+        const expected = new Map<string, OperationOutcome>();
+        let bytes = 0;
+        for (const batch of batches) {
+          const decided: DecidedOperation[] = [];
+          for (const { request, index, outcome: each } of batch.flat()) {
+            const requestId = requestIds[request] ?? '';
+            if (expected.has(`${requestId} ${index}`)) continue;
+            expected.set(`${requestId} ${index}`, each);
+            decided.push({ requestId, index, outcome: each });
+          }
+          table.add(decided);
+          assert.ok(table.bytes >= bytes);
+          bytes = table.bytes;
+        }
+        for (const [name, each] of expected) {
+          const [requestId = '', index] = name.split(' ');
+          const found = table.find(requestId, Number(index));
+          assert.deepEqual(found, each);
+          if (found !== undefined && 'error' in found && 'error' in each) {
+            assert.equal(found.error.message, each.error.message);
+            assert.deepEqual(found.error.details, each.error.details);
+          }
+        }
+        for (const requestId of [...requestIds, ids.create('req')]) {
+          for (let index = 0; index < 200; index += 1) {
+            if (!expected.has(`${requestId} ${index}`)) assert.equal(table.find(requestId, index), undefined);
+          }
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+for (const { name, requests, lines, bytesMax } of [
+  { name: 'the lines of an import', requests: 200, lines: 512, bytesMax: 20 },
+  { name: 'single writes', requests: 50_000, lines: 1, bytesMax: 80 },
+]) {
+  test(`${name} take at most ${bytesMax} bytes each, as they are counted and as they are`, () => {
+    const before = liveBytes();
+    const table = new OperationTable();
+    for (let request = 0; request < requests; request += 1) {
+      const requestId = ids.create('req');
+      table.add(Array.from({ length: lines }, (_, index) => ({ requestId, index, outcome: created() })));
+    }
+    const taken = liveBytes() - before;
+    const count = requests * lines;
+    assert.ok(table.bytes <= bytesMax * count, `${table.bytes / count} bytes are counted for each`);
+    // The test runner keeps things of its own meanwhile.
+    assert.ok(taken <= 1.25 * table.bytes + 1_000_000, `${taken / count} bytes are taken by each`);
+    assert.equal(table.find(ids.create('req'), 0), undefined);
+  });
+}

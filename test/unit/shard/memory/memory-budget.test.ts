@@ -1,0 +1,123 @@
+// The memory budget keeps its bound, whatever is pinned, used, grown or removed.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { FairTurns } from '../../../../src/core/async/turns.ts';
+import { systemClock } from '../../../../src/roles/process/system.ts';
+import { Evictable, MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
+import { real, waitFor } from '../tools.ts';
+
+class Item extends Evictable {
+  evicted = false;
+  override evict(): void {
+    this.evicted = true;
+  }
+}
+
+test('the bound is kept whatever is added, grown, shrunk and removed, unless everything is pinned', () => {
+  const step = fc.record({
+    kind: fc.constantFrom('add', 'resize', 'remove', 'pin', 'unpin', 'use'),
+    at: fc.nat(30),
+    bytes: fc.integer({ min: 0, max: 40 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const budget = new MemoryBudget(100, new FairTurns(systemClock));
+      const items: Item[] = [];
+      for (const { kind, at, bytes } of steps) {
+        const item = items[at % Math.max(1, items.length)];
+        if (kind === 'add') {
+          const added = new Item();
+          items.push(added);
+          budget.add(added, bytes);
+        } else if (item !== undefined) {
+          if (kind === 'resize') budget.resize(item, bytes);
+          if (kind === 'remove') budget.remove(item);
+          if (kind === 'pin' && item.place >= 0) item.pins += 1;
+          if (kind === 'unpin') item.pins = 0;
+          if (kind === 'use') item.referenced = true;
+        }
+        const held = items.filter(({ place }) => place >= 0);
+        const sum = held.reduce((total, each) => total + each.bytes, 0);
+        assert.equal(budget.bytes, sum);
+        // Growth shrinks at once; what was pinned meanwhile goes with the next change.
+        if (kind === 'add' || kind === 'resize') {
+          const free = held.some(({ pins, bytes: size }) => pins === 0 && size > 0);
+          assert.ok(sum <= 100 || !free, `${sum} bytes are held`);
+        }
+        for (const each of items) assert.ok(!(each.evicted && each.place >= 0));
+        for (const each of items) if (each.pins > 0 && each.place < 0) assert.ok(kind === 'remove' || !each.evicted);
+      }
+    }),
+  );
+});
+
+test('a pinned item stays; once let go it is the first to go', () => {
+  const budget = new MemoryBudget(10, new FairTurns(systemClock));
+  const pinned = new Item();
+  pinned.pins = 1;
+  budget.add(pinned, 8);
+  for (let index = 0; index < 10; index += 1) budget.add(new Item(), 3);
+  assert.equal(pinned.evicted, false);
+  assert.ok(budget.bytes <= 11);
+  pinned.pins = 0;
+  for (let index = 0; index < 4; index += 1) budget.add(new Item(), 3);
+  assert.equal(pinned.evicted, true);
+});
+
+test('what was used since the hand passed gets a second chance', () => {
+  const budget = new MemoryBudget(3, new FairTurns(systemClock));
+  const items = [new Item(), new Item(), new Item()];
+  for (const item of items) budget.add(item, 1);
+  for (const item of items) item.referenced = false;
+  const [, used] = items;
+  assert.ok(used !== undefined);
+  used.referenced = true;
+  budget.add(new Item(), 1);
+  budget.add(new Item(), 1);
+  assert.deepEqual(
+    items.map(({ evicted }) => evicted),
+    [true, false, true],
+  );
+  assert.equal(budget.evictions, 2);
+});
+
+test('what is reserved by the gates makes pages go, and many items are let go of in short steps', async () => {
+  const budget = new MemoryBudget(1_000_000, new FairTurns(systemClock));
+  const items = Array.from({ length: 10_000 }, () => new Item());
+  for (const item of items) budget.add(item, 100);
+  assert.equal(budget.evictions, 0);
+  for (const item of items) item.referenced = false;
+  const leave = await budget.loads.enter('tenant', 5000, real);
+  assert.ok(budget.bytes <= 1_000_000);
+  assert.ok(budget.evictions >= 50);
+  leave();
+  let steps = 0;
+  const clock = {
+    ...real,
+    setImmediate: (run: () => void) => {
+      steps += 1;
+      setImmediate(run);
+    },
+  };
+  const held = items.filter(({ place }) => place >= 0);
+  const others = held.splice(0, 1500);
+  await Promise.all([budget.removeAll(held, clock), budget.removeAll(others, clock)]);
+  await waitFor(() => budget.bytes === 0);
+  assert.ok(steps >= 9, `${steps} steps`);
+  assert.ok(held.every(({ place, evicted }) => place < 0 && !evicted));
+});
+
+test('pages make room for what is held, all but a quarter of the budget', () => {
+  const budget = new MemoryBudget(100, new FairTurns(systemClock));
+  const items = Array.from({ length: 10 }, () => new Item());
+  for (const item of items) budget.add(item, 10);
+  budget.hold(50);
+  assert.deepEqual([budget.pageBytes, budget.bytes], [50, 100]);
+  budget.hold(1000);
+  assert.equal(budget.pageBytes, 20);
+  budget.hold(-1050);
+  for (const item of items.filter(({ evicted }) => evicted)) budget.add(item, 10);
+  assert.deepEqual([budget.pageBytes, budget.bytes], [100, 100]);
+});

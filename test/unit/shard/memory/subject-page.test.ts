@@ -1,0 +1,133 @@
+// A page of a subject against a plain map.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { compareUtf8 } from '../../../../src/core/tuples.ts';
+import { SubjectPage } from '../../../../src/shard/memory/subject-page.ts';
+
+const object = fc.constantFrom('doc:1', 'doc:2', 'doc:\u{FFFD}', 'doc:\u{1F600}', 'a:1', 'z:9');
+const change = fc.record({ relation: fc.integer({ min: 1, max: 9 }), object, present: fc.boolean() });
+const facts = (index: number) => ({ grantId: `grt_${index}`, createdAtMs: index });
+const createPage = (whole: boolean) => new SubjectPage('user:a', whole, () => {});
+
+for (const whole of [true, false]) {
+  test(`a ${whole ? 'whole' : 'sparse'} page holds what a map holds, and its estimate returns to its base`, () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 200, size: 'max' }), (changes) => {
+        const page = createPage(whole);
+        const base = page.estimate;
+        const model = new Map<string, ReturnType<typeof facts> | null>();
+        for (const [index, each] of changes.entries()) {
+          const value = each.present ? facts(index) : null;
+          page.set(each.relation, each.object, value);
+          if (whole && value === null) model.delete(`${each.relation} ${each.object}`);
+          else model.set(`${each.relation} ${each.object}`, value);
+          assert.ok(page.estimate >= base);
+          assert.equal(page.tuples, model.size);
+        }
+        for (const each of changes) {
+          const expected = model.get(`${each.relation} ${each.object}`);
+          assert.deepEqual(page.find(each.relation, each.object), whole ? (expected ?? null) : expected);
+        }
+        if (whole) {
+          for (let relation = 1; relation <= 9; relation += 1) {
+            const expected = [...model.keys()]
+              .filter((key) => key.startsWith(`${relation} `))
+              .map((key) => key.slice(2));
+            assert.deepEqual(page.objects(relation), expected.sort(compareUtf8));
+          }
+          for (const each of changes) page.set(each.relation, each.object, null);
+        } else {
+          // What is not set again is forgotten at the second time.
+          page.age(0);
+          page.age(0);
+        }
+        assert.equal(page.tuples, 0);
+        assert.equal(page.estimate, base);
+      }),
+    );
+  });
+}
+
+test('a whole page denies what it does not hold; a sparse one says that it does not know', () => {
+  assert.equal(createPage(true).find(1, 'doc:1'), null);
+  assert.equal(createPage(false).find(1, 'doc:1'), undefined);
+});
+
+test('a sparse page never holds more than its bound, and always the newest half of it', () => {
+  for (const tuplesMax of [1, 2, 10, 100]) {
+    const page = createPage(false);
+    for (let index = 0; index < 5 * tuplesMax; index += 1) {
+      page.set(1 + (index % 3), `doc:${index}`, facts(index));
+      page.age(tuplesMax);
+      assert.ok(page.tuples <= Math.max(1, tuplesMax), `${page.tuples} of ${tuplesMax}`);
+      for (let newest = Math.max(0, index + 1 - Math.ceil(tuplesMax / 2)); newest <= index; newest += 1) {
+        assert.equal(page.holds(1 + (newest % 3), `doc:${newest}`), true);
+      }
+    }
+  }
+});
+
+test('what a sparse page knew before counts only until it is told otherwise', () => {
+  const page = createPage(false);
+  page.set(1, 'doc:1', facts(1));
+  page.age(2);
+  page.set(1, 'doc:1', null);
+  assert.equal(page.find(1, 'doc:1'), null);
+  assert.equal(page.holds(1, 'doc:1'), false);
+});
+
+test('a sparse page at its bound comes to know what is asked for now, of each relation', () => {
+  const page = createPage(false);
+  for (let index = 0; index < 10_000; index += 1) {
+    page.set(1 + (index % 2), `doc:${index}`, null);
+    page.age(200);
+  }
+  for (const relation of [1, 2]) {
+    const newest = Array.from({ length: 50 }, (_, place) => 9_998 - 2 * place + (relation - 1));
+    const known = newest.filter((index) => page.holds(relation, `doc:${index}`) === false);
+    assert.ok(known.length >= 20, `${known.length} of the newest 50 of relation ${relation} are known`);
+  }
+});
+
+test('the grants of a page come by the bytes of relation and object, after a tuple and no more than asked for', () => {
+  for (const more of [0, 40]) {
+    const page = createPage(true);
+    const objects = ['doc:2', 'doc:1', ...Array.from({ length: more }, (_, index) => `more:${index}`)];
+    for (const relation of [6, 1, 2]) for (const each of objects) page.set(relation, each, facts(relation));
+    const expected = ['admin', 'owner', 'viewer'].flatMap((relation) =>
+      objects.toSorted(compareUtf8).map((each) => `${relation} ${each}`),
+    );
+    const given = (limit: number, ...after: Parameters<SubjectPage['grantsAfter']>[0][]) =>
+      page.grantsAfter(after[0], limit).map((each) => `${each.relation} ${each.object}`);
+    assert.deepEqual(given(1000), expected);
+    assert.deepEqual(given(3), expected.slice(0, 3));
+    for (const [index, each] of expected.entries()) {
+      const [relation, at = ''] = each.split(' ');
+      const position = {
+        relation: relation === 'admin' || relation === 'owner' ? relation : 'viewer',
+        object: at,
+      } as const;
+      assert.deepEqual(given(5, position), expected.slice(index + 1, index + 6));
+    }
+    assert.deepEqual(
+      given(2, { relation: 'editor', object: 'zzz' }),
+      expected.slice(objects.length, objects.length + 2),
+    );
+  }
+});
+
+test('a grant of wide characters counts two bytes for each of them', () => {
+  const bytes = (text: string) => {
+    const page = createPage(true);
+    const base = page.estimate;
+    page.set(1, text, facts(1));
+    return page.estimate - base;
+  };
+  assert.equal(bytes('doc:\u4e2d\u6587\u5b57') - bytes('doc:abc'), 7);
+  assert.equal(bytes('doc:\u{1F600}') - bytes('doc:ab'), 6);
+  assert.equal(bytes('doc:\u00e9\u00ff'), bytes('doc:ab'));
+  const pages = [new SubjectPage('user:\u4e2d', true, () => {}), new SubjectPage('user:a', true, () => {})];
+  assert.equal((pages[0]?.estimate ?? 0) - (pages[1]?.estimate ?? 0), 6);
+});

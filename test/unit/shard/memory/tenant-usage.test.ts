@@ -1,0 +1,106 @@
+// The usage of a tenant: what fronts say, minute by minute, for an hour, whatever they say.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FairTurns } from '../../../../src/core/async/turns.ts';
+import { systemClock } from '../../../../src/roles/process/system.ts';
+import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
+import { TenantUsage } from '../../../../src/shard/memory/tenant-usage.ts';
+import { createMemoryStore, ids, OpenSlot, SLOT } from '../tools.ts';
+
+const MINUTE = 28_000_000;
+const nowMs = (minute = MINUTE): number => minute * 60_000 + 30_000;
+const counts = (minute: number, requests: number, refused = 0, checks = 0) => ({ minute, requests, refused, checks });
+
+function createUsage(bytesMax = 1_000_000) {
+  const budget = new MemoryBudget(bytesMax, new FairTurns(systemClock));
+  return { budget, usage: new TenantUsage(budget) };
+}
+
+test('reports of one minute are added up, and minutes without a request left out', () => {
+  const { usage } = createUsage();
+  assert.deepEqual(usage.read(nowMs()), []);
+  usage.add(counts(MINUTE - 2, 10, 1, 20), nowMs());
+  usage.add(counts(MINUTE, 5, 0, 5), nowMs());
+  usage.add(counts(MINUTE, 7, 7, 1), nowMs());
+  assert.deepEqual(usage.read(nowMs()), [
+    { atMs: (MINUTE - 2) * 60_000, requests: 10, refused: 1, checks: 20 },
+    { atMs: MINUTE * 60_000, requests: 12, refused: 7, checks: 6 },
+  ]);
+});
+
+test('sixty minutes are kept, the present one included, and no more', () => {
+  const { usage } = createUsage();
+  for (let minute = MINUTE - 200; minute <= MINUTE; minute += 1) usage.add(counts(minute, 1), nowMs(minute));
+  const minutes = usage.read(nowMs()).map(({ atMs }) => atMs / 60_000);
+  assert.deepEqual(
+    minutes,
+    Array.from({ length: 60 }, (_, index) => MINUTE - 59 + index),
+  );
+  usage.add(counts(MINUTE - 60, 100), nowMs());
+  assert.equal(usage.read(nowMs()).length, 60);
+  assert.ok(usage.read(nowMs()).every(({ requests }) => requests === 1));
+  assert.equal(usage.read(nowMs(MINUTE + 45)).length, 15);
+  assert.deepEqual(usage.read(nowMs(MINUTE + 60)), []);
+});
+
+test('a front whose clock is ahead counts in the present minute', () => {
+  const { usage } = createUsage();
+  usage.add(counts(MINUTE + 10_000, 3), nowMs());
+  assert.deepEqual(usage.read(nowMs()), [{ atMs: MINUTE * 60_000, requests: 3, refused: 0, checks: 0 }]);
+});
+
+test('numbers that cannot be are cut down, and never run over', () => {
+  const { usage } = createUsage();
+  usage.add(counts(MINUTE, -5, Number.NaN, 1.5), nowMs());
+  for (let round = 0; round < 3; round += 1) usage.add(counts(MINUTE, 2 ** 32 - 1, Number.POSITIVE_INFINITY), nowMs());
+  assert.deepEqual(usage.read(nowMs()), [
+    { atMs: MINUTE * 60_000, requests: 2 ** 32 - 1, refused: 2 ** 32 - 1, checks: 1 },
+  ]);
+  for (const minute of [Number.NaN, -1, 0, Number.NEGATIVE_INFINITY]) usage.add(counts(minute, 9), nowMs());
+  assert.equal(usage.read(nowMs()).length, 1);
+});
+
+test('what is kept stays within the bound of the process, and the least recently reported goes', () => {
+  const budget = new MemoryBudget(20_000, new FairTurns(systemClock));
+  const tenants = Array.from({ length: 100 }, () => new TenantUsage(budget));
+  for (const usage of tenants) usage.add(counts(MINUTE, 1), nowMs());
+  assert.ok(budget.bytes <= 20_000, String(budget.bytes));
+  const kept = tenants.filter((usage) => usage.read(nowMs()).length > 0);
+  assert.ok(kept.length > 5 && kept.length < 20, String(kept.length));
+  assert.ok(kept.includes(tenants[99] ?? assert.fail()));
+  for (const usage of tenants) usage.drop();
+  assert.equal(budget.bytes, 0);
+  tenants[0]?.add(counts(MINUTE, 1), nowMs());
+  assert.equal(budget.bytes, 0, 'a tenure that has ended keeps nothing');
+});
+
+test('a report reaches the tenants of this shard under their own slot, and nobody else', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const [tenantId, other] = [await slot.createTenant(), await slot.createTenant()];
+  const now = Math.floor(slot.clock.wallMs() / 60_000);
+  const good = { slot: SLOT, tenantId, ...counts(now, 4, 1, 2) };
+  slot.front.report({
+    load: undefined,
+    usage: [
+      good,
+      { ...good, slot: SLOT + 1 },
+      { ...good, slot: 2 ** 32 - 1 },
+      { ...good, tenantId: ids.create('ten') },
+      { ...good, tenantId: 'nonsense' },
+      { ...good, tenantId: '__proto__' },
+    ],
+  });
+  const usage = await slot.connection.readUsage(tenantId);
+  assert.deepEqual(
+    usage.map(({ requests, refused, checks }) => [requests, refused, checks]),
+    [[4, 1, 2]],
+  );
+  assert.deepEqual(await slot.connection.readUsage(other), []);
+  await assert.rejects(slot.front.readUsage(tenantId), { code: 'insufficient-scope' });
+  await assert.rejects(slot.front.readLoad(), { code: 'insufficient-scope' });
+  await assert.rejects(slot.connection.readUsage(ids.create('ten')), { code: 'tenant-not-found' });
+  slot.front.report({ load: { elapsedMs: 2000, checks: 10, failures: 2, latencies: [10] }, usage: [] });
+  assert.deepEqual(await slot.connection.readLoad(), { checksPerSecond: 5, failuresPerSecond: 1, p99Ms: 0.01 });
+  slot.kill();
+});

@@ -1,0 +1,55 @@
+// How many slots go at once, by how soon those before were claimed.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { HANDOVERS_MAX, HandoverPace } from '../../../../src/shard/ownership/handover-pace.ts';
+
+describe('the pace of handovers', () => {
+  it('begins with two, and grows with each slot that is claimed promptly, up to its bound', () => {
+    const pace = new HandoverPace();
+    const limits = Array.from({ length: 10 }, () => {
+      const { limit } = pace;
+      pace.took(100);
+      return limit;
+    });
+    assert.deepEqual(limits, [2, 3, 4, 5, 6, 7, 8, 8, 8, 8]);
+    assert.equal(HANDOVERS_MAX, 8);
+  });
+
+  it('halves with each slot that nobody claims for long, and never stands still', () => {
+    const pace = new HandoverPace();
+    for (let count = 0; count < 10; count += 1) pace.took(100);
+    const limits = Array.from({ length: 4 }, () => {
+      pace.took(1500);
+      return pace.limit;
+    });
+    assert.deepEqual(limits, [4, 2, 2, 2]);
+  });
+
+  it('is the full one for a shard that leaves, whatever it has seen', () => {
+    const pace = new HandoverPace();
+    pace.leave(5000);
+    pace.scanned(7000);
+    assert.equal(pace.limit, HANDOVERS_MAX);
+    pace.took(1500);
+    assert.equal(pace.limit, HANDOVERS_MAX);
+  });
+
+  it('lets nothing go before the notice is over and a scan was begun after it', () => {
+    const pace = new HandoverPace();
+    pace.scanned(4000);
+    assert.equal(pace.awaitsScan(1_000_000), false);
+    pace.leave(5000);
+    pace.scanned(5900);
+    assert.deepEqual([pace.leaves, pace.awaitsScan(5900)], [false, false]);
+    assert.deepEqual([pace.leaves, pace.awaitsScan(6000)], [false, true]);
+    pace.scanned(6000);
+    assert.deepEqual([pace.leaves, pace.awaitsScan(6100)], [true, false]);
+  });
+
+  it('stays as it is while claims are neither', () => {
+    const pace = new HandoverPace();
+    pace.took(700);
+    assert.equal(pace.limit, 2);
+  });
+});

@@ -1,0 +1,254 @@
+// The session of one incarnation: what a beat gives, what an unknown one does, and what ends it.
+
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { IdFactory } from '../../../../src/core/ids.ts';
+import { Session } from '../../../../src/shard/ownership/membership-lease.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { createLog } from '../../../../src/telemetry/log.ts';
+import { delayedStore, type Fault, type FaultControls } from '../../../support/faulty-store.ts';
+import { MemoryStore } from '../../../support/memory-store.ts';
+import type { StoreOperation } from '../../../support/store-gate.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { random } from '../tools.ts';
+
+const LEASE_MS = 3000;
+const log = createLog({ level: 'silent', pretty: false });
+
+describe('a session', () => {
+  let clock: VirtualClock;
+  let memory: MemoryStore;
+  let store: Store;
+  let faults: FaultControls;
+  let fault: (operation: StoreOperation, call: number) => Fault | undefined;
+  let session: Session;
+  let ended: string[];
+  let health: { healthy: boolean; provenAtMs: number };
+
+  const soon = () => clock.monotonicMs() + 60_000;
+  const later = (delayMs: number) => () => new Promise<void>((resolve) => void clock.setTimer(resolve, delayMs));
+  const row = async () => {
+    const found = await memory.readMember(session.incarnation, soon());
+    assert.ok(found !== undefined);
+    return found;
+  };
+
+  const create = (exclusive = false) =>
+    new Session(
+      { store, clock, log, health, observe: () => {}, onEnded: (reason) => ended.push(reason) },
+      {
+        incarnation: new IdFactory(clock, random).create('inc'),
+        shardName: 'shard-1',
+        address: 'shard-1:1',
+        place: undefined,
+        leaseMs: LEASE_MS,
+        exclusive,
+      },
+    );
+
+  const join = async () => {
+    void session.join();
+    await clock.advance(0);
+    assert.equal(session.state, 'alive');
+  };
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    memory = new MemoryStore({ clock });
+    fault = () => undefined;
+    ({ store, faults } = delayedStore(memory, clock, { fault: (operation, call) => fault(operation, call) }));
+    ended = [];
+    health = { healthy: true, provenAtMs: Number.NEGATIVE_INFINITY };
+    session = create();
+  });
+
+  it('has no lease before its first beat stands', async () => {
+    assert.equal(session.leaseValid, false);
+    fault = (operation) => (operation === 'beatMember' ? { kind: 'delay', until: later(100) } : undefined);
+    void session.join();
+    await clock.advance(50);
+    assert.equal(session.leaseValid, false);
+    await clock.advance(60);
+    assert.equal(session.leaseValid, true);
+  });
+
+  it('beats with a new number each time, and its lease counts from the start of the attempt that stands', async () => {
+    await join();
+    await clock.advance(1100);
+    assert.equal((await row()).beat, 3);
+    fault = (operation) => (operation === 'beatMember' ? { kind: 'delay', until: later(400) } : undefined);
+    await clock.advance(450);
+    // The fourth began 50 ms ago and has not stood yet; the third began 550 ms ago.
+    assert.equal(session.leaseLeftMs, LEASE_MS - 550);
+    await clock.advance(400);
+    assert.equal(session.leaseLeftMs, LEASE_MS - 450);
+  });
+
+  it('has its lease end by itself while the store does not answer, and takes it up again when it does', async () => {
+    await join();
+    faults.turn('hold', ['beatMember']);
+    await clock.advance(2990);
+    assert.equal(session.leaseValid, true);
+    await clock.advance(20);
+    assert.equal(session.leaseValid, false);
+    assert.equal(session.leaseLeftMs, 0);
+    await clock.advance(20_000);
+    faults.restore(['beatMember']);
+    await clock.advance(1500);
+    assert.equal(session.leaseValid, true);
+    assert.deepEqual(ended, []);
+  });
+
+  it('finds out whether an attempt that timed out stands, and leases from its start if it does', async () => {
+    await join();
+    let unknown = true;
+    fault = (operation) => (operation === 'beatMember' && unknown ? { kind: 'fail-after' } : undefined);
+    await clock.advance(500);
+    unknown = false;
+    assert.equal((await row()).beat, 2);
+    assert.equal(session.leaseLeftMs, LEASE_MS - 500);
+    // The third is conditional on the first, finds the second, and leases from the second's start.
+    await clock.advance(500);
+    assert.equal((await row()).beat, 2);
+    assert.equal(session.leaseLeftMs, LEASE_MS - 500);
+    await clock.advance(500);
+    assert.equal((await row()).beat, 4);
+    assert.equal(session.leaseLeftMs, LEASE_MS);
+  });
+
+  it('ends when another has declared it dead, and never beats again', async () => {
+    await join();
+    const { incarnation, beat } = await row();
+    assert.equal((await memory.declareDead({ incarnation, beat }, soon())).applied, true);
+    await clock.advance(500);
+    assert.equal(session.ended, true);
+    assert.equal(session.leaseValid, false);
+    assert.match(ended[0] ?? '', /declared/);
+    const calls = faults.calls('beatMember');
+    await clock.advance(5000);
+    assert.equal(faults.calls('beatMember'), calls);
+  });
+
+  it('ends when its row is gone, or holds a beat that it did not make', async () => {
+    await join();
+    const { incarnation, beat } = await row();
+    await memory.beatMember({ incarnation, expectedBeat: beat, beat: 99, healthyBeat: 0, state: 'alive' }, soon());
+    await clock.advance(500);
+    assert.match(ended[0] ?? '', /beat 99/);
+
+    session = create();
+    await join();
+    const second = await row();
+    await memory.declareDead({ incarnation: session.incarnation, beat: second.beat }, soon());
+    await memory.removeMember(session.incarnation, soon());
+    await clock.advance(500);
+    assert.match(ended[1] ?? '', /gone/);
+  });
+
+  it('suspends its lease while the wall clock is not where it was, until a beat that began afterwards', async () => {
+    await join();
+    await clock.advance(100);
+    clock.wallOffsetMs += 190;
+    assert.equal(session.leaseValid, true);
+    for (const byMs of [100, 3_600_000, -7_200_000, -300]) {
+      clock.wallOffsetMs += byMs;
+      assert.equal(session.leaseValid, false, `moved by ${byMs} ms`);
+      assert.equal(session.leaseLeftMs, 0);
+      await clock.advance(500);
+      assert.equal(session.leaseValid, true);
+    }
+  });
+
+  it('does not take up a lease from a beat that began before the wall clock jumped', async () => {
+    await join();
+    fault = (operation) => (operation === 'beatMember' ? { kind: 'delay-reply', until: later(300) } : undefined);
+    await clock.advance(600);
+    clock.wallOffsetMs += 3_600_000;
+    await clock.advance(250);
+    assert.equal((await row()).beat, 2);
+    assert.equal(session.leaseValid, false);
+    await clock.advance(600);
+    assert.equal(session.leaseValid, true);
+  });
+
+  it('withholds its beats while it is unhealthy', async () => {
+    await join();
+    health.healthy = false;
+    await clock.advance(4000);
+    assert.equal((await row()).beat, 1);
+    assert.equal(session.leaseValid, false);
+    health.healthy = true;
+    await clock.advance(600);
+    assert.equal(session.leaseValid, true);
+  });
+
+  it('tells of its health with the next beat, once, and again until that beat is known to stand', async () => {
+    await join();
+    assert.equal((await row()).healthyBeat, 0);
+    health.provenAtMs = clock.monotonicMs() + 100;
+    await clock.advance(1000);
+    const { beat, healthyBeat } = await row();
+    assert.deepEqual([beat, healthyBeat], [3, 2]);
+
+    health.provenAtMs = clock.monotonicMs() + 100;
+    fault = (operation) => (operation === 'beatMember' ? { kind: 'fail-before' } : undefined);
+    await clock.advance(500);
+    assert.equal((await row()).healthyBeat, 2);
+    fault = () => undefined;
+    await clock.advance(500);
+    assert.deepEqual(await row(), { ...(await row()), beat: 5, healthyBeat: 5 });
+    await clock.advance(2000);
+    assert.equal((await row()).healthyBeat, 5);
+  });
+
+  it('tells at once that it drains, and leaves so that nobody waits for its lease', async () => {
+    await join();
+    await clock.advance(10);
+    session.drain();
+    await clock.advance(1);
+    assert.equal((await row()).state, 'draining');
+    assert.equal(session.leaseValid, true);
+    await session.leave();
+    assert.equal((await row()).state, 'dead');
+    assert.equal(session.leaseValid, false);
+    assert.deepEqual(ended, []);
+  });
+
+  it('leaves although a beat whose outcome it does not know stands', async () => {
+    await join();
+    fault = (operation) => (operation === 'beatMember' ? { kind: 'fail-after' } : undefined);
+    await clock.advance(500);
+    await session.leave();
+    assert.equal((await row()).state, 'dead');
+  });
+
+  it('joins however often the insertion has to be tried, and is inserted once', async () => {
+    fault = (operation, call) => (operation === 'insertMember' && call <= 3 ? { kind: 'fail-after' } : undefined);
+    void session.join();
+    await clock.advance(2000);
+    assert.equal(session.state, 'alive');
+    assert.equal((await memory.listMembers(soon())).length, 1);
+  });
+
+  it('is steady only while its beats stand without a gap', async () => {
+    await join();
+    const joinedMs = clock.monotonicMs();
+    await clock.advance(4000);
+    assert.equal(session.steadySinceMs, joinedMs);
+    faults.turn('fail-before', ['beatMember']);
+    await clock.advance(1500);
+    assert.equal(session.steadySinceMs, Number.POSITIVE_INFINITY);
+    faults.restore(['beatMember']);
+    await clock.advance(500);
+    assert.ok(session.steadySinceMs > joinedMs + 4000);
+  });
+
+  it('needs no beats where the process holds the store alone', async () => {
+    session = create(true);
+    await join();
+    await clock.advance(60_000);
+    clock.wallOffsetMs += 3_600_000;
+    assert.equal(session.leaseValid, true);
+    assert.equal((await row()).beat, 1);
+  });
+});

@@ -1,0 +1,193 @@
+// Declaring dead: only after the lease, only by one that was steady itself, and never where a newer beat was first.
+
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { Membership } from '../../../../src/shard/ownership/membership.ts';
+import { createLog } from '../../../../src/telemetry/log.ts';
+import { MemoryStore } from '../../../support/memory-store.ts';
+import { createMember } from '../../../support/store-fixtures.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
+
+const LEASE_MS = 3000;
+const log = createLog({ level: 'silent', pretty: false });
+
+describe('membership', () => {
+  let clock: VirtualClock;
+  let store: MemoryStore;
+  let membership: Membership;
+  let steadySinceMs: number;
+
+  const soon = () => clock.monotonicMs() + 60_000;
+  const self = createMember({ incarnation: 'inc_b', shardName: 'b', beat: 1 });
+  const other = createMember({ incarnation: 'inc_a', shardName: 'a', beat: 1 });
+  const observer = () => ({ incarnation: self.incarnation, steadySinceMs });
+  const stateOf = async (incarnation: string) => (await store.readMember(incarnation, soon()))?.state;
+
+  /** Scans and looks for the silent twice a second, as a shard does. */
+  const watch = async (forMs: number, each?: () => Promise<unknown>) => {
+    for (let passedMs = 0; passedMs < forMs; passedMs += 500) {
+      await clock.advance(500);
+      await each?.();
+      await membership.scan();
+      await membership.declareSilent(observer());
+    }
+  };
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    store = new MemoryStore({ clock });
+    membership = new Membership({ store, clock, log }, { leaseMs: LEASE_MS });
+    steadySinceMs = clock.monotonicMs();
+    for (const member of [self, other]) await store.insertMember(member, soon());
+    await membership.scan();
+  });
+
+  it('declares a member dead once its beat has stood still for longer than its lease', async () => {
+    await watch(3000);
+    assert.equal(await stateOf(other.incarnation), 'alive');
+    await watch(1000);
+    assert.equal(await stateOf(other.incarnation), 'dead');
+    assert.equal(membership.row(other.incarnation)?.state, 'dead');
+    assert.equal(await membership.confirmDead(other.incarnation), true);
+  });
+
+  it('never declares a member that beats, nor itself', async () => {
+    let beat = 1;
+    await watch(20_000, async () => {
+      const { incarnation } = other;
+      await store.beatMember(
+        { incarnation, expectedBeat: beat, beat: beat + 1, healthyBeat: 0, state: 'alive' },
+        soon(),
+      );
+      beat += 1;
+    });
+    assert.equal(await stateOf(other.incarnation), 'alive');
+    assert.equal(await stateOf(self.incarnation), 'alive');
+  });
+
+  it('knows when another member that takes slots last told of its health, and not from first sight', async () => {
+    const never = Number.NEGATIVE_INFINITY;
+    const provenAtMs = () => membership.othersProvenAtMs(self.incarnation);
+    const late = createMember({ incarnation: 'inc_c', shardName: 'c', beat: 9, healthyBeat: 9 });
+    await store.insertMember(late, soon());
+    await membership.scan();
+    assert.equal(provenAtMs(), never);
+    let beat = 1;
+    const tell = async (healthyBeat: number, state: 'alive' | 'draining' = 'alive') => {
+      await clock.advance(500);
+      const { incarnation } = other;
+      const next = { incarnation, expectedBeat: beat, beat: beat + 1, healthyBeat, state };
+      assert.ok((await store.beatMember(next, soon())).applied);
+      beat += 1;
+      await membership.scan();
+    };
+    await tell(0);
+    assert.equal(provenAtMs(), never);
+    await tell(3);
+    const toldAtMs = clock.monotonicMs();
+    assert.equal(provenAtMs(), toldAtMs);
+    assert.equal(membership.othersProvenAtMs(other.incarnation), never, 'by itself nobody proves anything');
+    await tell(3);
+    // A row that an older answer shows once more.
+    await tell(2);
+    await tell(3);
+    assert.equal(provenAtMs(), toldAtMs);
+    await tell(7, 'draining');
+    assert.equal(provenAtMs(), never);
+    await tell(7);
+    assert.equal(provenAtMs(), clock.monotonicMs() - 500);
+    await store.declareDead({ incarnation: other.incarnation, beat }, soon());
+    await membership.scan();
+    assert.equal(provenAtMs(), never);
+  });
+
+  it('counts anew after a gap of its own scans', async () => {
+    await watch(3000);
+    await clock.advance(1500);
+    await membership.scan();
+    await membership.declareSilent(observer());
+    assert.equal(await stateOf(other.incarnation), 'alive');
+    await watch(3000);
+    assert.equal(await stateOf(other.incarnation), 'alive');
+    await watch(1000);
+    assert.equal(await stateOf(other.incarnation), 'dead');
+  });
+
+  it('counts anew after a gap of its own beats', async () => {
+    await watch(3000);
+    steadySinceMs = Number.POSITIVE_INFINITY;
+    await watch(2000);
+    assert.equal(await stateOf(other.incarnation), 'alive');
+    steadySinceMs = clock.monotonicMs();
+    await watch(3000);
+    assert.equal(await stateOf(other.incarnation), 'alive');
+    await watch(1000);
+    assert.equal(await stateOf(other.incarnation), 'dead');
+  });
+
+  it('fails to declare where a newer beat was first, and counts from that one', async () => {
+    await watch(3000);
+    await clock.advance(450);
+    await membership.scan();
+    await clock.advance(50);
+    const { incarnation } = other;
+    await store.beatMember({ incarnation, expectedBeat: 1, beat: 2, healthyBeat: 0, state: 'alive' }, soon());
+    await membership.declareSilent(observer());
+    assert.equal(await stateOf(incarnation), 'alive');
+    assert.equal(membership.row(incarnation)?.beat, 2);
+    await watch(3000);
+    assert.equal(await stateOf(incarnation), 'alive');
+  });
+
+  it('takes its turn by rank, so that one declares', async () => {
+    const third = createMember({ incarnation: 'inc_c', shardName: 'c', beat: 1 });
+    await store.insertMember(third, soon());
+    const late = new Membership({ store, clock, log }, { leaseMs: LEASE_MS });
+    const lateObserver = { incarnation: third.incarnation, steadySinceMs };
+    let both: boolean[] = [];
+    for (let passedMs = 0; passedMs < 4000; passedMs += 50) {
+      await clock.advance(50);
+      await membership.scan();
+      await late.scan();
+      const mine = await membership.declareSilent({ ...observer() });
+      const theirs = await late.declareSilent(lateObserver);
+      if (mine || theirs) {
+        both = [mine, theirs];
+        break;
+      }
+    }
+    assert.deepEqual(both, [true, false]);
+  });
+
+  it('holds death for final, whatever an older answer says', async () => {
+    await store.declareDead({ incarnation: other.incarnation, beat: 1 }, soon());
+    await membership.scan();
+    membership.learn(other);
+    assert.equal(membership.row(other.incarnation)?.state, 'dead');
+  });
+
+  it('asks the store about a member that it does not know', async () => {
+    const unknown = createMember({ incarnation: 'inc_d', shardName: 'd' });
+    assert.equal(await membership.confirmDead(unknown.incarnation), true);
+    await store.insertMember(unknown, soon());
+    assert.equal(await membership.confirmDead(unknown.incarnation), false);
+  });
+
+  it('removes the rows of the dead after an hour, not before', async () => {
+    await store.declareDead({ incarnation: other.incarnation, beat: 1 }, soon());
+    await membership.scan();
+    await clock.advance(3_500_000);
+    await membership.scan();
+    await membership.removeDead(observer());
+    assert.equal(await stateOf(other.incarnation), 'dead');
+    await clock.advance(200_000);
+    await membership.scan();
+    await membership.removeDead(observer());
+    assert.equal(await stateOf(other.incarnation), undefined);
+    await membership.scan();
+    assert.deepEqual(
+      membership.rows().map(({ incarnation }) => incarnation),
+      [self.incarnation],
+    );
+  });
+});

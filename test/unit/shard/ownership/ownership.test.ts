@@ -1,0 +1,384 @@
+// Several shards on one store, on virtual time: who serves what when members come, go, fall silent and come back.
+
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { FairTurns } from '../../../../src/core/async/turns.ts';
+import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
+import { rankShards } from '../../../../src/core/slots.ts';
+import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
+import { createShardNode, type ShardNode } from '../../../../src/shard/node.ts';
+import { HANDOVERS_MAX } from '../../../../src/shard/ownership/handover-pace.ts';
+import { createLog } from '../../../../src/telemetry/log.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
+import { delayedStore, type Fault, type FaultControls } from '../../../support/faulty-store.ts';
+import { MemoryStore } from '../../../support/memory-store.ts';
+import { META } from '../../../support/shard-harness.ts';
+import type { StoreOperation } from '../../../support/store-gate.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { random } from '../tools.ts';
+
+const SLOTS = 24;
+const ALL = Array.from({ length: SLOTS }, (_, slot) => slot);
+const STORE_OPERATIONS: readonly StoreOperation[] = [
+  'append',
+  'readRecord',
+  'readRecords',
+  'readSlot',
+  'listSlots',
+  'claimSlot',
+  'recordOpened',
+  'releaseSlot',
+  'beatMember',
+  'declareDead',
+  'readMember',
+  'listMembers',
+  'writeState',
+  'writeCheckpoint',
+  'readCheckpoint',
+  'listTenants',
+];
+const meta = { ...META, slots: SLOTS };
+const log = createLog({ level: 'silent', pretty: false });
+
+interface Member {
+  readonly name: string;
+  readonly node: ShardNode;
+  readonly faults: FaultControls;
+}
+
+describe('the ownership of slots', () => {
+  let clock: VirtualClock;
+  let memory: MemoryStore;
+  let members: Member[];
+  let fault: (name: string, operation: StoreOperation, call: number) => Fault | undefined;
+
+  const soon = () => clock.monotonicMs() + 600_000;
+
+  const add = (name: string): Member => {
+    const { store, faults } = delayedStore(memory, clock, {
+      fault: (operation, call) => fault(name, operation, call),
+    });
+    const node = createShardNode(
+      {
+        store,
+        clock,
+        random,
+        log,
+        metrics: createMetrics(),
+        budget: new MemoryBudget(1_000_000, new FairTurns(clock)),
+      },
+      { shardName: name, address: `${name}:1`, meta, plans: BUILT_IN_PLANS },
+    );
+    const member = { name, node, faults };
+    members.push(member);
+    return member;
+  };
+  const start = (member: Member) => {
+    void member.node.join().then(() => member.node.start());
+    return member;
+  };
+  const servedBy = ({ node }: Member): number[] => [...node.routes().epochs.keys()].sort((a, b) => a - b);
+  const wantedBy = (name: string, names: readonly string[]) =>
+    ALL.filter((slot) => rankShards(names, slot)[0] === name);
+  const unserved = () => ALL.filter((slot) => !members.some(({ node }) => node.routes().epochs.has(slot)));
+  const owners = async () =>
+    new Map((await memory.listSlots(soon())).map(({ slot, owner, epoch }) => [slot, { owner, epoch }]));
+
+  /** Until the condition holds, looking every 10 ms; fails after `withinMs` of virtual time. Returns how long it took. */
+  const until = async (condition: () => boolean, withinMs: number, each?: () => void): Promise<number> => {
+    const startMs = clock.monotonicMs();
+    while (!condition()) {
+      const tookMs = clock.monotonicMs() - startMs;
+      assert.ok(tookMs < withinMs, `not within ${withinMs} ms`);
+      await clock.advance(10);
+      each?.();
+    }
+    return clock.monotonicMs() - startMs;
+  };
+  const settled = (names: readonly string[]) => () =>
+    names.every((name) => {
+      const member = members.find((each) => each.name === name);
+      return member !== undefined && servedBy(member).join() === wantedBy(name, names).join();
+    });
+
+  const later = (delayMs: number) => () => new Promise<void>((resolve) => void clock.setTimer(resolve, delayMs));
+  /** Every call to the store takes 3 ms. */
+  const latency = (): Fault => ({
+    kind: 'delay-reply',
+    until: later(3),
+  });
+
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    memory = new MemoryStore({ clock });
+    await memory.initializeMeta(meta, soon());
+    members = [];
+    fault = () => latency();
+  });
+
+  it('goes to the wanted owner of each slot at a cold start, with one claim per slot', async () => {
+    const [a, b, c] = [start(add('a')), start(add('b')), start(add('c'))];
+    await until(settled(['a', 'b', 'c']), 3000);
+    const claims = [a, b, c].map(({ faults }) => faults.calls('claimSlot'));
+    assert.equal(
+      claims.reduce((sum, count) => sum + count, 0),
+      SLOTS,
+    );
+    for (const { epoch } of (await owners()).values()) assert.equal(epoch, 1);
+    assert.ok([a, b, c].every(({ node }) => node.ready));
+  });
+
+  it('moves the share of a member that joins, a few slots at a time, and nothing else', async () => {
+    start(add('a'));
+    start(add('b'));
+    await until(settled(['a', 'b']), 3000);
+    const before = await owners();
+    const c = start(add('c'));
+    let most = 0;
+    await until(settled(['a', 'b', 'c']), 10_000, () => {
+      most = Math.max(most, unserved().length);
+    });
+    // Two owners give.
+    assert.ok(most <= 2 * HANDOVERS_MAX, `${most} slots were without owner at once`);
+    const share = wantedBy('c', ['a', 'b', 'c']);
+    for (const [slot, { epoch }] of await owners()) {
+      assert.equal(epoch, (before.get(slot)?.epoch ?? 0) + (share.includes(slot) ? 1 : 0));
+    }
+    assert.equal(c.node.ready, true);
+  });
+
+  it('hands everything over when a member stops, with short pauses, and its name stays out', async () => {
+    const [a, b, c] = [start(add('a')), start(add('b')), start(add('c'))];
+    await until(settled(['a', 'b', 'c']), 3000);
+    let stopped = false;
+    void c.node.stop().then(() => {
+      stopped = true;
+    });
+    const pausesMs = new Map<number, number>();
+    const sinceMs = new Map<number, number>();
+    const watch = () => {
+      const missing = new Set(unserved());
+      for (const slot of missing) if (!sinceMs.has(slot)) sinceMs.set(slot, clock.monotonicMs());
+      for (const [slot, fromMs] of [...sinceMs]) {
+        if (missing.has(slot)) continue;
+        pausesMs.set(slot, clock.monotonicMs() - fromMs);
+        sinceMs.delete(slot);
+      }
+    };
+    await until(() => stopped, 10_000, watch);
+    await until(settled(['a', 'b']), 5000, watch);
+    assert.ok(Math.max(...pausesMs.values()) < 150, `a pause of ${Math.max(...pausesMs.values())} ms`);
+    assert.deepEqual(servedBy(c), []);
+    assert.equal((await memory.readMember(c.node.incarnation, soon()))?.state, 'dead');
+    assert.equal(servedBy(a).length + servedBy(b).length, SLOTS);
+  });
+
+  for (const { claimMs, leaves, atOnce, what } of [
+    { claimMs: 3, leaves: false, atOnce: [3, HANDOVERS_MAX], what: 'more to one that joins and claims them promptly' },
+    { claimMs: 1200, leaves: false, atOnce: [2, 2], what: 'two at once to one that joins and is slow' },
+    { claimMs: 1200, leaves: true, atOnce: [HANDOVERS_MAX, HANDOVERS_MAX], what: 'eight at once when it leaves' },
+  ]) {
+    it(`hands over ${what}`, async () => {
+      const a = start(add('a'));
+      if (leaves) start(add('b'));
+      await until(settled(leaves ? ['a', 'b'] : ['a']), 3000);
+      fault = (_, operation) => (operation === 'claimSlot' ? { kind: 'delay', until: later(claimMs) } : latency());
+      if (leaves) void a.node.stop();
+      else start(add('b'));
+      let most = 0;
+      await until(settled(leaves ? ['b'] : ['a', 'b']), 30_000, () => {
+        most = Math.max(most, unserved().length);
+      });
+      const [least = 0, bound = 0] = atOnce;
+      assert.ok(most >= least && most <= bound, `${most} at once`);
+    });
+  }
+
+  it('leaves every slot without owner when all members stop', async () => {
+    start(add('a'));
+    start(add('b'));
+    await until(settled(['a', 'b']), 3000);
+    let stopped = 0;
+    for (const { node } of members) void node.stop().then(() => (stopped += 1));
+    await until(() => stopped === 2, 10_000);
+    for (const { owner } of (await owners()).values()) assert.equal(owner, undefined);
+  });
+
+  /** Releases that name one of these as the successor. */
+  const releasesTo = async (...names: readonly Member[]): Promise<string[]> => {
+    const incarnations = new Set(names.map(({ node }) => node.incarnation));
+    const rows = await memory.listSlots(soon());
+    const released = rows.filter(({ owner, successor }) => owner === undefined && incarnations.has(successor ?? ''));
+    return released.map(({ slot, successor }) => `${slot} to ${successor}`);
+  };
+
+  // Less than the notice: by its end each knows that the other one leaves.
+  for (const apartMs of [0, 300, 700]) {
+    it(`hands nothing to a member that leaves ${apartMs} ms later`, async () => {
+      const [a, b, c] = [start(add('a')), start(add('b')), start(add('c'))];
+      await until(settled(['a', 'b', 'c']), 3000);
+      const before = await owners();
+      const claims = [a, b].map(({ faults }) => faults.calls('claimSlot'));
+      let stopped = 0;
+      void a.node.stop().then(() => (stopped += 1));
+      for (let elapsedMs = 0; stopped < 2 && elapsedMs < 10_000; elapsedMs += 10) {
+        if (elapsedMs === apartMs) void b.node.stop().then(() => (stopped += 1));
+        await clock.advance(10);
+        assert.deepEqual(await releasesTo(a, b), []);
+      }
+      assert.equal(stopped, 2);
+      await until(settled(['c']), 3000);
+      assert.deepEqual(
+        [a, b].map(({ faults }) => faults.calls('claimSlot')),
+        claims,
+      );
+      for (const [slot, { owner, epoch }] of await owners()) {
+        const was = before.get(slot);
+        assert.equal(owner, c.node.incarnation);
+        assert.equal(epoch, (was?.epoch ?? 0) + (was?.owner === owner ? 0 : 1));
+      }
+    });
+  }
+
+  it('hands nothing to a member that leaves with it while it looks at the slots', async () => {
+    fault = (name, operation) =>
+      name === 'a' && operation === 'listSlots' ? { kind: 'delay-reply', until: later(200) } : latency();
+    const [a, b] = [start(add('a')), start(add('b')), start(add('c'))];
+    await until(settled(['a', 'b', 'c']), 5000);
+    await clock.advance(5000);
+    const scans = a.faults.calls('listSlots');
+    await until(() => a.faults.calls('listSlots') > scans, 5000);
+    let stopped = 0;
+    for (const { node } of [a, b]) void node.stop().then(() => (stopped += 1));
+    for (let elapsedMs = 0; stopped < 2 && elapsedMs < 20_000; elapsedMs += 10) {
+      await clock.advance(10);
+      assert.deepEqual(await releasesTo(a, b), []);
+    }
+    assert.equal(stopped, 2);
+    await until(settled(['c']), 3000);
+  });
+
+  it('claims nothing more once it is told to stop', async () => {
+    const a = start(add('a'));
+    await until(() => a.faults.calls('claimSlot') > 0, 3000);
+    const begun = a.faults.calls('claimSlot');
+    assert.ok(begun < SLOTS, 'some wait for the first ones');
+    let stopped = false;
+    void a.node.stop().then(() => (stopped = true));
+    await until(() => stopped, 10_000);
+    assert.equal(a.faults.calls('claimSlot'), begun);
+  });
+
+  it('keeps a slot whose successor says that it leaves while the slot is being applied', async () => {
+    // The checkpoint that a handover begins with takes longer than it takes the others to be seen.
+    fault = (name, operation) =>
+      name === 'a' && operation === 'writeCheckpoint' ? { kind: 'delay', until: later(900) } : latency();
+    const [a, b] = [start(add('a')), start(add('b')), start(add('c'))];
+    await until(settled(['a', 'b', 'c']), 3000);
+    let stopped = 0;
+    void a.node.stop().then(() => (stopped += 1));
+    // Its notice has ended, and nothing was released yet.
+    await clock.advance(1100);
+    assert.equal(servedBy(a).length, wantedBy('a', ['a', 'b', 'c']).length);
+    void b.node.stop().then(() => (stopped += 1));
+    for (let elapsedMs = 0; stopped < 2 && elapsedMs < 20_000; elapsedMs += 10) {
+      await clock.advance(10);
+      assert.deepEqual(await releasesTo(a, b), []);
+    }
+    assert.equal(stopped, 2);
+    await until(settled(['c']), 3000);
+  });
+
+  it('takes over from a member that is cut off from the store, after its lease and not before', async () => {
+    const [a, b] = [start(add('a')), start(add('b'))];
+    await until(settled(['a', 'b']), 3000);
+    const connection = b.node.connect({ kind: 'console', name: 'test' });
+    const lost = servedBy(b);
+    b.faults.turn('hold', STORE_OPERATIONS);
+    const startMs = clock.monotonicMs();
+    const firstIncarnation = b.node.incarnation;
+    await until(
+      () => servedBy(a).length === SLOTS,
+      6000,
+      () => {
+        // While the other may still answer, nobody else serves what it owned.
+        if (servedBy(a).some((slot) => lost.includes(slot))) assert.equal(b.node.leaseLeftMs, 0);
+      },
+    );
+    assert.ok(clock.monotonicMs() - startMs > 2500);
+    await assert.rejects(connection.readTenant('ten_01m7zap26vec39w1gswcyac0nr'), { kind: 'not-serving' });
+    b.faults.restore(STORE_OPERATIONS);
+    await until(() => b.node.incarnation !== firstIncarnation, 3000);
+    assert.deepEqual(servedBy(b), []);
+    await until(settled(['a', 'b']), 10_000);
+  });
+
+  it('stays as it is through an outage of the whole store', async () => {
+    const [a, b] = [start(add('a')), start(add('b'))];
+    await until(settled(['a', 'b']), 3000);
+    const before = await owners();
+    const incarnations = members.map(({ node }) => node.incarnation);
+    for (const { faults } of members) faults.turn('fail-before', STORE_OPERATIONS);
+    await clock.advance(20_000);
+    assert.deepEqual([a.node.leaseLeftMs, b.node.leaseLeftMs], [0, 0]);
+    a.faults.restore(STORE_OPERATIONS);
+    // The other comes back a little later.
+    await clock.advance(1500);
+    b.faults.restore(STORE_OPERATIONS);
+    await clock.advance(10_000);
+    assert.deepEqual(await owners(), before);
+    assert.deepEqual(
+      members.map(({ node }) => node.incarnation),
+      incarnations,
+    );
+    assert.ok(a.node.leaseLeftMs > 0 && b.node.leaseLeftMs > 0 && a.node.ready);
+  });
+
+  it('serves a slot whose claim was never answered, in a new epoch', async () => {
+    fault = (_, operation, call) => (operation === 'claimSlot' && call <= 5 ? { kind: 'fail-after' } : latency());
+    start(add('a'));
+    await until(settled(['a']), 8000);
+    const epochs = [...(await owners()).values()].map(({ epoch }) => epoch);
+    assert.equal(epochs.filter((epoch) => epoch > 1).length, 5);
+  });
+
+  it('never serves an epoch again once its release was sent, whatever came back', async () => {
+    const [a, b] = [start(add('a')), start(add('b'))];
+    await until(settled(['a', 'b']), 3000);
+    const released = new Map<number, number>();
+    fault = (name, operation) => {
+      if (name === 'a' && operation === 'releaseSlot') return { kind: 'apply-late', until: later(3000) };
+      return latency();
+    };
+    const serving = new Map(a.node.routes().epochs);
+    const c = start(add('c'));
+    await until(settled(['a', 'b', 'c']), 30_000, () => {
+      const now = a.node.routes().epochs;
+      for (const [slot, epoch] of serving) if (!now.has(slot)) released.set(slot, epoch);
+      for (const [slot, epoch] of now) assert.ok(epoch > (released.get(slot) ?? 0), `slot ${slot} again in ${epoch}`);
+    });
+    assert.ok(released.size > 0 && servedBy(b).length > 0 && servedBy(c).length > 0);
+  });
+
+  it('serves the other slots where one cannot be read, and is ready all the same', async () => {
+    const broken = { slot: 5, seq: 1, epoch: 1, entryId: 'ent_x', body: 'no log entry' };
+    await memory.append(broken, soon());
+    const a = start(add('a'));
+    await until(() => servedBy(a).length === SLOTS - 1, 3000);
+    assert.equal(a.node.ready, false);
+    await until(() => a.node.ready, 40_000);
+    assert.deepEqual(unserved(), [5]);
+  });
+
+  it('takes the place of its own earlier run, once that one is dead', async () => {
+    const first = start(add('a'));
+    await until(settled(['a']), 3000);
+    first.faults.turn('hold', STORE_OPERATIONS);
+    const second = start(add('a'));
+    await until(() => servedBy(second).length === SLOTS, 8000);
+    for (const { owner, epoch } of (await owners()).values()) {
+      assert.equal(owner, second.node.incarnation);
+      assert.equal(epoch, 2);
+    }
+  });
+});

@@ -1,0 +1,67 @@
+// Certain deaths: of the earlier members of one place, and of none other.
+
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { declareEnded, declarePredecessors } from '../../../../src/shard/ownership/predecessors.ts';
+import { createLog } from '../../../../src/telemetry/log.ts';
+import { MemoryStore } from '../../../support/memory-store.ts';
+import { createMember } from '../../../support/store-fixtures.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
+
+const log = createLog({ level: 'silent', pretty: false });
+
+describe('predecessors', () => {
+  let clock: VirtualClock;
+  let store: MemoryStore;
+
+  const soon = () => clock.monotonicMs() + 60_000;
+  const stateOf = async (incarnation: string) => (await store.readMember(incarnation, soon()))?.state;
+  const declare = (place: string, isThere = () => true) =>
+    declarePredecessors({ store, clock, log }, { place, isThere });
+  const insert = async (change: Parameters<typeof createMember>[0]) => {
+    const member = createMember(change);
+    await store.insertMember(member, soon());
+    return member.incarnation;
+  };
+
+  beforeEach(() => {
+    clock = new VirtualClock();
+    store = new MemoryStore({ clock });
+  });
+
+  it('declares those of the same place dead, whatever their heartbeat, and nobody else', async () => {
+    const earlier = await insert({ place: 'here', beat: 17 });
+    const draining = await insert({ place: 'here', state: 'draining' });
+    const elsewhere = await insert({ place: 'there', shardName: 'shard-0' });
+    const unknown = await insert({ place: undefined });
+    await declare('here');
+    assert.deepEqual(
+      [await stateOf(earlier), await stateOf(draining), await stateOf(elsewhere), await stateOf(unknown)],
+      ['dead', 'dead', 'alive', 'alive'],
+    );
+  });
+
+  it('declares nobody once its process is leaving, whose place a later one may have taken', async () => {
+    const later = await insert({ place: 'here' });
+    let isThere = true;
+    const listing = declare('here', () => isThere);
+    isThere = false;
+    await listing;
+    assert.equal(await stateOf(later), 'alive');
+  });
+
+  it('declares a member dead whose last heartbeat comes late', async () => {
+    const incarnation = await insert({ place: 'here', beat: 1 });
+    const beat = { incarnation, expectedBeat: 1, beat: 2, healthyBeat: 0, state: 'alive' } as const;
+    await store.beatMember(beat, soon());
+    assert.equal(await declareEnded({ store, clock }, { incarnation, beat: 1 }), true);
+    assert.equal(await stateOf(incarnation), 'dead');
+  });
+
+  it('leaves the others to their leases where the store does not respond', async () => {
+    const earlier = await insert({ place: 'here' });
+    store.declareDead = () => Promise.reject(new Error('away'));
+    await declare('here');
+    assert.equal(await stateOf(earlier), 'alive');
+  });
+});

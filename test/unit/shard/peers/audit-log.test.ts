@@ -1,0 +1,230 @@
+// The trail: every change once, in the order of the log, from either end, and with a place to go on from that misses none.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
+import { readAll } from '../../../support/read-all.ts';
+import { attempt, ids, openSlot, SEGMENT_SIZE, soon, trailPage, tuple, waitFor, wholeTrail } from '../tools.ts';
+
+/** `grant.created doc:1`: of each change its action and what tells it from others. */
+const told = (rows: readonly { readonly change: string }[]): readonly string[] =>
+  rows.map(({ change }) => JSON.parse(change)).map(({ action, object, name }) => `${action} ${object ?? name}`);
+
+test('the trail goes on over the months in the order of the log, from either end, page by page', async () => {
+  let wall = Date.UTC(2026, 10, 30, 23, 59, 59);
+  const { memory, slot, tenantId, handle } = await openSlot({ wallMs: () => wall });
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  wall = Date.UTC(2026, 11, 15);
+  await slot.grant(handle, tuple('user:a', 'doc:2'));
+  wall = Date.UTC(2027, 2, 1);
+  await slot.revoke(handle, tuple('user:a', 'doc:1'));
+  // Set back: the log's time stands still, it does not go back.
+  wall = Date.UTC(2027, 1, 27);
+  await slot.grant(handle, tuple('user:a', 'doc:3'));
+  const expected = [
+    'tenant.created test',
+    'namespace.created user',
+    'namespace.created doc',
+    'grant.created doc:1',
+    'grant.created doc:2',
+    'grant.revoked doc:1',
+    'grant.created doc:3',
+  ];
+  for (const limit of [1, 2, 7, 100]) {
+    const trail = await wholeTrail(slot, tenantId, { limit });
+    assert.deepEqual(told(trail), expected);
+    assert.ok(trail.every(({ actor, requestId }) => actor === 'operator:test' && requestId.startsWith('req_')));
+    assert.deepEqual(told(await wholeTrail(slot, tenantId, { limit, newestFirst: true })), expected.toReversed());
+  }
+  const months = ['2026-11', '2026-12', '2027-01', '2027-02', '2027-03'];
+  const counts = await Promise.all(
+    months.map(async (month) => (await memory.listTrail({ tenantId, month, limit: 100 }, soon())).length),
+  );
+  assert.deepEqual(counts, [4, 1, 0, 0, 2]);
+  slot.kill();
+});
+
+test('a range of time has the changes made in it, wherever clocks were set back', async () => {
+  let wall = Date.UTC(2026, 10, 30, 23, 0);
+  const { slot, tenantId, handle } = await openSlot({ wallMs: () => wall });
+  const times = ['2026-12-01T05', '2026-12-01T03', '2027-01-01T00', '2026-12-31T22', '2027-02-01T00'];
+  for (const [index, time] of times.entries()) {
+    wall = Date.parse(`${time}:00:00Z`);
+    await slot.grant(handle, tuple('user:a', `doc:${index}`));
+  }
+  const between = async (since: string | undefined, until: string | undefined) => {
+    const query = {
+      sinceMs: since === undefined ? undefined : Date.parse(since),
+      untilMs: until === undefined ? undefined : Date.parse(until),
+    };
+    const trails = await Promise.all(
+      [1, 100].flatMap((limit) =>
+        [false, true].map((newestFirst) => wholeTrail(slot, tenantId, { ...query, limit, newestFirst })),
+      ),
+    );
+    const [names = []] = trails.map((rows) => told(rows).filter((name) => name.startsWith('grant')));
+    for (const rows of trails) {
+      assert.deepEqual(
+        told(rows)
+          .filter((name) => name.startsWith('grant'))
+          .toSorted(),
+        names.toSorted(),
+      );
+    }
+    return names.map((name) => name.slice(-1)).join('');
+  };
+  assert.equal(await between('2026-12-01T00:00:00Z', undefined), '01234');
+  assert.equal(await between('2026-12-01T04:00:00Z', '2027-01-01T00:00:00Z'), '03');
+  assert.equal(await between('2026-12-31T00:00:00Z', '2027-01-01T00:00:00Z'), '3');
+  // It stands among the entries of the month that follows.
+  assert.equal(await between('2026-12-31T00:00:00Z', '2026-12-31T23:00:00Z'), '3');
+  assert.equal(await between(undefined, '2026-12-01T05:00:00Z'), '1');
+  assert.equal(await between('2027-02-01T00:00:00Z', '2027-02-01T00:00:00.001Z'), '4');
+  assert.equal(await between('2027-02-01T00:00:00.001Z', '2099-01-01T00:00:00Z'), '');
+  slot.kill();
+});
+
+test('every kind of change is told exactly once, whatever a failover replays and clients repeat', async () => {
+  const opened = await openSlot();
+  const { memory, tenantId } = opened;
+  let { slot, handle } = opened;
+  const by = attempt(60_000);
+  const key = await slot.createKey(handle, tenantId);
+  await slot.connection.createNamespace(handle, attempt(), 'team');
+  await slot.grant(handle, tuple('user:a', 'doc:1'), by);
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  await slot.applied();
+  // The next owner replays what state holds already, and what it does not.
+  slot.faults.turn('fail-before', ['writeState', 'writeCheckpoint']);
+  await slot.revoke(handle, tuple('user:a', 'doc:1'));
+  await slot.revoke(handle, tuple('user:a', 'doc:1'));
+  const granted = await slot.front.authenticate(key);
+  await slot.front.writeGrants(granted.handle, attempt(), [{ ...tuple('user:b', 'doc:2'), revoke: false }]);
+  await slot.connection.revokeKey(handle, attempt(), key.keyId);
+  slot = await slot.restart();
+  await waitFor(() => slot.tenure.recalled);
+  handle = await slot.handle(tenantId);
+  assert.equal((await slot.grant(handle, tuple('user:a', 'doc:1'), by)).kind, 'created', 'the answer of the first try');
+  const change = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'ann' };
+  await slot.connection.updateTenant(attempt(), { ...change, name: 'renamed', plan: 'scale' });
+  await slot.connection.updateTenant(attempt(), { ...change, state: 'suspended' });
+  await slot.connection.updateTenant(attempt(), { ...change, state: 'active' });
+  slot = await slot.restart();
+  await slot.connection.updateTenant(attempt(), { ...change, state: 'deleting' });
+  const { store, clock } = slot;
+  const ports = {
+    store,
+    clock,
+    segmentSize: SEGMENT_SIZE,
+    logRetentionMs: 0,
+    createRequestId: () => ids.create('req'),
+  };
+  await purgeTenants(ports, slot.tenure);
+  slot = await slot.restart();
+
+  const trail = await wholeTrail(slot, tenantId);
+  assert.deepEqual(
+    trail.map(({ actor, change: text }) => {
+      const { action, object, name, state } = JSON.parse(text);
+      return [actor, action, object ?? (state === undefined ? name : `${name} ${state}`)].join(' ');
+    }),
+    [
+      'operator:test tenant.created test active',
+      'operator:test key.created test',
+      'operator:test namespace.created team',
+      'operator:test namespace.created user',
+      'operator:test namespace.created doc',
+      'operator:test grant.created doc:1',
+      'operator:test grant.revoked doc:1',
+      `${key.keyId} grant.created doc:2`,
+      'operator:test key.revoked test',
+      'operator:ann tenant.updated renamed active',
+      'operator:ann tenant.updated renamed suspended',
+      'operator:ann tenant.updated renamed active',
+      'operator:ann tenant.updated renamed deleting',
+      'system tenant.updated renamed deleted',
+    ],
+  );
+  assert.equal(new Set(trail.map(({ seq, index }) => `${seq}.${index}`)).size, trail.length);
+  assert.ok(trail.every(({ requestId }) => requestId.startsWith('req_')));
+  assert.ok(!JSON.stringify(trail).includes(key.hash), 'no secret is told');
+  assert.deepEqual(told(await wholeTrail(slot, tenantId, { newestFirst: true, limit: 3 })), told(trail).toReversed());
+  await assert.rejects(trailPage(slot, ids.create('ten')), { code: 'tenant-not-found' });
+  assert.equal((await memory.listTenants({ slot: 0, limit: 1 }, soon()))[0]?.state, 'deleted');
+  slot.kill();
+});
+
+test('whoever goes on from the end misses nothing, even where state is ahead of what was committed', async () => {
+  const { memory, slot, tenantId, handle } = await openSlot();
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  const first = await trailPage(slot, tenantId, { limit: 2 });
+  assert.equal(first.resumeCursor, undefined, 'there is more to read first');
+  const newest = await trailPage(slot, tenantId, { limit: 2, newestFirst: true });
+  const end = await trailPage(slot, tenantId);
+  assert.equal(newest.resumeCursor, end.resumeCursor);
+  const again = await trailPage(slot, tenantId, { cursor: end.resumeCursor });
+  assert.deepEqual([again.items, again.nextCursor, again.resumeCursor], [[], undefined, end.resumeCursor]);
+
+  // A row of an entry whose predecessor is not in state yet: rows of one write become visible in any order.
+  const [row] = end.items;
+  assert.ok(row !== undefined);
+  const ahead = { ...row, seq: slot.tenure.lastSeq + 2, change: '{"action":"ahead","name":"of all"}' };
+  const month = new Date(slot.tenure.nextBase / 1000).toISOString().slice(0, 7);
+  await memory.writeState([{ kind: 'trail', tenantId, month, row: ahead, stamp: slot.tenure.nextBase + 9 }], soon());
+  const early = await trailPage(slot, tenantId, { cursor: end.resumeCursor });
+  assert.deepEqual([early.items, early.resumeCursor], [[], end.resumeCursor]);
+  assert.deepEqual(told((await trailPage(slot, tenantId, { limit: 1, newestFirst: true })).items), [
+    'grant.created doc:1',
+  ]);
+
+  await slot.grant(handle, tuple('user:a', 'doc:2'));
+  const late = await trailPage(slot, tenantId, { cursor: early.resumeCursor });
+  assert.deepEqual(told(late.items), ['grant.created doc:2']);
+  const heir = await slot.restart();
+  await heir.grant(await heir.handle(tenantId), tuple('user:a', 'doc:3'));
+  const rest = await readAll((cursor) => trailPage(heir, tenantId, { limit: 1, cursor: cursor ?? late.resumeCursor }));
+  assert.deepEqual(told(rest).at(-1), 'grant.created doc:3');
+  heir.kill();
+});
+
+test('a place to go on from belongs to its tenant, its order and its range', async () => {
+  const { slot, tenantId } = await openSlot();
+  const other = await slot.createTenant();
+  const { resumeCursor: cursor } = await trailPage(slot, tenantId);
+  const calls = [
+    trailPage(slot, other, { cursor }),
+    trailPage(slot, tenantId, { cursor, newestFirst: true }),
+    trailPage(slot, tenantId, { cursor, sinceMs: 1 }),
+    trailPage(slot, tenantId, { cursor, untilMs: 1 }),
+  ];
+  for (const call of calls) await assert.rejects(call, { code: 'invalid-cursor' });
+  const ended = await trailPage(slot, tenantId, { untilMs: Date.now() });
+  assert.equal(ended.resumeCursor, undefined, 'nothing is to come in a range that ends');
+  slot.kill();
+});
+
+test('one call reads a bounded number of months, and the pages go on', async () => {
+  let wall = Date.UTC(2020, 0, 1);
+  let reads = 0;
+  const { slot, tenantId, handle } = await openSlot({ wallMs: () => wall });
+  wall = Date.UTC(2030, 5, 1);
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  const { listTrail } = slot.store;
+  slot.store.listTrail = (...args) => {
+    reads += 1;
+    return listTrail.apply(slot.store, args);
+  };
+  for (const newestFirst of [false, true]) {
+    let cursor: string | undefined;
+    const names: string[] = [];
+    do {
+      reads = 0;
+      const page = await trailPage(slot, tenantId, { newestFirst, cursor });
+      assert.ok(reads <= 50, `${reads} reads`);
+      names.push(...told(page.items));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    assert.equal(names.length, 4);
+  }
+  slot.kill();
+});

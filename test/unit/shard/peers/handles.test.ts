@@ -1,0 +1,307 @@
+// Handles live and die with their key, their tenant and their tenure; nobody gets in with anything else.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { columnsOf } from '../../../../src/core/tuples.ts';
+import { HandleTable } from '../../../../src/shard/peers/handles.ts';
+import { attempt, createMemoryStore, ids, OpenSlot, RELEASE, settled, soon, tuple, turns, waitFor } from '../tools.ts';
+
+const TUPLE = tuple('user:a', 'doc:1');
+
+async function openSlot(wallMs?: () => number) {
+  const memory = await createMemoryStore();
+  const slot = await OpenSlot.open(memory, wallMs === undefined ? {} : { wallMs });
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  return { memory, slot, tenantId, handle };
+}
+
+const change = (tenantId: string, what: { plan?: string; state?: 'active' | 'suspended' | 'deleting' }) => ({
+  tenantId,
+  name: undefined,
+  plan: what.plan,
+  state: what.state,
+  operator: 'test',
+});
+
+test('revoking a key ends its handles at once, on every connection, and those of no other key', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const key = await slot.createKey(handle, tenantId);
+  const other = await slot.createKey(handle, tenantId);
+  const first = await slot.front.authenticate(key);
+  const second = await slot.connection.authenticate(key);
+  const kept = await slot.front.authenticate(other);
+  await slot.check(handle, TUPLE);
+  await slot.connection.revokeKey(handle, attempt(), key.keyId);
+  assert.throws(() => slot.front.check(first.handle, 'user:a', 6, 'doc:1'), { kind: 'handle-gone' });
+  assert.throws(() => slot.connection.check(second.handle, 'user:a', 6, 'doc:1'), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.confirm(first.handle), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
+  assert.equal(slot.front.check(kept.handle, 'user:a', 6, 'doc:1'), false);
+  slot.kill();
+});
+
+test('a check that waits for the store is refused when its key is revoked meanwhile', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const key = await slot.createKey(handle, tenantId);
+  const granted = await slot.front.authenticate(key);
+  slot.faults.turn('hold', ['listGrants']);
+  const check = Promise.resolve(slot.front.check(granted.handle, 'user:a', 6, 'doc:1'));
+  const bulk = slot.front.checkBulk(granted.handle, columnsOf([TUPLE]));
+  const write = slot.front.writeGrants(granted.handle, attempt(), [{ ...TUPLE, revoke: false }]);
+  const refusals = [check, bulk, write].map((call) => assert.rejects(call, { kind: 'handle-gone' }));
+  await waitFor(() => slot.faults.heldCalls() > 0);
+  await slot.connection.revokeKey(handle, attempt(), key.keyId);
+  slot.faults.restore(['listGrants']);
+  await Promise.all(refusals);
+  assert.equal(await slot.check(handle, TUPLE), false);
+  slot.kill();
+});
+
+for (const ending of ['the key is revoked', 'the tenant is suspended'] as const) {
+  for (const place of ['behind the entry', 'in the same entry'] as const) {
+    test(`a write that queued when ${ending} does not come after it, ${place}; one that queued before stands`, async () => {
+      const { slot, tenantId, handle } = await openSlot();
+      const key = await slot.createKey(handle, tenantId);
+      const granted = await slot.front.authenticate(key);
+      await slot.check(handle, TUPLE);
+      const grantUnder = (object: string) =>
+        slot.front.writeGrants(granted.handle, attempt(), [{ ...tuple('user:a', object), revoke: false }]);
+      // With nothing in flight the ending is appended at once; behind a write of the operator's, it waits with the others.
+      if (place === 'behind the entry') await grantUnder('doc:1');
+      slot.faults.turn('hold', ['append']);
+      const waiting: Promise<unknown>[] = [];
+      if (place === 'in the same entry') {
+        waiting.push(slot.grant(handle, tuple('user:b', 'doc:1')));
+        await waitFor(() => slot.faults.heldCalls() === 1);
+        waiting.push(grantUnder('doc:1'));
+        await turns(5);
+      }
+      const ended =
+        ending === 'the key is revoked'
+          ? slot.connection.revokeKey(handle, attempt(), key.keyId)
+          : slot.connection.updateTenant(attempt(), change(tenantId, { state: 'suspended' }));
+      await turns(5);
+      assert.equal(slot.faults.heldCalls(), 1);
+      const refused = assert.rejects(grantUnder('doc:2'), { kind: 'handle-gone' });
+      await turns(5);
+      slot.batches.length = 0;
+      slot.faults.restore(['append']);
+      await Promise.all([...waiting, ended]);
+      await refused;
+      assert.deepEqual(slot.batches, place === 'in the same entry' ? [1, 2] : [1]);
+      const read = await slot.handle(tenantId);
+      assert.equal(await slot.check(read, tuple('user:a', 'doc:1')), true);
+      assert.equal(await slot.check(read, tuple('user:a', 'doc:2')), false);
+      slot.kill();
+    });
+  }
+}
+
+test('a key that is revoked while it authenticates gets no good handle', async () => {
+  const { memory, slot: first, tenantId, handle } = await openSlot();
+  const key = await first.createKey(handle, tenantId);
+  await first.tenure.checkpointed();
+  const slot = await first.restart();
+  slot.faults.turn('hold', ['listKeys']);
+  const authenticating = slot.front.authenticate(key);
+  const revoking = slot.connection.revokeKey(await slot.handle(tenantId), attempt(), key.keyId);
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  slot.faults.restore(['listKeys']);
+  await revoking;
+  const outcome = await authenticating
+    .then(
+      (granted) => slot.front.confirm(granted.handle),
+      (error: unknown) => Promise.reject(error),
+    )
+    .catch((error: unknown) => error);
+  assert.ok(outcome instanceof Error);
+  assert.equal((await memory.listKeys({ tenantId, limit: 10 }, soon())).keys.length, 1, 'write-behind comes later');
+  slot.kill();
+});
+
+test('a handle ends with its key at expires_at', async () => {
+  let wall = Date.now();
+  const { slot, tenantId, handle } = await openSlot(() => wall);
+  const key = await slot.createKey(handle, tenantId, wall + 1000);
+  const granted = await slot.front.authenticate(key);
+  assert.equal(granted.expiresAtMs, wall + 1000);
+  await slot.front.confirm(granted.handle);
+  wall += 999;
+  await slot.front.confirm(granted.handle);
+  wall += 1;
+  await assert.rejects(slot.front.confirm(granted.handle), { code: 'unauthorized' });
+  await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
+  slot.kill();
+});
+
+test('a suspension refuses from the moment it is acknowledged; a resumption lets in again', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const key = await slot.createKey(handle, tenantId);
+  const granted = await slot.front.authenticate(key);
+  await slot.connection.updateTenant(attempt(), change(tenantId, { state: 'suspended' }));
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
+  const suspended = await slot.front.authenticate(key);
+  assert.equal(suspended.suspended, true);
+  await assert.rejects(slot.front.confirm(suspended.handle), { code: 'tenant-suspended' });
+  assert.throws(() => slot.front.check(suspended.handle, 'user:a', 6, 'doc:1'), { code: 'tenant-suspended' });
+  // The operator still sees it.
+  assert.equal(await slot.check(await slot.handle(tenantId), TUPLE), false);
+  await slot.connection.updateTenant(attempt(), change(tenantId, { state: 'active' }));
+  await assert.rejects(slot.front.confirm(suspended.handle), { kind: 'handle-gone' });
+  await slot.front.confirm((await slot.front.authenticate(key)).handle);
+  slot.kill();
+});
+
+test('a change of plan is told with the next handle', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const key = await slot.createKey(handle, tenantId);
+  const granted = await slot.front.authenticate(key);
+  assert.equal(granted.plan, 'unlimited');
+  await slot.connection.updateTenant(attempt(), change(tenantId, { plan: 'scale' }));
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
+  assert.equal((await slot.front.authenticate(key)).plan, 'scale');
+  // What changes nothing ends no handle.
+  const again = await slot.front.authenticate(key);
+  await slot.connection.updateTenant(attempt(), change(tenantId, { plan: 'scale' }));
+  await slot.front.confirm(again.handle);
+  slot.kill();
+});
+
+test('numbers are never used again on a connection, and mean nothing on another', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const key = await slot.createKey(handle, tenantId);
+  const first = await slot.front.authenticate(key);
+  const second = await slot.front.authenticate(key);
+  assert.ok(second.handle > first.handle);
+  assert.throws(() => slot.connection.check(second.handle + 1000, 'user:a', 6, 'doc:1'), { kind: 'handle-gone' });
+  slot.front.close();
+  await assert.rejects(slot.front.confirm(second.handle), { kind: 'handle-gone' });
+  // Who authenticated while the connection closed gets nothing that would be kept for ever.
+  await assert.rejects(slot.front.authenticate(key), { kind: 'handle-gone' });
+  slot.kill();
+});
+
+test('a handle of an ended tenure is refused', async () => {
+  const { memory, slot, tenantId, handle } = await openSlot();
+  const key = await slot.createKey(handle, tenantId);
+  const granted = await slot.front.authenticate(key);
+  await slot.tenure.release(RELEASE);
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.authenticate(key), { kind: 'not-serving' });
+  slot.kill();
+  const heir = await OpenSlot.open(memory);
+  await heir.front.authenticate(key);
+  heir.kill();
+});
+
+test('a wrong key, the stored hash of the right one, an unknown key and an unknown tenant are unauthorized, at the cost of one load at most', async () => {
+  const { slot: first, tenantId, handle } = await openSlot();
+  const key = await first.createKey(handle, tenantId);
+  await first.tenure.checkpointed();
+  const slot = await first.restart();
+  const claims = [
+    { ...key, key: `${key.key}.` },
+    { ...key, key: '' },
+    { ...key, key: key.hash },
+    { ...key, keyId: ids.create('key') },
+    { ...key, tenantId: ids.create('ten') },
+    { ...key, tenantId: 'ten_nonsense' },
+    { ...key, keyId: 'nonsense' },
+  ];
+  await Promise.all(
+    [...claims, ...claims, ...claims].map((claim) =>
+      assert.rejects(slot.front.authenticate(claim), { code: 'unauthorized' }),
+    ),
+  );
+  assert.equal(slot.faults.calls('listKeys'), 1);
+  await slot.front.authenticate(key);
+  assert.equal(slot.faults.calls('listKeys'), 1);
+  slot.kill();
+});
+
+test('a key that cannot be verified now is not called invalid', async () => {
+  const { slot: first, tenantId, handle } = await openSlot();
+  const key = await first.createKey(handle, tenantId);
+  await first.tenure.checkpointed();
+  const slot = await first.restart();
+  slot.faults.turn('fail-before', ['listKeys']);
+  await assert.rejects(slot.front.authenticate(key), { kind: 'not-serving' });
+  slot.faults.restore(['listKeys']);
+  await slot.front.authenticate(key);
+  slot.kill();
+});
+
+test("the operator's calls are refused on a front's connection", async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const granted = await slot.front.authenticate(await slot.createKey(handle, tenantId));
+  const page = { limit: 1, cursor: undefined };
+  const calls = [
+    slot.front.authenticateOperator({ tenantId, operator: 'me' }),
+    slot.front.createTenant(attempt(), { tenantId: ids.create('ten'), name: 'x', plan: 'free', operator: 'me' }),
+    slot.front.updateTenant(attempt(), change(tenantId, { state: 'deleting' })),
+    slot.front.readTenant(tenantId),
+    slot.front.listTenants({ after: undefined, limit: 1 }),
+    slot.front.listSubjects(granted.handle, page),
+    slot.front.listSubjectGrants(granted.handle, { ...page, subject: 'user:a' }),
+    slot.front.listTrail({ ...page, tenantId }),
+    slot.front.exportGrants(granted.handle, page),
+    slot.front.listSlots(),
+    slot.front.listMembers(),
+  ];
+  for (const call of calls) await assert.rejects(call, { code: 'insufficient-scope' });
+  assert.equal((await slot.connection.readTenant(tenantId)).state, 'active');
+  slot.kill();
+});
+
+test("tenants do not see each other's grants, namespaces, keys or pages", async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const otherId = await slot.createTenant();
+  const other = await slot.handle(otherId);
+  await slot.grant(handle, TUPLE);
+  const key = await slot.createKey(handle, tenantId);
+  assert.equal(await slot.check(other, TUPLE), false);
+  assert.equal((await slot.revoke(other, TUPLE)).kind, 'not-found');
+  assert.deepEqual(await slot.connection.listNamespaces(other), []);
+  assert.deepEqual((await slot.connection.listKeys(other, { limit: 10, cursor: undefined })).items, []);
+  await assert.rejects(slot.connection.revokeKey(other, attempt(), key.keyId), { code: 'key-not-found' });
+  await assert.rejects(slot.front.authenticate({ ...key, tenantId: otherId }), { code: 'unauthorized' });
+  assert.equal(await slot.check(handle, TUPLE), true);
+  assert.equal(await settled(turns(1)), true);
+  slot.kill();
+});
+
+test('a connection with many handles is closed at once and worked off in several steps', async () => {
+  const { slot, tenantId } = await openSlot();
+  const memory = slot.tenure.tenants.get(tenantId);
+  assert.ok(memory !== undefined);
+  const table = new HandleTable(slot.clock);
+  const of = { tenure: slot.tenure, memory, keyId: '', actor: 'test', use: undefined, expiresAtMs: undefined };
+  const numbers = Array.from({ length: 12_000 }, () => table.grant(of, 7).handle);
+  let ended = 0;
+  const removeHandle = memory.removeHandle.bind(memory);
+  memory.removeHandle = (handle) => {
+    ended += 1;
+    removeHandle(handle);
+  };
+  table.close();
+  assert.ok(ended <= 5000, `${ended} ended in one step`);
+  assert.throws(() => table.use(numbers.at(-1) ?? 0, 0), { kind: 'handle-gone' });
+  await waitFor(() => ended === 12_000);
+  slot.kill();
+});
+
+test('a connection keeps nothing of a tenure that has ended, nor of a key that was revoked', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const memory = slot.tenure.tenants.get(tenantId);
+  assert.ok(memory !== undefined);
+  const { keyId } = await slot.createKey(handle, tenantId);
+  const table = new HandleTable(slot.clock);
+  const of = { tenure: slot.tenure, memory, actor: 'test', use: undefined, expiresAtMs: undefined };
+  for (let count = 0; count < 100; count += 1) table.grant({ ...of, keyId: count % 2 === 0 ? keyId : '' }, 7);
+  await slot.connection.revokeKey(handle, attempt(), keyId);
+  assert.equal(table.size, 50);
+  slot.tenure.end('the test ends it');
+  assert.equal(table.size, 0);
+  slot.kill();
+});

@@ -1,0 +1,328 @@
+// Listings: in order, complete, each lasting item exactly once, and cursors that are good for their query alone.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compareUtf8, type Tuple } from '../../../../src/core/tuples.ts';
+import { readAll } from '../../../support/read-all.ts';
+import { attempt, type OpenSlot, openSlot, type SlotOptions, tuple, turns } from '../tools.ts';
+
+const query = (more: { limit?: number; cursor?: string; namespace?: string; subject?: string } = {}) => ({
+  subject: more.subject ?? 'user:a',
+  relation: 'viewer' as const,
+  namespace: more.namespace,
+  limit: more.limit ?? 100,
+  cursor: more.cursor,
+});
+
+const writeAll = (slot: OpenSlot, handle: number, tuples: readonly Tuple[], revoke = false) =>
+  slot.connection.writeGrants(
+    handle,
+    attempt(),
+    tuples.map((each) => ({ ...each, revoke })),
+  );
+
+const numbered = (count: number, prefix = 'doc:') =>
+  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
+
+test('a cursor is good for its tenant and its query alone, and only as it was issued', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const other = await slot.handle(await slot.createTenant());
+  for (const each of [handle, other])
+    await writeAll(
+      slot,
+      each,
+      numbered(5).map((object) => tuple('user:a', object)),
+    );
+  await writeAll(
+    slot,
+    handle,
+    numbered(5).map((object) => tuple('user:b', object)),
+  );
+  const { nextCursor } = await slot.connection.listObjects(handle, query({ limit: 2 }));
+  assert.ok(nextCursor !== undefined);
+  // The limit may change between pages.
+  const rest = await slot.connection.listObjects(handle, query({ limit: 100, cursor: nextCursor }));
+  assert.deepEqual(rest, { items: numbered(5).slice(2), nextCursor: undefined });
+  const flipped = nextCursor.startsWith('A') ? `B${nextCursor.slice(1)}` : `A${nextCursor.slice(1)}`;
+  const calls = [
+    slot.connection.listObjects(other, query({ cursor: nextCursor })),
+    slot.connection.listObjects(handle, query({ cursor: nextCursor, subject: 'user:b' })),
+    slot.connection.listObjects(handle, query({ cursor: nextCursor, namespace: 'doc' })),
+    slot.connection.listObjects(handle, { ...query({ cursor: nextCursor }), relation: 'editor' }),
+    slot.connection.listSubjects(handle, { limit: 1, cursor: nextCursor }),
+    slot.connection.exportGrants(handle, { limit: 1, cursor: nextCursor }),
+    slot.connection.listKeys(handle, { limit: 1, cursor: nextCursor }),
+    slot.connection.listTrail({ tenantId, limit: 1, cursor: nextCursor }),
+    slot.connection.listSubjectGrants(handle, { limit: 1, cursor: nextCursor, subject: 'user:a' }),
+    ...[flipped, nextCursor.slice(0, -2), `${nextCursor}AAAA`, '', 'x'].map((cursor) =>
+      slot.connection.listObjects(handle, query({ cursor })),
+    ),
+  ];
+  for (const call of calls) await assert.rejects(call, { code: 'invalid-cursor' });
+  slot.kill();
+});
+
+for (const rowsMax of [100, 3]) {
+  test(`objects come by their bytes, of one namespace where it is named: pages of ${rowsMax} rows`, async () => {
+    const { slot, handle } = await openSlot({ pageLimits: { rowsMax } });
+    const objects = ['doc:\u{1F600}', 'doc:\uFFFD', 'doc:z', 'do:1', 'docs:1', 'doc.x:1', 'doc:a:b'];
+    await writeAll(
+      slot,
+      handle,
+      objects.map((object) => tuple('user:a', object)),
+    );
+    await slot.applied();
+    assert.deepEqual((await slot.connection.listObjects(handle, query())).items, objects.toSorted(compareUtf8));
+    const named = await readAll((cursor) =>
+      slot.connection.listObjects(
+        handle,
+        query({ namespace: 'doc', limit: 1, ...(cursor === undefined ? {} : { cursor }) }),
+      ),
+    );
+    assert.deepEqual(named, ['doc:a:b', 'doc:z', 'doc:\uFFFD', 'doc:\u{1F600}']);
+    assert.deepEqual((await slot.connection.listObjects(handle, query({ namespace: 'none' }))).items, []);
+    slot.kill();
+  });
+}
+
+for (const { name, options } of [
+  { name: 'from memory', options: {} },
+  { name: 'of a subject too large for memory', options: { pageLimits: { rowsMax: 20 } } },
+] satisfies { name: string; options: SlotOptions }[]) {
+  test(`what is granted throughout a listing appears exactly once while others come and go: ${name}`, async () => {
+    const { slot, handle } = await openSlot(options);
+    const lasting = numbered(60, 'doc:');
+    const fleeting = lasting.map((object) => `${object}x`);
+    await writeAll(
+      slot,
+      handle,
+      [...lasting, ...fleeting].map((object) => tuple('user:a', object)),
+    );
+    let listing = true;
+    const churn = (async () => {
+      for (let round = 0; listing; round += 1) {
+        const some = fleeting.filter((_, index) => index % 5 === round % 5).map((object) => tuple('user:a', object));
+        await writeAll(slot, handle, some, round % 2 === 0);
+        await turns(1);
+      }
+    })();
+    for (const limit of [1, 7, 33]) {
+      const listed = await readAll((cursor) =>
+        slot.connection.listObjects(handle, query({ limit, ...(cursor === undefined ? {} : { cursor }) })),
+      );
+      assert.deepEqual(
+        listed.filter((object) => !object.endsWith('x')),
+        lasting,
+      );
+      assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8));
+    }
+    listing = false;
+    await churn;
+    slot.kill();
+  });
+}
+
+test('a subject with thousands of revoked grants is listed in order, whatever state holds by then', async () => {
+  const { slot, handle } = await openSlot({ pageLimits: { rowsMax: 50 } });
+  const objects = numbered(1500);
+  for (let start = 0; start < 1500; start += 500) {
+    await writeAll(
+      slot,
+      handle,
+      objects.slice(start, start + 500).map((object) => tuple('user:a', object)),
+    );
+  }
+  const kept = objects.filter((_, index) => index % 400 === 399);
+  await slot.applied();
+  const gone = objects.filter((object) => !kept.includes(object));
+  await writeAll(
+    slot,
+    handle,
+    gone.slice(0, 700).map((object) => tuple('user:a', object)),
+    true,
+  );
+  await writeAll(
+    slot,
+    handle,
+    gone.slice(700).map((object) => tuple('user:a', object)),
+    true,
+  );
+  for (const round of ['from the overlay', 'from state']) {
+    const listed = await readAll((cursor) =>
+      slot.connection.listObjects(handle, query({ limit: 2, ...(cursor === undefined ? {} : { cursor }) })),
+    );
+    assert.deepEqual(listed, kept, round);
+    const grants = await readAll((cursor) =>
+      slot.connection.listSubjectGrants(handle, { subject: 'user:a', limit: 2, cursor }),
+    );
+    assert.deepEqual(
+      grants.map(({ object }) => object),
+      kept,
+    );
+    await slot.applied();
+  }
+  slot.kill();
+});
+
+test('an export is everything, once, by the bytes of subject, relation and object', async () => {
+  const { slot, handle } = await openSlot();
+  const tuples: Tuple[] = [];
+  for (const subject of ['user:b', 'user:\u{1F600}', 'user:\uFFFD', 'a:1', 'user:a', ...numbered(150, 's:')]) {
+    for (const relation of ['viewer', 'admin', 'parent'] as const) {
+      for (const object of ['doc:2', 'doc:1']) tuples.push({ subject, relation, object });
+    }
+  }
+  await writeAll(slot, handle, tuples);
+  const expected = tuples.toSorted(
+    (left, right) =>
+      compareUtf8(left.subject, right.subject) ||
+      compareUtf8(left.relation, right.relation) ||
+      compareUtf8(left.object, right.object),
+  );
+  for (const limit of [1, 4, 1000]) {
+    const exported = await readAll((cursor) => slot.connection.exportGrants(handle, { limit, cursor }));
+    assert.deepEqual(
+      exported.map(({ subject, relation, object }) => ({ subject, relation, object })),
+      expected,
+    );
+  }
+  const subjects = await readAll((cursor) => slot.connection.listSubjects(handle, { limit: 9, cursor }));
+  assert.deepEqual(subjects, [...new Set(expected.map(({ subject }) => subject))]);
+  slot.kill();
+});
+
+test('a page of an export reads about as much as it gives, however large the subjects', async () => {
+  const { memory, slot, handle } = await openSlot();
+  for (const subject of numbered(40, 's:')) {
+    await writeAll(
+      slot,
+      handle,
+      numbered(300).map((object) => tuple(subject, object)),
+    );
+  }
+  await slot.applied();
+  let rows = 0;
+  const listGrants = memory.listGrants.bind(memory);
+  memory.listGrants = async (asked, deadline) => {
+    const answer = await listGrants(asked, deadline);
+    rows += answer.grants.length;
+    return answer;
+  };
+  const page = await slot.connection.exportGrants(handle, { limit: 300, cursor: undefined });
+  assert.equal(page.items.length, 300);
+  assert.ok(rows <= 5 * 300, `${rows} rows were read for 300`);
+  slot.kill();
+});
+
+test('what enumerates a tenant shows every write that was acknowledged before', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  for (let round = 0; round < 10; round += 1) {
+    await slot.grant(handle, tuple(`user:${round}`, 'doc:1'));
+    const [subjects, grants, trail] = await Promise.all([
+      slot.connection.listSubjects(handle, { limit: 100, cursor: undefined }),
+      slot.connection.exportGrants(handle, { limit: 100, cursor: undefined }),
+      slot.connection.listTrail({ tenantId, limit: 100, cursor: undefined }),
+    ]);
+    assert.equal(subjects.items.length, round + 1);
+    assert.equal(grants.items.length, round + 1);
+    assert.match(trail.items.at(-1)?.change ?? '', new RegExp(`"grant.created".*user:${round}"`));
+  }
+  slot.kill();
+});
+
+test('keys come by id, page by page, without those revoked meanwhile', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const keys: string[] = [];
+  for (let index = 0; index < 7; index += 1) keys.push((await slot.createKey(handle, tenantId)).keyId);
+  keys.sort();
+  const first = await slot.connection.listKeys(handle, { limit: 3, cursor: undefined });
+  assert.deepEqual(
+    first.items.map(({ keyId }) => keyId),
+    keys.slice(0, 3),
+  );
+  // The one that the cursor names goes: the listing goes on behind it.
+  await slot.connection.revokeKey(handle, attempt(), keys[2] ?? '');
+  const rest = await readAll(async (cursor) =>
+    slot.connection.listKeys(handle, { limit: 3, cursor: cursor ?? first.nextCursor }),
+  );
+  assert.deepEqual(
+    rest.map(({ keyId }) => keyId),
+    keys.slice(3),
+  );
+  assert.deepEqual(
+    Object.keys(first.items[0] ?? {}).filter((field) => field === 'hash'),
+    [],
+  );
+  slot.kill();
+});
+
+test('a listing whose store fails is not answered', async () => {
+  const { slot, tenantId, handle } = await openSlot({ pageLimits: { rowsMax: 2 } });
+  await writeAll(
+    slot,
+    handle,
+    numbered(9).map((object) => tuple('user:a', object)),
+  );
+  await slot.check(handle, tuple('user:a', 'doc:00001'));
+  const failing = ['listGrants', 'listSubjects', 'listTrail', 'listKeyUses'] as const;
+  slot.faults.turn('fail-before', failing);
+  const page = { limit: 10, cursor: undefined };
+  const calls = [
+    () => slot.connection.listObjects(handle, query()),
+    () => slot.connection.listSubjects(handle, page),
+    () => slot.connection.listTrail({ ...page, tenantId }),
+    () => slot.connection.listKeys(handle, page),
+    () => slot.connection.listSubjectGrants(handle, { ...page, subject: 'user:a' }),
+  ];
+  for (const call of calls) await assert.rejects(call(), { kind: 'not-serving' });
+  slot.faults.restore(failing);
+  assert.equal((await slot.connection.listObjects(handle, query())).items.length, 9);
+  slot.kill();
+});
+
+test('an enumeration that waits for write-behind ends with the tenure', async () => {
+  const { slot, handle } = await openSlot();
+  slot.faults.turn('fail-before', ['writeState']);
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  const listing = slot.connection.listSubjects(handle, { limit: 1, cursor: undefined });
+  await turns(3);
+  slot.tenure.end('the test ends it');
+  await assert.rejects(listing, { kind: 'not-serving' });
+  await assert.rejects(slot.tenure.applied(), { kind: 'not-serving' });
+  slot.kill();
+});
+
+test('a listing whose subject changes faster than a step can take in begins again, and not for ever', async () => {
+  for (const [busyReads, succeeds] of [
+    [1, true],
+    [100, false],
+  ] as const) {
+    const { memory, slot, tenantId, handle } = await openSlot({ pageLimits: { rowsMax: 5 } });
+    await writeAll(
+      slot,
+      handle,
+      numbered(20).map((object) => tuple('user:a', object)),
+    );
+    await slot.applied();
+    const tenant = slot.tenure.tenants.get(tenantId);
+    assert.ok(tenant !== undefined);
+    const listGrants = memory.listGrants.bind(memory);
+    let reads = 0;
+    memory.listGrants = async (asked, deadline) => {
+      const read = await listGrants(asked, deadline);
+      if (asked.relation === undefined) return read;
+      reads += 1;
+      if (reads <= busyReads) {
+        for (let index = 0; index < 600; index += 1)
+          tenant.pages.commit('user:a', 6, `other:${index}`, null, 1_000_000);
+        tenant.pages.confirm(2_000_000);
+      }
+      return read;
+    };
+    const listing = slot.connection.listObjects(handle, query());
+    if (succeeds) assert.deepEqual((await listing).items, numbered(20));
+    else await assert.rejects(listing, { code: 'overloaded' });
+    assert.equal(reads, succeeds ? 2 : 3);
+    slot.kill();
+  }
+});

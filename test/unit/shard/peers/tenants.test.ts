@@ -1,0 +1,200 @@
+// What an owner tells of its tenants, how they are found among many, and what becomes of changes that meet.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
+import type { Tenant } from '../../../../src/core/tenants.ts';
+import { attempt, createMemoryStore, ids, OpenSlot, SLOT, soon, tuple, waitFor } from '../tools.ts';
+
+const update = (slot: OpenSlot, change: Partial<Parameters<OpenSlot['connection']['updateTenant']>[1]>) =>
+  slot.connection.updateTenant(attempt(), {
+    tenantId: '',
+    name: undefined,
+    plan: undefined,
+    state: undefined,
+    operator: 'ann',
+    ...change,
+  });
+
+test('changes of two operators that meet are both in force, the last of each field, and nothing is mixed up', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const [tenantId, other] = [await slot.createTenant('free'), await slot.createTenant('free')];
+  const handle = await slot.handle(tenantId);
+  slot.faults.turn('hold', ['append']);
+  const first = slot.grant(handle, tuple('user:1', 'doc:1'));
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  // All of them are decided in one batch.
+  const changes = [
+    update(slot, { tenantId, name: 'Ann', operator: 'ann' }),
+    update(slot, { tenantId, plan: 'scale', operator: 'bob' }),
+    update(slot, { tenantId: other, name: 'Other', operator: 'bob' }),
+    update(slot, { tenantId, name: 'Bob', operator: 'bob' }),
+    update(slot, { tenantId, state: 'suspended', operator: 'ann' }),
+  ];
+  await waitFor(() => slot.tenure.queueLength >= changes.length);
+  slot.faults.restore(['append']);
+  await first;
+  const answers = await Promise.all(changes);
+  assert.deepEqual(
+    answers.map(({ name, plan, state }) => [name, plan, state]),
+    [
+      ['Ann', 'free', 'active'],
+      ['Ann', 'scale', 'active'],
+      ['Other', 'free', 'active'],
+      ['Bob', 'scale', 'active'],
+      ['Bob', 'scale', 'suspended'],
+    ],
+  );
+  const heir = await slot.restart();
+  const { name, plan, state } = await heir.connection.readTenant(tenantId);
+  assert.deepEqual([name, plan, state], ['Bob', 'scale', 'suspended']);
+  const trail = await heir.connection.listTrail({ tenantId, limit: 100, cursor: undefined });
+  const seen = trail.items.map(({ actor, change }) => [actor, JSON.parse(change)]);
+  assert.deepEqual(
+    seen.filter(([, { action }]) => action === 'tenant.updated').map(([actor, change]) => [actor, change.name]),
+    [
+      ['operator:ann', 'Ann'],
+      ['operator:bob', 'Ann'],
+      ['operator:bob', 'Bob'],
+      ['operator:ann', 'Bob'],
+    ],
+  );
+  heir.kill();
+});
+
+test('a deletion that meets another change is the last word', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const tenantId = await slot.createTenant('free');
+  const handle = await slot.handle(tenantId);
+  slot.faults.turn('hold', ['append']);
+  const first = slot.grant(handle, tuple('user:1', 'doc:1'));
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const deleted = update(slot, { tenantId, state: 'deleting' });
+  const late = [update(slot, { tenantId, state: 'active' }), update(slot, { tenantId, name: 'Late' })];
+  await waitFor(() => slot.tenure.queueLength >= 3);
+  for (const each of late) each.catch(() => {});
+  slot.faults.restore(['append']);
+  await first;
+  assert.equal((await deleted).state, 'deleting');
+  for (const each of late) await assert.rejects(each, { code: 'tenant-not-found' });
+  assert.equal((await update(slot, { tenantId, state: 'deleting' })).state, 'deleting');
+  slot.kill();
+});
+
+test('a tenant is shown with the number of its namespaces and keys, after a restart, too', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  assert.deepEqual((await slot.connection.readTenant(tenantId)).counts, { namespaces: 0, keys: 0 });
+  await slot.grant(handle, tuple('user:1', 'doc:1'));
+  const { keyId } = await slot.createKey(handle, tenantId);
+  await slot.createKey(handle, tenantId);
+  await slot.connection.revokeKey(handle, attempt(), keyId);
+  assert.deepEqual((await slot.connection.readTenant(tenantId)).counts, { namespaces: 2, keys: 1 });
+  await slot.tenure.checkpointed();
+  const heir = await slot.restart();
+  // A listing reads nothing.
+  const [listed] = await heir.connection.listTenants({ after: undefined, limit: 10 });
+  assert.deepEqual([listed?.tenantId, listed?.counts], [tenantId, undefined]);
+  assert.deepEqual((await heir.connection.readTenant(tenantId)).counts, { namespaces: 2, keys: 1 });
+  heir.kill();
+});
+
+test('a store that does not answer withholds the counts, not the tenant', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const tenantId = await slot.createTenant();
+  slot.faults.turn('hold', ['listKeys', 'listNamespaces']);
+  const startedAtMs = performance.now();
+  const tenant = await slot.connection.readTenant(tenantId);
+  assert.deepEqual([tenant.tenantId, tenant.counts], [tenantId, undefined]);
+  assert.ok(performance.now() - startedAtMs < 5000, 'long before the store would have failed the call');
+  slot.kill();
+});
+
+test('the bounds of a plan refuse the next namespace and the next key, and say which bound it is', async () => {
+  const tight = { name: 'tight', requests: 10, windowSeconds: 1, namespacesMax: 2, keysMax: 1, grantsMax: undefined };
+  const plans = new Map([...BUILT_IN_PLANS, ['tight', tight] as const]);
+  const slot = await OpenSlot.open(await createMemoryStore(), { plans });
+  const tenantId = await slot.createTenant('tight');
+  const handle = await slot.handle(tenantId);
+  await slot.grant(handle, tuple('user:1', 'doc:1'));
+  await slot.createKey(handle, tenantId);
+  await assert.rejects(slot.connection.createNamespace(handle, attempt(), 'third'), {
+    code: 'namespace-limit-reached',
+    message: `The plan of tenant ${tenantId} allows 2 namespaces.`,
+  });
+  await assert.rejects(slot.createKey(handle, tenantId), {
+    code: 'key-limit-reached',
+    message: `The plan of tenant ${tenantId} allows 1 API keys.`,
+  });
+  // A larger plan is in force with its answer.
+  await update(slot, { tenantId, plan: 'free' });
+  const again = await slot.handle(tenantId);
+  assert.equal((await slot.connection.createNamespace(again, attempt(), 'third')).created, true);
+  slot.kill();
+});
+
+async function openWithTenants(count: number) {
+  const memory = await createMemoryStore();
+  const names = ['Acme', 'ÄRZTE e. V.', 'Bolt', 'acme west', 'Zeta'];
+  const tenants = Array.from({ length: count }, (_, index): Tenant => {
+    const name = `${names[index % names.length]} ${index}`;
+    return { tenantId: ids.create('ten'), name, plan: 'free', state: 'active', createdAtMs: 1_700_000_000_000 };
+  });
+  const writes = tenants.map((tenant, index) => ({ kind: 'tenant', slot: SLOT, tenant, stamp: 1000 + index }) as const);
+  await memory.writeState(writes, soon());
+  return { slot: await OpenSlot.open(memory), ids: tenants.map(({ tenantId }) => tenantId).sort(), tenants };
+}
+
+async function findAll(slot: OpenSlot, name: string, limit: number) {
+  const found: string[] = [];
+  let after: string | undefined;
+  let pages = 0;
+  do {
+    const page = await slot.connection.findTenants({ name, after, limit });
+    assert.ok(page.tenants.length <= limit);
+    found.push(...page.tenants.map(({ tenantId }) => tenantId));
+    assert.ok(page.scannedTo === undefined || page.scannedTo > (after ?? ''), 'a search comes further with each page');
+    after = page.scannedTo;
+    pages += 1;
+  } while (after !== undefined);
+  return { found, pages };
+}
+
+test('a search finds a part of a name or an id, in any case, each tenant once, in the order of the ids', async () => {
+  const { slot, tenants } = await openWithTenants(50);
+  const idsWhere = (matches: (tenant: Tenant) => boolean) =>
+    tenants
+      .filter(matches)
+      .map(({ tenantId }) => tenantId)
+      .sort();
+  for (const limit of [1, 7, 1000]) {
+    const acme = idsWhere(({ name }) => name.toLowerCase().startsWith('acme'));
+    assert.deepEqual((await findAll(slot, 'ACME', limit)).found, acme);
+    const doctors = idsWhere(({ name }) => name.startsWith('ÄRZTE'));
+    assert.deepEqual((await findAll(slot, 'ärzte E.', limit)).found, doctors);
+  }
+  const [one] = tenants;
+  assert.ok(one);
+  assert.deepEqual((await findAll(slot, one.tenantId.toUpperCase(), 10)).found, [one.tenantId]);
+  assert.deepEqual(await findAll(slot, 'nobody', 10), { found: [], pages: 1 });
+  slot.kill();
+});
+
+test('10,000 tenants are searched with a bounded number of names per page, and listed page by page', async () => {
+  const { slot, ids: sorted, tenants } = await openWithTenants(10_000);
+  const last = sorted.at(-1) ?? assert.fail();
+  const { found, pages } = await findAll(slot, last, 100);
+  assert.deepEqual(found, [last]);
+  assert.ok(pages >= 5 && pages <= 6, `${pages} pages`);
+  const bolts = tenants.filter(({ name }) => name.startsWith('Bolt')).length;
+  assert.equal((await findAll(slot, 'bolt', 1000)).found.length, bolts);
+  const listed: string[] = [];
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const page: readonly Tenant[] = await slot.connection.listTenants({ after, limit: 1000 });
+    listed.push(...page.map(({ tenantId }) => tenantId));
+    after = page.at(-1)?.tenantId;
+  }
+  assert.deepEqual(listed, sorted);
+  slot.kill();
+});

@@ -1,0 +1,91 @@
+// Which schema serves this program, and what is said while it does not.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { GrantdError } from '../../../../../src/core/errors.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../../../../src/store/cassandra/schema/migrations.ts';
+import { tableIdOf } from '../../../../../src/store/cassandra/schema/schema-changes.ts';
+import { SchemaRefusal, waitForSchema } from '../../../../../src/store/cassandra/schema/schema-gate.ts';
+import type { Meta } from '../../../../../src/store/store.ts';
+import { createRecordingLog } from '../../../../support/store-directory.ts';
+import { META } from '../../../../support/store-fixtures.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
+
+const metaAt = (schemaVersion: number, schemaServesFrom: number): Meta => ({
+  ...META,
+  schemaVersion,
+  schemaServesFrom,
+});
+
+function startWaiting(...answers: readonly (Meta | undefined | Error)[]) {
+  const clock = new VirtualClock();
+  const reasons: string[] = [];
+  const abort = new AbortController();
+  let looks = 0;
+  const readMeta = async (): Promise<Meta | undefined> => {
+    const answer = answers[Math.min(looks, answers.length - 1)];
+    looks += 1;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const waiting = waitForSchema(
+    { clock, log: createRecordingLog() },
+    { readMeta },
+    { signal: abort.signal, onWaiting: (reason) => void reasons.push(reason) },
+  );
+  waiting.catch(() => {});
+  return { clock, reasons, abort, waiting, looks: () => looks };
+}
+
+describe('waiting for the schema', () => {
+  it('waits while there is none, it cannot be read or it is older, and tells why', async () => {
+    const meta = metaAt(SCHEMA_VERSION, 1);
+    const outage = new GrantdError('unavailable', 'no node can be reached');
+    const { clock, reasons, waiting } = startWaiting(undefined, outage, metaAt(SCHEMA_VERSION - 1, 0), meta);
+    await clock.advance(10_000);
+    assert.deepEqual(await waiting, meta);
+    assert.equal(reasons.length, 3);
+    assert.match(reasons[0] ?? '', /no schema yet/);
+    assert.match(reasons[1] ?? '', /no node can be reached/);
+    assert.match(reasons[2] ?? '', new RegExp(`version ${SCHEMA_VERSION - 1}, this program needs ${SCHEMA_VERSION}`));
+  });
+
+  it('takes a newer one that serves this program, and refuses one that does not', async () => {
+    const newer = metaAt(SCHEMA_VERSION + 3, SCHEMA_VERSION);
+    assert.deepEqual(await startWaiting(newer).waiting, newer);
+    await assert.rejects(startWaiting(metaAt(SCHEMA_VERSION + 3, SCHEMA_VERSION + 1)).waiting, SchemaRefusal);
+  });
+
+  it('ends with the signal, and with what is no outage', async () => {
+    const { clock, abort, waiting } = startWaiting(undefined);
+    await clock.advance(5000);
+    abort.abort(new Error('stopped'));
+    await assert.rejects(waiting, /stopped/);
+    assert.equal(clock.timers, 0);
+    await assert.rejects(startWaiting(new Error('a defect')).waiting, /a defect/);
+  });
+});
+
+describe('the steps of the schema', () => {
+  it('are numbered from 1 without gaps, and none serves only programs of the future', () => {
+    assert.deepEqual(
+      MIGRATIONS.map(({ version }) => version),
+      MIGRATIONS.map((_, index) => index + 1),
+    );
+    assert.ok(MIGRATIONS.every(({ version, servesFrom }) => servesFrom >= 1 && servesFrom <= version));
+  });
+
+  it('make only tables that notice a replica that is away, and can be run again', () => {
+    for (const statement of MIGRATIONS.flatMap(({ statements }) => statements('"k"'))) {
+      if (!statement.startsWith('CREATE TABLE')) continue;
+      assert.match(statement, /^CREATE TABLE IF NOT EXISTS "k"\./);
+      assert.match(statement, /speculative_retry = '50ms'/);
+    }
+  });
+
+  it('give the lock table an id that anybody derives alike, and another in each keyspace', () => {
+    assert.match(tableIdOf('a', 't'), /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert.equal(tableIdOf('a', 't'), tableIdOf('a', 't'));
+    assert.notEqual(tableIdOf('a', 't'), tableIdOf('b', 't'));
+  });
+});

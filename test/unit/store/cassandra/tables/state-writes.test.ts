@@ -1,0 +1,73 @@
+// How state travels: in batches that Cassandra takes without a word, with the stamp of every row, and onwards from where a
+// call that failed had got.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StateStatements } from '../../../../../src/store/cassandra/tables/state-statements.ts';
+import { createStateWrites } from '../../../../../src/store/cassandra/tables/state-writes.ts';
+import { createGrantWrite, newTenantId } from '../../../../support/store-fixtures.ts';
+import { createSession } from '../fake-driver.ts';
+
+const grants = (count: number, change: (index: number) => object) => {
+  const tenantId = newTenantId();
+  return Array.from({ length: count }, (_, index) =>
+    createGrantWrite(tenantId, { stamp: 1000 + index, ...change(index) }),
+  );
+};
+
+describe('batches of state', () => {
+  const statements = new StateStatements('"grantd"');
+
+  it('hold every row once, with its own stamp', () => {
+    const writes = grants(500, (index) => ({ subject: `user:${index % 90}`, object: `doc:${index}` }));
+    const batches = statements.batches(writes);
+    assert.deepEqual(new Set(batches.flatMap((batch) => batch.writes)), new Set(writes));
+    assert.equal(batches.flatMap((batch) => batch.writes).length, writes.length);
+    for (const batch of batches) {
+      assert.deepEqual(
+        batch.statements.map(({ params }) => params.at(-1)),
+        batch.writes.map(({ stamp }) => BigInt(stamp)),
+      );
+      assert.ok(batch.statements.every(({ query }) => query.endsWith('USING TIMESTAMP ?')));
+    }
+  });
+
+  it('hold at most 64 rows of one partition, and at most 10 partitions', () => {
+    const one = statements.batches(grants(200, (index) => ({ object: `doc:${index}` })));
+    assert.deepEqual(
+      one.map(({ writes }) => writes.length),
+      [64, 64, 64, 8],
+    );
+    const many = statements.batches(grants(100, (index) => ({ subject: `user:${index}` })));
+    assert.deepEqual(new Set(many.map(({ writes }) => writes.length)), new Set([10]));
+  });
+
+  it('hold few bytes where several partitions share one', () => {
+    const large = statements.batches(
+      grants(20, (index) => ({ subject: `user:${index}`, object: `doc:${'x'.repeat(1000)}` })),
+    );
+    assert.ok(large.every(({ writes }) => writes.length <= 3));
+  });
+});
+
+describe('writing state', () => {
+  it('sends again only what was not confirmed when the same call is made again', async () => {
+    const { session, calls, clock } = createSession();
+    const { writeState } = createStateWrites(session, '"grantd"');
+    const writes = grants(30, (index) => ({ subject: `user:${index}` }));
+    const first = writeState(writes, clock.monotonicMs() + 5000);
+    first.catch(() => {});
+    await clock.advance(0);
+    assert.equal(calls.length, 3);
+    calls[0]?.answer();
+    calls[2]?.answer();
+    await clock.advance(5000);
+    await assert.rejects(first);
+    const second = writeState(writes, clock.monotonicMs() + 5000);
+    await clock.advance(0);
+    assert.equal(calls.length, 4);
+    assert.deepEqual(calls[3]?.params, calls[1]?.params);
+    calls[3]?.answer();
+    await second;
+  });
+});

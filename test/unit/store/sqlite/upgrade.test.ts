@@ -1,0 +1,55 @@
+// A database of an older version keeps what it has when a newer one opens it, and what that needs to know of it.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { systemClock } from '../../../../src/roles/process/system.ts';
+import { migrate } from '../../../../src/store/sqlite/migrate.ts';
+import { MIGRATIONS } from '../../../../src/store/sqlite/migrations.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts';
+import { createLog } from '../../../../src/telemetry/log.ts';
+import { newTenantId, soon } from '../../../support/store-fixtures.ts';
+
+test('of a database that was filled before grants were counted, the checkpoint says that no count is right', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
+  const tenantId = newTenantId();
+  const database = new DatabaseSync(join(directory, 'grantd.db'));
+  migrate(database, MIGRATIONS.slice(0, 2), 1);
+  database.exec('INSERT INTO checkpoints (slot, seq, stamp) VALUES (3, 7, 1000)');
+  database.exec(`INSERT INTO grants VALUES ('${tenantId}', 'user:ann', 'viewer', 'doc:1', 'grt_1', 5, 0, 999)`);
+  database.close();
+  const log = createLog({ level: 'silent', pretty: false });
+  const store = await openSqliteStore({ directory, slots: 8, clock: systemClock, log });
+  try {
+    assert.deepEqual(await store.readCheckpoint(3, soon()), { seq: 7, stamp: 1000 });
+    assert.equal((await store.readGrant(tenantId, 'user:ann', 'viewer', 'doc:1', soon()))?.grantId, 'grt_1');
+    assert.deepEqual(await store.listGrantCounts({ slot: 3, limit: 10 }, soon()), []);
+    await store.writeCheckpoint(3, { seq: 8, stamp: 1001, countedFrom: 8 }, soon());
+    assert.deepEqual(await store.readCheckpoint(3, soon()), { seq: 8, stamp: 1001, countedFrom: 8 });
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('of a database that was filled before its checkpoints told the idempotency window, it is not known, until one tells it', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
+  const database = new DatabaseSync(join(directory, 'grantd.db'));
+  migrate(database, MIGRATIONS.slice(0, 4), 1);
+  database.exec('INSERT INTO checkpoints (slot, seq, stamp, counted_from) VALUES (3, 7, 1000, 2)');
+  database.close();
+  const log = createLog({ level: 'silent', pretty: false });
+  const store = await openSqliteStore({ directory, slots: 8, clock: systemClock, log });
+  try {
+    const checkpoint = { seq: 7, stamp: 1000, countedFrom: 2 };
+    assert.deepEqual(await store.readCheckpoint(3, soon()), checkpoint);
+    await store.writeCheckpoint(3, { ...checkpoint, windowFrom: 8 }, soon());
+    assert.deepEqual(await store.readCheckpoint(3, soon()), { ...checkpoint, windowFrom: 8 });
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});
