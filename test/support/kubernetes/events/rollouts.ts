@@ -50,4 +50,26 @@ const upgradeOfNothing: Event = {
   },
 };
 
-export const ROLLOUTS: readonly Event[] = [upgrade, upgradeOfNothing];
+const upgradeThatScales: Event = {
+  name: 'helm upgrade to another image, from 3 shards to 4 and from 2 fronts to 3 at once',
+  async run(bench) {
+    const { release, say } = bench;
+    await release.scale('shard', 3);
+    await release.waitUntilRolledOut();
+    await release.waitUntilServedBy(3);
+    let window: Window = { from: 0, to: 0 };
+    const outcome = await loaded(bench, 'upgrade-and-scale', async (load) => {
+      const before = await podNames(bench);
+      const values = { image: { tag: NEXT_TAG }, shard: { replicas: 4 }, front: { replicas: 3 } };
+      window = await during(load, async () => {
+        await release.upgrade(values);
+        await release.waitUntilServedBy(4);
+      });
+      await assertReplaced(bench, before);
+    });
+    assertUnnoticed(outcome, window, P99_MS_MAX, say);
+    await release.rollBack();
+  },
+};
+
+export const ROLLOUTS: readonly Event[] = [upgrade, upgradeOfNothing, upgradeThatScales];
