@@ -80,7 +80,7 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
     ['docs/operating/recovery.md', /Some (\S+) seconds after its end the other shards have taken/],
     [CAPACITY, /Its slots go to the others, evenly, some (\S+) seconds later/],
     [SCALING, /taken by the others as after a crash, some (\S+) seconds later/],
-    ['README.md', /when a shard is killed, its tenants wait some (\S+) seconds/],
+    ['README.md', /when a shard is killed, its tenants wait about (\S+) seconds/],
   ],
 };
 
