@@ -76,11 +76,11 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
     ['README.md', /\| durable writes a second +\| +(\S+) \| +(\S+) \| +(\S+) \|/],
   ],
   'pause after a crash, in seconds': [
-    ['docs/operating/cluster.md', /and take them, some (\S+) seconds after its end/],
-    ['docs/operating/recovery.md', /Some (\S+) seconds after its end the other shards have taken/],
+    ['docs/operating/cluster.md', /and take its slots, about (\S+) seconds after it died/],
+    ['docs/operating/recovery.md', /About (\S+) seconds after a shard died, the other shards have taken/],
     [CAPACITY, /Its slots go to the others, evenly, some (\S+) seconds later/],
     [SCALING, /taken by the others as after a crash, some (\S+) seconds later/],
-    ['README.md', /when a shard is killed, its tenants wait some (\S+) seconds/],
+    ['README.md', /when a shard is killed, its tenants wait about (\S+) seconds/],
   ],
 };
 
