@@ -35,7 +35,8 @@ export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
   smoke: {
     ...USUAL,
     name: 'smoke',
-    summary: 'every operation, gently: checks, a bulk, a listing, a grant made, seen, revoked and seen again',
+    summary:
+      'every operation at a low rate: checks, a bulk, a listing, and a grant created, checked, revoked and checked again',
     rate: 5,
     durationSeconds: 5,
     p99Ms: 500,
@@ -58,14 +59,15 @@ export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
   mixed: {
     ...USUAL,
     name: 'mixed',
-    summary: 'of 100 requests 95 checks, 4 listings and 1 write, each write followed by a check that has to see it',
+    summary: 'of 100 requests, 95 checks, 4 listings and 1 write; a check after each write must see it',
     rate: 300,
     durationSeconds: 60,
   },
   'tenant-skew': {
     ...USUAL,
     name: 'tenant-skew',
-    summary: 'checks of 10,000 tenants by the Pareto principle; the few busy ones and the many others are judged apart',
+    summary:
+      'checks of 10,000 tenants by the Pareto principle; the few busy tenants and the others are judged separately',
     rate: 300,
     durationSeconds: 60,
     tenants: 10_000,
@@ -74,7 +76,8 @@ export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
   'shard-loss': {
     ...USUAL,
     name: 'shard-loss',
-    summary: 'checks and writes before, while and after you kill a shard: it says when; the three are judged apart',
+    summary:
+      'checks and writes before, during and after you kill a shard when told to; each phase is judged separately',
     rate: 100,
     durationSeconds: 90,
     waitSeconds: 6,
@@ -84,14 +87,14 @@ export const SCENARIOS: Readonly<Record<ScenarioName, Scenario>> = {
   soak: {
     ...USUAL,
     name: 'soak',
-    summary: 'the load of mixed for a long time, while the memory of each process is sampled and has to stay level',
+    summary: 'the load of `mixed` for a long time; the memory of each process must stay level',
     rate: 1000,
     durationSeconds: 1200,
   },
   breakpoint: {
     ...USUAL,
     name: 'breakpoint',
-    summary: 'checks at a rising rate until something gives: it ends there and says at which rate',
+    summary: 'checks at a rising rate until something fails; the run ends there and reports the rate',
     rate: 100,
     durationSeconds: 300,
     waitSeconds: 0.1,

@@ -100,15 +100,14 @@ export const SETTINGS = {
     form: 'URL',
     required: true,
     parse: parseUrl,
-    description: 'The public API that is asked. The runner takes it from `dev.json`.',
+    description: 'The public API to test. The runner takes it from `dev.json`.',
   }),
   tenantsFile: setting({
     name: 'LOAD_TENANTS_FILE',
     form: 'path',
     required: true,
     parse: parseText,
-    description:
-      'The tenants that are asked about, with their keys, as `seed` wrote them. The runner seeds where none is named.',
+    description: 'The tenants and their keys, as written by `seed`. The runner seeds tenants if you name no file.',
   }),
   rate: setting({
     name: 'LOAD_RATE',
@@ -116,35 +115,35 @@ export const SETTINGS = {
     default: (name) => String(SCENARIOS[name].rate),
     parse: wholeParser(1, RATE_MAX),
     description:
-      'Iterations begun per second, whether those before have ended or not. One is a request, in `smoke` eight; in `breakpoint` it is the rate at the start.',
+      'Iterations started per second, whether earlier ones have finished or not. An iteration is one request, in `smoke` eight. In `breakpoint` this is the initial rate.',
   }),
   durationSeconds: setting({
     name: 'LOAD_DURATION',
     form: 'like 30s, 20m, 2h',
     default: (name) => renderDuration(SCENARIOS[name].durationSeconds),
     parse: parseDuration,
-    description: 'How long iterations begin.',
+    description: 'For how long new iterations start.',
   }),
   vus: setting({
     name: 'LOAD_VUS',
     form: `1 to ${VUS_MAX}`,
-    unset: `as many as begin in 1 s (\`smoke\` 4 s, \`shard-loss\` 6 s, \`breakpoint\` 0.1 s at its last rate), ${VUS_MIN} at least`,
+    unset: `as many as start in 1 s (\`smoke\` 4 s, \`shard-loss\` 6 s, \`breakpoint\` 0.1 s at its last rate), ${VUS_MIN} at least`,
     parse: wholeParser(1, VUS_MAX),
-    description: 'Iterations that can be under way at once. One that finds no room is dropped, which fails the run.',
+    description: 'Maximum number of iterations in flight. k6 drops any beyond it, which fails the run.',
   }),
   p99Ms: setting({
     name: 'LOAD_P99_MS',
     form: 'milliseconds',
     default: (name) => String(SCENARIOS[name].p99Ms),
     parse: numberParser(0.001, 600_000),
-    description: 'What the 99th percentile of each kind of request has to stay below.',
+    description: 'The 99th percentile of each kind of request must stay below this.',
   }),
   failedMax: setting({
     name: 'LOAD_FAILED_MAX',
     form: 'share, 0 to 1',
     default: '0',
     parse: numberParser(0, 1),
-    description: 'The share of requests that may have no answer or an error. A wrong answer is never allowed.',
+    description: 'The share of requests that may fail or get no response. A wrong answer is never allowed.',
   }),
   bulkSize: setting({
     name: 'LOAD_BULK_SIZE',
@@ -161,7 +160,7 @@ export const SETTINGS = {
     default: '1.16',
     parse: numberParser(1.01, 10),
     description:
-      'How uneven the tenants are: 1.16 gives a fifth of them four fifths of the requests; more is more even.',
+      'How uneven the load is: with 1.16, a fifth of the tenants get four fifths of the requests; higher values are more even.',
   }),
   rateMax: setting({
     name: 'LOAD_RATE_MAX',
@@ -169,7 +168,7 @@ export const SETTINGS = {
     scenarios: ['breakpoint'],
     default: '10000',
     parse: wholeParser(1, RATE_MAX),
-    description: 'The rate that is reached at the end of the duration, if nothing gives before.',
+    description: 'The rate at the end of the duration, if nothing fails before.',
   }),
   opsUrls: setting({
     name: 'LOAD_OPS_URLS',
@@ -177,7 +176,7 @@ export const SETTINGS = {
     scenarios: ['soak'],
     required: true,
     parse: parseUrls,
-    description: 'The ops ports of the processes whose memory is watched. The runner takes that of `dev.json`.',
+    description: 'The ops ports of the processes whose memory to sample. The runner takes that of `dev.json`.',
   }),
   memoryGrowthMax: setting({
     name: 'LOAD_MEMORY_GROWTH_MAX',
@@ -186,14 +185,14 @@ export const SETTINGS = {
     default: '10',
     parse: numberParser(0, 100_000),
     description:
-      'How fast the resident memory of each process may grow, of its mean: the slope of the samples of the second half.',
+      'How fast the resident memory of each process may grow, in percent of its mean: the slope of the samples of the second half.',
   }),
   summaryFile: setting({
     name: 'LOAD_SUMMARY_FILE',
     form: 'path',
     unset: 'none',
     parse: parseText,
-    description: 'Where everything that k6 measured is written too, as JSON.',
+    description: 'File to which k6 also writes everything it measured, as JSON.',
   }),
 } as const;
 

@@ -85,7 +85,7 @@ describe('page cache and memory', { skip: missing }, () => {
 describe('the guides', () => {
   for (const name of ['capacity', 'scaling', 'monitoring', 'production-checklist', 'image']) {
     it(`have the rule of memory in ${name}.md`, () => {
-      assert.match(readGuide(name), /twice the page cache and 256 MiB/);
+      assert.match(readGuide(name), /twice the page cache plus 256 MiB/);
     });
   }
 
@@ -97,7 +97,7 @@ describe('the guides', () => {
       assert.equal(Number(memory?.replace(',', '')) * MEBIBYTE, memoryFor(bytes), text);
     }
     const standard = memoryFor(parseBytes(SETTINGS.pageCacheBytes.defaults.shard)) / MEBIBYTE;
-    assert.ok(readGuide('image').includes(`${standard} MiB as it is set`));
+    assert.ok(readGuide('image').includes(`${standard} MiB by default`));
   });
 
   it('reckon by it in the table of capacity.md', () => {

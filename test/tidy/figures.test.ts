@@ -33,7 +33,8 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
   'memory of a cached grant': [
     [BENCHMARKS, /\| resident memory per cached grant .*\| +(\S+) bytes/],
     [SCALING, /\| memory of a cached grant +\| (\S+) bytes/],
-    [CAPACITY, /\| memory of a grant in a shard's cache, .*\| +\S+ and (\S+) \|/],
+    [CAPACITY, /\| bytes of a grant in a shard's cache, .*\| +\S+ and (\S+) \|/],
+    ['docs/operating/monitoring.md', /A cached grant takes \[(\S+) bytes\]/],
   ],
   'durable grants of 64 writers': [
     [BENCHMARKS, /\| the same, 64 writers +\| (\S+) to (\S+):/],
@@ -50,7 +51,7 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
   ],
   'a larger cluster': [
     [BENCHMARKS, /CPU per check, 4 shards \+ 2 fronts ÷ 1 \+ 1, .*\| +(\S+) × \| ≤/],
-    [CAPACITY, /four shards and two fronts it took (\S+) times the/],
+    [CAPACITY, /four shards and two fronts took (\S+) times the/],
   ],
   'single check, beside the peers': [
     [
@@ -78,8 +79,8 @@ const FIGURES: Readonly<Record<string, readonly Place[]>> = {
   'pause after a crash, in seconds': [
     ['docs/operating/cluster.md', /and take its slots, about (\S+) seconds after it died/],
     ['docs/operating/recovery.md', /About (\S+) seconds after a shard died, the other shards have taken/],
-    [CAPACITY, /Its slots go to the others, evenly, some (\S+) seconds later/],
-    [SCALING, /taken by the others as after a crash, some (\S+) seconds later/],
+    [CAPACITY, /Its slots go to the others, evenly, about (\S+) seconds later/],
+    [SCALING, /others take over as after a crash, about (\S+) seconds later/],
     ['README.md', /when a shard is killed, its tenants wait about (\S+) seconds/],
   ],
 };
@@ -135,7 +136,7 @@ describe('a figure of the code is the same in the docs:', () => {
 
   it('the reserve for revoking keys', () => {
     const { requests, windowSeconds } = REVOCATION_RESERVE;
-    assert.ok(page.includes(`draws on a reserve of the key that asks, ${requests} in ${windowSeconds} seconds`));
+    assert.ok(page.includes(`uses a reserve of the calling key, ${requests} in ${windowSeconds} seconds`));
   });
 
   it('the autoscalers of the chart', () => {
