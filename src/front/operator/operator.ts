@@ -11,10 +11,10 @@ import type {
   ClusterPicture,
   MemberView,
   OperatorApi,
+  OperatorTenantSession,
   RequestContext,
   ShardLoad,
   SlotView,
-  TenantSession,
   UsageMinute,
 } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
@@ -46,7 +46,7 @@ export class FrontOperator implements OperatorApi {
     this.#listing = new TenantListing(dependencies.control);
   }
 
-  async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<TenantSession> {
+  async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession> {
     // A tenant id has a fixed length, so that no two pairs share a key.
     const key = `${tenantId}/${operator}`;
     return (
@@ -121,7 +121,7 @@ export class FrontOperator implements OperatorApi {
     call: DefinedCall<CallField, Request, Answer>,
     request: Request,
   ): Promise<Answer> {
-    const asked = { tenantId, body: call.toWire(request), write: call.write !== 'no' };
+    const asked = { tenantId, body: call.toWire(request), write: call.write };
     const reply = await new Promise<Reply__Output>((resolve, reject) => {
       this.#control.flights.start(new TenantFlight(this.#control, context, asked, resolve, reject));
     });

@@ -8,12 +8,12 @@ import type { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { columnsOf, type Grant, type Namespace, type Relation, type Tuple, wireNumberOf } from '../../core/tuples.ts';
-import type { CallField, DefinedCall } from '../../rpc/calls/define-call.ts';
+import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import { BULK_CHECKS_MAX } from '../../rpc/protocol.ts';
 import type { GrantRequest, GrantResult, HandleGrant, ListedKey, Page, PageQuery } from '../../shard/shard.ts';
-import type { RequestContext, TenantSession } from '../front.ts';
+import type { OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
 import type { FlightControl } from './flights.ts';
@@ -43,7 +43,7 @@ export interface SessionIdentity {
   readonly onAbandoned: () => void;
 }
 
-export class FrontSession implements TenantSession, FlightSession, UsageSource {
+export class FrontSession implements OperatorTenantSession, FlightSession, UsageSource {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly handles: HandleKeeper;
@@ -106,7 +106,7 @@ export class FrontSession implements TenantSession, FlightSession, UsageSource {
   }
 
   async confirm(context: RequestContext): Promise<void> {
-    CALLS.confirm.answerOf(await this.#fly(context, { body: CONFIRM, write: false }), undefined);
+    CALLS.confirm.answerOf(await this.#fly(context, { body: CONFIRM, write: 'no' }), undefined);
   }
 
   check(context: RequestContext, tuple: Tuple): Promise<{ authorized: boolean; checkedAtMs: number }> {
@@ -195,11 +195,11 @@ export class FrontSession implements TenantSession, FlightSession, UsageSource {
     request: Request,
     checks = 0,
   ): Promise<Answer> {
-    const reply = await this.#fly(context, { body: call.toWire(request), write: call.write !== 'no', checks });
+    const reply = await this.#fly(context, { body: call.toWire(request), write: call.write, checks });
     return call.answerOf(reply, request);
   }
 
-  #fly(context: RequestContext, call: { body: CallBody; write: boolean; checks?: number }): Promise<Reply__Output> {
+  #fly(context: RequestContext, call: { body: CallBody; write: Write; checks?: number }): Promise<Reply__Output> {
     return new Promise((resolve, reject) => {
       this.#control.flights.start(new CallFlight(this.#control, context, this, call, resolve, reject));
     });

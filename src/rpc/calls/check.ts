@@ -1,5 +1,6 @@
-// Single checks, the hot path: they have columns of their own instead of a call each, and no row in the table of calls. The
-// front's outbox writes them, the peer's stream reads and serves them; the shard itself asks for their scope.
+// Single checks, the hot path: they have columns of their own instead of a call each, and no row in the table of
+// calls. The front's outbox writes them, the peer's stream reads and serves them; the shard itself asks for their
+// scope.
 
 import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../protocol.ts';

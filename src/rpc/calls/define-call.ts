@@ -1,7 +1,7 @@
-// What one call between front and shard consists of: its file in this folder says it in full, and this one turns that into
-// what the front asks with and what the server answers with. It keeps: a call is validated in full before the shard sees
-// it; who may make it is judged here, at the owner, whatever the front has judged before; an answer of another shape is
-// `internal`, never a guess.
+// What one call between front and shard consists of: its file in this folder says it in full, and this one turns that
+// into what the front asks with and what the server answers with. It keeps: a call is validated in full before the
+// shard sees it; who may make it is judged here, at the owner, whatever the front has judged before; an answer of
+// another shape is `internal`, never a guess.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { Attempt, HandleRight, OperatorConnection, Shard, TenantConnection } from '../../shard/shard.ts';

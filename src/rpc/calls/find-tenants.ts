@@ -1,5 +1,5 @@
-// The tenants of one shard that have a text in their name or id. It shares the messages of `listTenants`, by the text: a
-// shard of an earlier version ends the connection of a peer whose call has a field that it does not know.
+// The tenants of one shard that have a text in their name or id. It shares the messages of `listTenants`, by the text:
+// a shard of an earlier version ends the connection of a peer whose call has a field that it does not know.
 
 import { defineCall } from './define-call.ts';
 import { tenantIdFrom } from './parts/answer-fields.ts';

@@ -1,5 +1,5 @@
-// What fronts asked of one shard over the last seconds. It shares the messages of `listSlots`, by a flag: a shard of an
-// earlier version ends the connection of a peer whose call has a field that it does not know.
+// What fronts asked of one shard over the last seconds. It shares the messages of `listSlots`, by a flag: a shard of
+// an earlier version ends the connection of a peer whose call has a field that it does not know.
 
 import type { Load } from '../../shard/shard.ts';
 import { defineCall } from './define-call.ts';

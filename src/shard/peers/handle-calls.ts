@@ -1,6 +1,6 @@
-// What the calls of tenants and those of the operator on one connection have in common: its handles, the owner of a tenant,
-// reads and writes under a handle. Whether a call may be served is asked when it arrives and again after its last await, so
-// that nothing is answered from a tenure that has ended meanwhile.
+// What the calls of tenants and those of the operator on one connection have in common: its handles, the owner of a
+// tenant, reads and writes under a handle. Whether a call may be served is asked when it arrives and again after its
+// last await, so that nothing is answered from a tenure that has ended meanwhile.
 
 import { GrantdError } from '../../core/errors.ts';
 import { slotOfTenant } from '../../core/slots.ts';

@@ -1,6 +1,6 @@
-// The calls of tenants on one connection: checks, grants, listing, namespaces, keys; and what the peer reports. Whether a
-// call may be served is asked when it arrives and again after its last await, so that nothing is answered from a tenure
-// that has ended meanwhile.
+// The calls of tenants on one connection: checks, grants, listing, namespaces, keys; and what the peer reports.
+// Whether a call may be served is asked when it arrives and again after its last await, so that nothing is answered
+// from a tenure that has ended meanwhile.
 
 import { type ApiKeyRecord, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';

@@ -1,4 +1,5 @@
-// Pages of listings, both ways. An empty cursor on the wire is none: a request begins at the start, a listing has ended.
+// Pages of listings, both ways. An empty cursor on the wire is none: a request begins at the start, a listing has
+// ended.
 
 import { assert } from '../../../core/assert.ts';
 import type { Page, PageQuery } from '../../../shard/shard.ts';

@@ -1,5 +1,5 @@
-// The fields that requests have in common, as a shard's server reads them. What breaks the protocol throws WireViolation,
-// which ends the connection.
+// The fields that requests have in common, as a shard's server reads them. What breaks the protocol throws
+// WireViolation, which ends the connection.
 
 import { hasApiKeyForm } from '../../../core/api-keys.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../../core/scopes.ts';

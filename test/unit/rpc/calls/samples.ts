@@ -1,5 +1,5 @@
-// Requests and answers of every call, and a call as a shard's server reads it from the wire. A call without a row here does
-// not compile.
+// Requests and answers of every call, and a call as a shard's server reads it from the wire. A call without a row here
+// does not compile.
 
 import fc from 'fast-check';
 import { createApiKey } from '../../../../src/core/api-keys.ts';
