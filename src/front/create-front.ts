@@ -9,6 +9,7 @@ import { GrantdError } from '../core/errors.ts';
 import { IdFactory } from '../core/ids.ts';
 import { SLOTS_MAX } from '../core/slots.ts';
 import type { Discovery } from '../discovery/discovery.ts';
+import { CALLS } from '../rpc/calls/table.ts';
 import { Peer } from '../rpc/gen/grantd/v1/Peer.ts';
 import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
 import { createGrpcTransport } from '../rpc/transport/grpc-transport.ts';
@@ -164,7 +165,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     return sessions.open(context, apiKey, () => ({
       tenantId,
       keyId,
-      claim: { authenticate: { tenantId, keyId, key: apiKey } },
+      claim: CALLS.authenticate.toWire({ tenantId, keyId, key: apiKey }),
       operator: false,
     }));
   }

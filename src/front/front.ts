@@ -76,6 +76,10 @@ export interface TenantSession {
   ): Promise<{ readonly record: ListedKey; readonly text: string }>;
   listKeys(context: RequestContext, query: PageQuery): Promise<Page<ListedKey>>;
   revokeKey(context: RequestContext, keyId: KeyId): Promise<void>;
+}
+
+/** A tenant as the operator sees it. */
+export interface OperatorTenantSession extends TenantSession {
   listSubjects(context: RequestContext, query: PageQuery): Promise<Page<string>>;
   listSubjectGrants(context: RequestContext, query: PageQuery & { readonly subject: string }): Promise<Page<Grant>>;
   exportGrants(context: RequestContext, query: PageQuery): Promise<Page<Grant>>;
@@ -123,7 +127,7 @@ export interface ClusterPicture {
 /** What only the operator may ask. `operator` is the name of the token, for the trail. */
 export interface OperatorApi {
   /** All scopes, on any tenant, suspended ones too. Throws `tenant-not-found`. */
-  tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<TenantSession>;
+  tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession>;
   createTenant(context: RequestContext, tenant: { name: string; plan: string; operator: string }): Promise<Tenant>;
   updateTenant(
     context: RequestContext,

@@ -25,7 +25,7 @@ import { Session } from './ownership/membership-lease.ts';
 import { Ownership } from './ownership/ownership.ts';
 import { declarePredecessors } from './ownership/predecessors.ts';
 import { Peers } from './peers/peers.ts';
-import type { MemberAddress, Routes, Shard, ShardConnection, ShardWelcome } from './shard.ts';
+import type { MemberAddress, Routes, Shard, ShardWelcome } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 
 export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
@@ -364,9 +364,8 @@ export class ShardNode implements Shard {
     return this.#dependencies.clock.monotonicMs();
   }
 
-  connect(peer: Parameters<Shard['connect']>[0]): ShardConnection {
-    return this.#peers.connect(peer.kind);
-  }
+  readonly connect = () => this.#peers.connect();
+  readonly connectConsole = () => this.#peers.connectConsole();
 
   routes(): Routes {
     const epochs = new Map<number, number>();

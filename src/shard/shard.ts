@@ -3,7 +3,7 @@
 
 import type { ChangeFilter } from '../core/audit-filter.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
-import type { ScopeMask } from '../core/scopes.ts';
+import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, Relation, Tuple, TupleColumns } from '../core/tuples.ts';
 import type { MemberRow, SlotRow, TrailRow } from '../store/store.ts';
@@ -236,16 +236,20 @@ export interface ShardWelcome {
   readonly leaseMs: number;
 }
 
-/**
- * Every method throws (or rejects with) ShardFailure or GrantdError; under a handle whose key lacks the scope of the call,
- * `insufficient-scope`.
- */
-export interface ShardConnection {
+/** What a handle has to allow: the scope of its key; `operator-handle`: what no key allows; `handle`: nothing more. */
+export type HandleRight = Scope | 'handle' | 'operator-handle';
+
+/** The calls of tenants, which any peer may make. Every method throws (or rejects with) ShardFailure or GrantdError. */
+export interface TenantConnection {
   /** `key`: its whole text. What is stored of a key does not authenticate. */
   authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<HandleGrant>;
-  authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant>;
   /** Whose it is; empty where the handle is not known. */
   tenantOf(handle: number): string;
+  /**
+   * Throws `insufficient-scope` where the handle does not have the right. To be asked right before every call under a
+   * handle, here and of the operator, but for `check`, which asks for itself.
+   */
+  demandRight(handle: number, right: HandleRight): void;
   /** Resolves where a request under this handle would be served now. */
   confirm(handle: number): Promise<void>;
   /** Answers at once where memory decides. `relation` is a wire number. */
@@ -268,7 +272,16 @@ export interface ShardConnection {
   listKeys(handle: number, query: PageQuery): Promise<Page<ListedKey>>;
   revokeKey(handle: number, attempt: Attempt, keyId: string): Promise<void>;
 
-  // The operator's calls. `not-found` reaches the console as `tenant-not-found`.
+  /** What cannot be is cut down or left out. */
+  report(report: FrontReport): void;
+
+  /** The peer is gone: its handles end, those of the operator too. */
+  close(): void;
+}
+
+/** The calls of the operator: only a console has them. `not-found` reaches the console as `tenant-not-found`. */
+export interface OperatorConnection {
+  authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant>;
   createTenant(
     attempt: Attempt,
     tenant: { tenantId: string; name: string; plan: string; operator: string },
@@ -296,7 +309,7 @@ export interface ShardConnection {
     name: string;
     after: string | undefined;
     limit: number;
-  }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: string | undefined }>;
+  }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined }>;
   /** Every subject that has a grant, and some that had one; ascending by bytes. */
   listSubjects(handle: number, query: PageQuery): Promise<Page<string>>;
   /** The live grants of one subject, ascending by (relation, object). */
@@ -308,19 +321,21 @@ export interface ShardConnection {
   listSlots(): Promise<SlotsReport>;
   listMembers(): Promise<readonly ClusterMember[]>;
   readLoad(): Promise<Load>;
+}
 
-  /** What cannot be is cut down or left out. */
-  report(report: FrontReport): void;
-
-  /** The peer is gone: its handles end. */
-  close(): void;
+/** Of a console: the handles of both are valid on both. */
+export interface ConsoleConnection {
+  readonly tenant: TenantConnection;
+  readonly operator: OperatorConnection;
 }
 
 export interface Shard {
   welcome(): ShardWelcome;
   /** Milliseconds on the clock that attempts expire by. */
   monotonicMs(): number;
-  connect(peer: { readonly kind: 'front' | 'console'; readonly name: string }): ShardConnection;
+  connect(): TenantConnection;
+  /** Of a peer that has proved that it is a console. */
+  connectConsole(): ConsoleConnection;
   routes(): Routes;
   /** Calls back at every change of `routes()`, until the returned function is called. */
   watchRoutes(onChange: () => void): () => void;

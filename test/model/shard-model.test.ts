@@ -131,7 +131,7 @@ class Run {
   }
 
   async run(step: Step): Promise<void> {
-    const { connection, faults } = this.#shard;
+    const { connection, operator, faults } = this.#shard;
     switch (step.kind) {
       case 'write': {
         const results = await connection.writeGrants(this.#handle, this.#harness.attempt(), step.writes);
@@ -178,7 +178,7 @@ class Run {
         // It waits for write-behind, which may be held.
         faults.restore(WRITE_BEHIND);
         const { limit } = step;
-        const exported = await readAll((cursor) => connection.exportGrants(this.#handle, { limit, cursor }));
+        const exported = await readAll((cursor) => operator.exportGrants(this.#handle, { limit, cursor }));
         assert.deepEqual(
           exported.map(({ subject, relation, object }) => ({ subject, relation, object })),
           this.#sorted(() => true),
@@ -191,7 +191,7 @@ class Run {
         return;
       case 'settle':
         faults.restore(WRITE_BEHIND);
-        await connection.exportGrants(this.#handle, { limit: 1, cursor: undefined });
+        await operator.exportGrants(this.#handle, { limit: 1, cursor: undefined });
         return this.run({ kind: 'store', to: step.to });
       case 'crossing': {
         const { connection: reader } = this.#shard;

@@ -4,7 +4,7 @@
 import type { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
-import type { RequestContext, TenantSession } from '../../src/front/front.ts';
+import type { OperatorTenantSession, RequestContext, TenantSession } from '../../src/front/front.ts';
 import type { GrantRequest, GrantResult, Page } from '../../src/shard/shard.ts';
 import type { History, Invocation, Outcome } from '../support/history/history.ts';
 import type { NamespaceRules } from './namespace-rules.ts';
@@ -43,6 +43,9 @@ export interface Key {
 
 /** How a tenant is reached: with one of its keys, or as the operator of this name. */
 export type Access = Key | { readonly operator: string };
+
+/** Of calls that are made as the operator only. */
+const operated = (session: TenantSession): OperatorTenantSession => session as OperatorTenantSession;
 
 export type Call<Value> = (session: TenantSession, context: RequestContext) => Promise<Value>;
 
@@ -144,8 +147,8 @@ export abstract class Caller {
       async (session, context, cursor) => {
         const page =
           subject === undefined
-            ? await session.exportGrants(context, { limit, cursor })
-            : await session.listSubjectGrants(context, { limit, cursor, subject });
+            ? await operated(session).exportGrants(context, { limit, cursor })
+            : await operated(session).listSubjectGrants(context, { limit, cursor, subject });
         const grants = page.items.map(({ createdAtMs, ...grant }) => ({ ...grant, createdAt: String(createdAtMs) }));
         this.#demandOwn(
           tenant,
@@ -164,7 +167,7 @@ export abstract class Caller {
       access,
       (since) => ({ kind: 'subjects', input: { after, since } }),
       async (session, context, cursor) => {
-        const page = await session.listSubjects(context, { limit, cursor });
+        const page = await operated(session).listSubjects(context, { limit, cursor });
         after = page.items.at(-1) ?? after;
         return { page, outcome: { kind: 'answer', subjects: page.items, more: page.nextCursor !== undefined } };
       },

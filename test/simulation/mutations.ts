@@ -26,16 +26,16 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/peers/tenant-calls.ts',
-        find: 'this.handles.assertGood(handle);\n      return answersOf(tuples)[0] === true;',
+        find: 'this.#handles.assertGood(handle);\n      return answersOf(tuples)[0] === true;',
         replace: 'return answersOf(tuples)[0] === true;',
       },
       {
         file: 'src/shard/peers/tenant-calls.ts',
-        find: 'this.handles.assertGood(handle);\n      // From here to the answer',
+        find: 'this.#handles.assertGood(handle);\n      // From here to the answer',
         replace: '// From here to the answer',
       },
       {
-        file: 'src/shard/peers/tenant-calls.ts',
+        file: 'src/shard/peers/handle-calls.ts',
         find: 'this.handles.assertGood(handle);\n    return answer;',
         replace: 'return answer;',
       },

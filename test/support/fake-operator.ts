@@ -13,10 +13,10 @@ import type {
   ClusterPicture,
   MemberView,
   OperatorApi,
+  OperatorTenantSession,
   RequestContext,
   ShardLoad,
   SlotView,
-  TenantSession,
   UsageMinute,
 } from '../../src/front/front.ts';
 import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
@@ -213,7 +213,7 @@ export class FakeOperator implements OperatorApi {
     };
   }
 
-  async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<TenantSession> {
+  async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession> {
     this.#enter('tenant', context, operator);
     const data = this.#data(tenantId);
     if (data.tenant.state === 'deleting') throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
@@ -262,7 +262,7 @@ export class FakeOperator implements OperatorApi {
     });
   }
 
-  #session(data: TenantData, operator: string): TenantSession {
+  #session(data: TenantData, operator: string): OperatorTenantSession {
     const sorted = (): Grant[] => [...data.grants.values()].sort((a, b) => compareUtf8(grantKey(a), grantKey(b)));
     const checkNow = (tuple: Tuple): boolean => data.grants.has(grantKey(tuple));
     return {

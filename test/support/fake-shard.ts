@@ -18,11 +18,12 @@ import {
   type ListedKey,
   type Load,
   type MemberAddress,
+  type OperatorConnection,
   type Page,
   type Shard,
-  type ShardConnection,
   ShardFailure,
   type SlotOwner,
+  type TenantConnection,
   type TenantDeletion,
   type TenantStatus,
   type TrailQuery,
@@ -89,7 +90,7 @@ interface FakeHandle {
   readonly epoch: number;
 }
 
-type CallName = Exclude<keyof ShardConnection, 'close' | 'check'>;
+type CallName = Exclude<keyof (TenantConnection & OperatorConnection), 'close' | 'check' | 'demandRight'>;
 
 export class FakeShard implements Shard {
   readonly world: FakeWorld;
@@ -187,6 +188,11 @@ export class FakeShard implements Shard {
     return connection;
   }
 
+  connectConsole() {
+    const connection = this.connect();
+    return { tenant: connection, operator: connection };
+  }
+
   routes() {
     return { epochs: this.epochs, members: this.members };
   }
@@ -197,7 +203,8 @@ export class FakeShard implements Shard {
   }
 }
 
-class FakeConnection implements ShardConnection {
+/** Both halves of a connection; only a console is given the operator's. */
+class FakeConnection implements TenantConnection, OperatorConnection {
   readonly #shard: FakeShard;
   readonly #handles = new Map<number, FakeHandle>();
   #nextHandle = 1;
@@ -283,6 +290,9 @@ class FakeConnection implements ShardConnection {
   tenantOf(handle: number): string {
     return this.#handles.get(handle)?.tenantId ?? '';
   }
+
+  /** Keys may do everything. */
+  demandRight(): void {}
 
   async confirm(handle: number): Promise<void> {
     await this.#enter('confirm');

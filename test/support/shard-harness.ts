@@ -11,7 +11,7 @@ import type { Tuple } from '../../src/core/tuples.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode, type ShardNodeOptions } from '../../src/shard/node.ts';
 import { retireMembers } from '../../src/shard/ownership/membership.ts';
-import type { GrantResult, HandleGrant, ShardConnection } from '../../src/shard/shard.ts';
+import type { GrantResult, HandleGrant, OperatorConnection, TenantConnection } from '../../src/shard/shard.ts';
 import type { Meta } from '../../src/store/store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -40,8 +40,9 @@ export interface RunningShard {
   readonly node: ShardNode;
   readonly clock: ProcessClock;
   readonly faults: FaultControls;
-  /** A console's connection: it may do everything. */
-  readonly connection: ShardConnection;
+  /** A console's connection. */
+  readonly connection: TenantConnection;
+  readonly operator: OperatorConnection;
 }
 
 export interface HarnessOptions extends Partial<ShardNodeOptions> {
@@ -75,7 +76,8 @@ export class ShardHarness {
     await retireMembers(store, clock);
     await node.join();
     await node.start();
-    const running = { node, clock, faults, connection: node.connect({ kind: 'console', name: 'test' }) };
+    const { tenant: connection, operator } = node.connectConsole();
+    const running = { node, clock, faults, connection, operator };
     this.#running.add(running);
     return running;
   }
@@ -99,15 +101,15 @@ export class ShardHarness {
     return { requestId: this.ids.create('req'), expiresAtMs: performance.now() + expiresInMs };
   }
 
-  async createTenant({ connection }: RunningShard, plan = 'unlimited'): Promise<TenantId> {
+  async createTenant({ operator }: RunningShard, plan = 'unlimited'): Promise<TenantId> {
     const tenantId = this.ids.create('ten');
-    await connection.createTenant(this.attempt(), { tenantId, name: 'test', plan, operator: 'test' });
+    await operator.createTenant(this.attempt(), { tenantId, name: 'test', plan, operator: 'test' });
     return tenantId;
   }
 
   /** The operator's handle. */
-  async open({ connection }: RunningShard, tenantId: TenantId): Promise<number> {
-    return (await connection.authenticateOperator({ tenantId, operator: 'test' })).handle;
+  async open({ operator }: RunningShard, tenantId: TenantId): Promise<number> {
+    return (await operator.authenticateOperator({ tenantId, operator: 'test' })).handle;
   }
 
   /** A new key with its text, made by the operator. */
@@ -118,7 +120,7 @@ export class ShardHarness {
     const handle = await this.open(running, tenantId);
     const key = { keyId, name: 'test', scopes, expiresAtMs, hash };
     await running.connection.createKey(handle, this.attempt(), key);
-    const authenticate = (connection: ShardConnection): Promise<HandleGrant> =>
+    const authenticate = (connection: TenantConnection): Promise<HandleGrant> =>
       connection.authenticate({ tenantId, keyId, key: text });
     return { keyId, hash, authenticate };
   }

@@ -2,6 +2,7 @@
 // before calls, which take turns by handle, so that none waits for all the long ones of somebody else; no message exceeds
 // what its receiver takes.
 
+import type { CallBody } from '../../rpc/calls/define-call.ts';
 import type { Call } from '../../rpc/gen/grantd/v1/Call.ts';
 import type { Checks } from '../../rpc/gen/grantd/v1/Checks.ts';
 import type { FrontMessage } from '../../rpc/gen/grantd/v1/FrontMessage.ts';
@@ -18,8 +19,7 @@ const TRACED_BYTES = 64;
 /** Some twenty of the largest writes; more only waits in memory for a shard that cannot keep up. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A call without what its link adds to it. */
-export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'traceparent' | 'request'>;
+export type { CallBody };
 
 /** What a call asks for: the name of the one field that it has. */
 export const requestOf = (body: CallBody): string => Object.keys(body)[0] ?? '';

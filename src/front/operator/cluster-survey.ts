@@ -2,15 +2,14 @@
 // time as long as one shard answers; a shard that does not is shown as such and hides nothing of the others.
 
 import { GrantdError } from '../../core/errors.ts';
+import type { CallField, DefinedCall } from '../../rpc/calls/define-call.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { ClusterMember } from '../../shard/shard.ts';
 import type { ClusterPicture, MemberView, RequestContext, ShardLoad, SlotView } from '../front.ts';
-import type { CallBody } from '../links/outbox.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from '../requests/flights.ts';
-import { answered } from '../requests/reply-decoders.ts';
 import { pauseBetweenTries } from '../requests/retries.ts';
-import { memberFrom, shardReportFrom } from './cluster-decoders.ts';
 import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
 import { LinkFlight } from './operator-flights.ts';
 
@@ -67,17 +66,16 @@ export class ClusterSurvey {
 
   /** Of those that answer in time; a shard of an earlier version says nothing of it. */
   async loads(context: RequestContext): Promise<readonly ShardLoad[]> {
-    const question: CallBody = { listSlots: { loadOnly: true } };
-    const replies = await Promise.all(this.#readyLinks().map((link) => this.#ask(context, link, question)));
+    const answers = await Promise.all(this.#readyLinks().map((link) => this.#ask(context, link, CALLS.readLoad)));
     const loads: ShardLoad[] = [];
-    for (const reply of replies) {
-      if (reply === undefined) continue;
-      if (reply instanceof GrantdError) {
-        if (reply.retryable) continue;
-        throw reply;
+    for (const answer of answers) {
+      if (answer === undefined) continue;
+      if (answer instanceof GrantdError) {
+        if (answer.retryable) continue;
+        throw answer;
       }
-      const { shardName, load } = answered(reply.slots);
-      if (load) loads.push({ shardName, ...load, p99Ms: load.p99Ms === 0 ? undefined : load.p99Ms });
+      const { shardName, load } = answer;
+      if (load !== undefined) loads.push({ shardName, ...load });
     }
     return loads.sort((left, right) => (left.shardName < right.shardName ? -1 : 1));
   }
@@ -86,17 +84,17 @@ export class ClusterSurvey {
   async #askSlots(context: RequestContext): Promise<Answers> {
     for (let tries = 0; ; tries += 1) {
       const asked = this.#readyLinks();
-      const replies = await Promise.all(asked.map((link) => this.#ask(context, link, { listSlots: {} })));
+      const answers = await Promise.all(asked.map((link) => this.#ask(context, link, CALLS.listSlots)));
       const reports: ShardReport[] = [];
       const links: ShardLink[] = [];
-      for (const [index, reply] of replies.entries()) {
+      for (const [index, answer] of answers.entries()) {
         const link = asked[index];
-        if (link === undefined || reply === undefined || reply instanceof GrantdError) continue;
-        reports.push(shardReportFrom(answered(reply.slots), link.address));
+        if (link === undefined || answer === undefined || answer instanceof GrantdError) continue;
+        reports.push({ ...answer, address: link.address });
         links.push(link);
       }
       if (reports.length > 0) return { reports, links };
-      const refusal = replies.find((reply) => reply instanceof GrantdError && !reply.retryable);
+      const refusal = answers.find((answer) => answer instanceof GrantdError && !answer.retryable);
       if (refusal instanceof GrantdError) throw refusal;
       await pauseBetweenTries(this.#control, context, tries);
     }
@@ -108,25 +106,25 @@ export class ClusterSurvey {
     links: readonly ShardLink[],
   ): Promise<readonly ClusterMember[] | undefined> {
     for (const link of links.slice(0, MEMBER_TRIES_MAX)) {
-      const reply = await this.#ask(context, link, { listMembers: {} });
-      if (reply !== undefined && !(reply instanceof GrantdError))
-        return answered(reply.members).members.map(memberFrom);
+      const answer = await this.#ask(context, link, CALLS.listMembers);
+      if (answer !== undefined && !(answer instanceof GrantdError)) return answer;
     }
     return undefined;
   }
 
   /** Undefined: the shard cannot answer now. */
-  async #ask(
+  async #ask<Answer>(
     context: RequestContext,
     link: ShardLink,
-    body: CallBody,
-  ): Promise<Reply__Output | GrantdError | undefined> {
+    call: DefinedCall<CallField, undefined, Answer>,
+  ): Promise<Answer | GrantdError | undefined> {
     const deadlineMs = Math.min(context.deadlineMs, this.#control.clock.monotonicMs() + QUESTION_MS_MAX);
-    return new Promise((resolve) => {
-      const question = { link, body };
+    const question = { link, body: call.toWire(undefined) };
+    const reply = await new Promise<Reply__Output | GrantdError | undefined>((resolve) => {
       this.#control.flights.start(
         new LinkFlight(this.#control, { ...context, deadlineMs }, question, resolve, resolve),
       );
     });
+    return reply === undefined || reply instanceof GrantdError ? reply : call.answerOf(reply, undefined);
   }
 }

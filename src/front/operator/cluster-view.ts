@@ -2,26 +2,14 @@
 // the highest epoch that anyone has seen counts, and only the owner of that epoch says how the slot stands; what nobody
 // could tell is left undefined, never guessed.
 
+import type { NamedSlotsReport, SlotOwnership } from '../../rpc/calls/list-slots.ts';
 import type { ClusterMember, SlotStatus } from '../../shard/shard.ts';
 import type { MemberView, SlotView } from '../front.ts';
 
 /** What one shard has answered. */
-export interface ShardReport {
-  readonly incarnation: string;
-  readonly shardName: string;
+export interface ShardReport extends NamedSlotsReport {
   /** Where it was asked. */
   readonly address: string;
-  readonly leaseLeftMs: number | undefined;
-  readonly owned: readonly SlotStatus[];
-  readonly owners: readonly SlotOwnership[];
-}
-
-/** As a row of the store says. */
-interface SlotOwnership {
-  readonly slot: number;
-  readonly epoch: number;
-  /** Undefined: released. */
-  readonly incarnation: string | undefined;
 }
 
 type Owner = Pick<SlotView, 'incarnation' | 'shardName' | 'address' | 'leaseLeftMs'>;

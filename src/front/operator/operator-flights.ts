@@ -1,6 +1,7 @@
 // The flights of the operator that need no handle: calls to the owner of a tenant's slot, and questions to one shard.
 
 import { GrantdError } from '../../core/errors.ts';
+import type { Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
@@ -16,6 +17,7 @@ export class TenantFlight extends Flight {
   readonly #body: CallBody;
   /** Of a write. */
   readonly #guard: RepeatGuard | undefined;
+  readonly #creates: boolean;
   readonly #resolve: (reply: Reply__Output) => void;
   readonly #reject: (error: GrantdError) => void;
   #route: Route | undefined;
@@ -23,14 +25,15 @@ export class TenantFlight extends Flight {
   constructor(
     control: FlightControl,
     context: RequestContext,
-    call: { readonly tenantId: string; readonly body: CallBody; readonly write: boolean },
+    call: { readonly tenantId: string; readonly body: CallBody; readonly write: Write },
     resolve: (reply: Reply__Output) => void,
     reject: (error: GrantdError) => void,
   ) {
     super(control, context);
     this.#tenantId = call.tenantId;
     this.#body = call.body;
-    this.#guard = call.write ? new RepeatGuard(control.clock) : undefined;
+    this.#guard = call.write === 'no' ? undefined : new RepeatGuard(control.clock);
+    this.#creates = call.write === 'creates';
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -40,7 +43,7 @@ export class TenantFlight extends Flight {
   }
 
   protected override get createsAnew(): boolean {
-    return 'createTenant' in this.#body;
+    return this.#creates;
   }
 
   override attempt(): void {

@@ -1,26 +1,24 @@
 // What the operator asks of the cluster: calls on one tenant go to its owner, listings to every shard.
 
-import { assert } from '../../core/assert.ts';
 import { changeMatcher } from '../../core/audit-filter.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
+import type { CallField, DefinedCall } from '../../rpc/calls/define-call.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import { PAGE_LIMIT_MAX, TRAIL_LIMIT_MAX } from '../../rpc/protocol.ts';
 import type { TenantStatus, TrailPage, TrailQuery } from '../../shard/shard.ts';
 import type {
   ClusterPicture,
   MemberView,
   OperatorApi,
+  OperatorTenantSession,
   RequestContext,
   ShardLoad,
   SlotView,
-  TenantSession,
   UsageMinute,
 } from '../front.ts';
-import type { CallBody } from '../links/outbox.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from '../requests/flights.ts';
-import { answered, pageFrom, tenantFrom, usageFrom } from '../requests/reply-decoders.ts';
 import type { SessionCache } from '../requests/session-cache.ts';
 import { ClusterSurvey } from './cluster-survey.ts';
 import { TenantFlight } from './operator-flights.ts';
@@ -48,7 +46,7 @@ export class FrontOperator implements OperatorApi {
     this.#listing = new TenantListing(dependencies.control);
   }
 
-  async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<TenantSession> {
+  async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession> {
     // A tenant id has a fixed length, so that no two pairs share a key.
     const key = `${tenantId}/${operator}`;
     return (
@@ -56,23 +54,18 @@ export class FrontOperator implements OperatorApi {
       this.#sessions.open(context, key, () => ({
         tenantId,
         keyId: `operator:${operator}`,
-        claim: { authenticateOperator: { tenantId, operator } },
+        claim: CALLS.authenticateOperator.toWire({ tenantId, operator }),
         operator: true,
       }))
     );
   }
 
-  async createTenant(
-    context: RequestContext,
-    tenant: { name: string; plan: string; operator: string },
-  ): Promise<Tenant> {
+  createTenant(context: RequestContext, tenant: { name: string; plan: string; operator: string }): Promise<Tenant> {
     const tenantId = this.#ids.create('ten');
-    const { name, plan, operator } = tenant;
-    const body = { createTenant: { tenantId, name, plan, operator } };
-    return tenantFrom(answered((await this.#ask(context, tenantId, body, true)).tenant));
+    return this.#ask(context, tenantId, CALLS.createTenant, { tenantId, ...tenant });
   }
 
-  async updateTenant(
+  updateTenant(
     context: RequestContext,
     change: {
       tenantId: TenantId;
@@ -82,18 +75,16 @@ export class FrontOperator implements OperatorApi {
       operator: string;
     },
   ): Promise<Tenant> {
-    const { tenantId, name = '', plan = '', state = '', operator } = change;
-    const body = { updateTenant: { tenantId, name, plan, state, operator } };
-    return tenantFrom(answered((await this.#ask(context, tenantId, body, true)).tenant));
+    const { tenantId, name, plan, state, operator } = change;
+    return this.#ask(context, tenantId, CALLS.updateTenant, { tenantId, name, plan, state, operator });
   }
 
-  async readTenant(context: RequestContext, tenantId: TenantId): Promise<TenantStatus> {
-    return tenantFrom(answered((await this.#ask(context, tenantId, { readTenant: { tenantId } }, false)).tenant));
+  readTenant(context: RequestContext, tenantId: TenantId): Promise<TenantStatus> {
+    return this.#ask(context, tenantId, CALLS.readTenant, tenantId);
   }
 
-  async readUsage(context: RequestContext, tenantId: TenantId): Promise<readonly UsageMinute[]> {
-    const body = { readTenant: { tenantId, usage: true } };
-    return usageFrom(answered((await this.#ask(context, tenantId, body, false)).tenant));
+  readUsage(context: RequestContext, tenantId: TenantId): Promise<readonly UsageMinute[]> {
+    return this.#ask(context, tenantId, CALLS.readUsage, tenantId);
   }
 
   listTenants(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
@@ -101,22 +92,10 @@ export class FrontOperator implements OperatorApi {
   }
 
   async listTrail(context: RequestContext, tenantId: TenantId, query: TrailQuery): Promise<TrailPage> {
-    const { limit, cursor = '', newestFirst = false, sinceMs = 0, untilMs = 0 } = query;
-    assert(limit >= 1 && limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 items');
-    const page = { limit: Math.min(limit, TRAIL_LIMIT_MAX), cursor };
-    const { action = '', actor = '', subject = '', object = '', requestId = '' } = query;
-    const filter = { action, actor, subject, object, requestId };
-    const body = { listTrail: { ...page, tenantId, newestFirst, sinceMs, untilMs, ...filter } };
-    const trail = answered((await this.#ask(context, tenantId, body, false)).trail);
-    const { items, nextCursor } = pageFrom(trail.entries, trail.nextCursor);
+    const page = await this.#ask(context, tenantId, CALLS.listTrail, { ...query, tenantId });
     // A shard of the version before does not know the filter.
-    const fits = changeMatcher(filter);
-    return {
-      items: fits === undefined ? items : items.filter(fits),
-      nextCursor,
-      resumeCursor: trail.resumeCursor === '' ? undefined : trail.resumeCursor,
-      scannedToMs: trail.scannedToMs === 0 ? undefined : trail.scannedToMs,
-    };
+    const fits = changeMatcher(query);
+    return fits === undefined ? page : { ...page, items: page.items.filter(fits) };
   }
 
   listSlots(context: RequestContext): Promise<readonly SlotView[]> {
@@ -135,10 +114,17 @@ export class FrontOperator implements OperatorApi {
     return this.#survey.picture(context);
   }
 
-  #ask(context: RequestContext, tenantId: TenantId, body: CallBody, write: boolean): Promise<Reply__Output> {
-    return new Promise((resolve, reject) => {
-      const flight = new TenantFlight(this.#control, context, { tenantId, body, write }, resolve, reject);
-      this.#control.flights.start(flight);
+  /** One call to the owner of the tenant. */
+  async #ask<Request, Answer>(
+    context: RequestContext,
+    tenantId: TenantId,
+    call: DefinedCall<CallField, Request, Answer>,
+    request: Request,
+  ): Promise<Answer> {
+    const asked = { tenantId, body: call.toWire(request), write: call.write };
+    const reply = await new Promise<Reply__Output>((resolve, reject) => {
+      this.#control.flights.start(new TenantFlight(this.#control, context, asked, resolve, reject));
     });
+    return call.answerOf(reply, request);
   }
 }

@@ -5,15 +5,14 @@
 import { assert } from '../../core/assert.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { tenantMatches } from '../../core/tenants.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import { PAGE_LIMIT_MAX } from '../../rpc/protocol.ts';
 import type { TenantStatus } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
-import type { CallBody } from '../links/outbox.ts';
 import type { Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from '../requests/flights.ts';
-import { answered, tenantFrom, tenantIdFrom } from '../requests/reply-decoders.ts';
 import { pauseBetweenTries } from '../requests/retries.ts';
 import { LinkFlight } from './operator-flights.ts';
 
@@ -31,6 +30,12 @@ export interface TenantsQuery {
 export interface TenantsPage {
   readonly tenants: readonly TenantStatus[];
   readonly next: TenantId | undefined;
+}
+
+/** What one shard lists. `scannedTo`: how far a search has looked that was cut short. */
+interface ShardPage {
+  readonly tenants: readonly TenantStatus[];
+  readonly scannedTo: TenantId | undefined;
 }
 
 const byId = (left: TenantStatus, right: TenantStatus): number => (left.tenantId < right.tenantId ? -1 : 1);
@@ -65,20 +70,22 @@ export class TenantListing {
       const routes = this.#control.routing.snapshot();
       if (routes !== undefined) {
         const links = [...new Set(routes.map(({ link }) => link))];
-        const replies = await this.#askEach(context, links, { listTenants: { after, limit: limitEach, name } });
+        const pages = await this.#askEach(context, links, { after, limit: limitEach, name });
         // A slot that moved meanwhile may have been seen by neither its old owner nor its new one.
-        if (replies !== undefined && this.#holds(routes)) return mergePages(replies, { limit, limitEach, name });
+        if (pages !== undefined && this.#holds(routes)) return mergePages(pages, { limit, limitEach, name });
       }
       await pauseBetweenTries(this.#control, context, tries);
     }
   }
 
-  /** The replies of all of them, or undefined where one could not answer now. */
+  /** What all of them list, or undefined where one could not answer now. */
   async #askEach(
     context: RequestContext,
     links: readonly ShardLink[],
-    body: CallBody,
-  ): Promise<readonly Reply__Output[] | undefined> {
+    query: { readonly after: string; readonly limit: number; readonly name: string },
+  ): Promise<readonly ShardPage[] | undefined> {
+    const { listTenants, findTenants } = CALLS;
+    const body = query.name === '' ? listTenants.toWire(query) : findTenants.toWire(query);
     const replies = await Promise.all(
       links.map(
         (link) =>
@@ -88,7 +95,12 @@ export class TenantListing {
       ),
     );
     const whole = replies.filter((reply) => reply !== undefined);
-    return whole.length === links.length ? whole : undefined;
+    if (whole.length < links.length) return undefined;
+    return whole.map((reply) =>
+      query.name === ''
+        ? { tenants: listTenants.answerOf(reply, query), scannedTo: undefined }
+        : findTenants.answerOf(reply, query),
+    );
   }
 
   #holds(routes: readonly Route[]): boolean {
@@ -97,17 +109,14 @@ export class TenantListing {
 }
 
 function mergePages(
-  replies: readonly Reply__Output[],
+  pages: readonly ShardPage[],
   { limit, limitEach, name }: { readonly limit: number; readonly limitEach: number; readonly name: string },
 ): TenantsPage {
   const byTenant = new Map<TenantId, TenantStatus>();
   /** Up to where every shard has looked; undefined: to its end. */
   let end: TenantId | undefined;
-  for (const reply of replies) {
-    const { tenants, scannedTo } = answered(reply.tenants);
-    const listed = tenants.map(tenantFrom);
-    const last = scannedTo === '' ? undefined : tenantIdFrom(scannedTo);
-    const lookedTo = last ?? (listed.length >= limitEach ? listed.at(-1)?.tenantId : undefined);
+  for (const { tenants: listed, scannedTo } of pages) {
+    const lookedTo = scannedTo ?? (listed.length >= limitEach ? listed.at(-1)?.tenantId : undefined);
     if (lookedTo !== undefined && (end === undefined || lookedTo < end)) end = lookedTo;
     // A shard of an earlier version lists them all.
     for (const tenant of listed) if (tenantMatches(tenant, name)) byTenant.set(tenant.tenantId, tenant);

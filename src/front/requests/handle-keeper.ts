@@ -5,9 +5,9 @@
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { beginCall, endCall } from '../../rpc/call-spans.ts';
-import type { Handle__Output } from '../../rpc/gen/grantd/v1/Handle.ts';
+import { handleGrantOf } from '../../rpc/calls/parts/handles.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import { ShardFailure } from '../../shard/shard.ts';
+import { type HandleGrant, ShardFailure } from '../../shard/shard.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import { type CallBody, requestOf } from '../links/outbox.ts';
 import type { Waiter } from '../links/retry-gate.ts';
@@ -25,7 +25,7 @@ export interface Binding {
 }
 
 export interface HandleEvents {
-  onGranted(grant: Handle__Output): void;
+  onGranted(grant: HandleGrant): void;
   /** The owner will not have this key: every flight that waited has been refused. */
   onRefused(error: GrantdError): void;
   /** No flight waits any more, and there is no handle. */
@@ -107,9 +107,9 @@ export class HandleKeeper implements Waiter {
 
   #take(route: Route, reply: Reply__Output): void {
     served(this);
-    const grant = reply.handle;
-    if (grant === null || grant === undefined || grant.handle === 0 || grant.tenantId !== this.#tenantId) {
-      this.#refuse(new GrantdError('internal', 'The shard answered another question than was asked.'));
+    const grant = this.#grantOf(reply);
+    if (grant instanceof GrantdError) {
+      this.#refuse(grant);
       return;
     }
     this.#binding = { route, handle: grant.handle };
@@ -118,6 +118,16 @@ export class HandleKeeper implements Waiter {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const flight of waiting) flight.attempt();
+  }
+
+  #grantOf(reply: Reply__Output): HandleGrant | GrantdError {
+    try {
+      const grant = handleGrantOf(reply);
+      if (grant.tenantId === this.#tenantId) return grant;
+      return new GrantdError('internal', 'The shard answered another question than was asked.');
+    } catch (error) {
+      return GrantdError.from(error);
+    }
   }
 
   #fail(route: Route, failure: TryFailure): void {

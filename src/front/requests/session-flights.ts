@@ -2,6 +2,7 @@
 // now, or waits for one; a try that finds it gone, or its owner changed, acquires another and goes on.
 
 import { GrantdError } from '../../core/errors.ts';
+import type { Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
@@ -144,6 +145,7 @@ export class CallFlight extends SessionFlight {
   readonly #body: CallBody;
   /** Of a write. */
   readonly #guard: RepeatGuard | undefined;
+  readonly #creates: boolean;
   readonly #checks: number;
   readonly #resolve: (reply: Reply__Output) => void;
   readonly #reject: (error: GrantdError) => void;
@@ -152,13 +154,14 @@ export class CallFlight extends SessionFlight {
     control: FlightControl,
     context: RequestContext,
     session: FlightSession,
-    call: { readonly body: CallBody; readonly write: boolean; readonly checks?: number },
+    call: { readonly body: CallBody; readonly write: Write; readonly checks?: number },
     resolve: (reply: Reply__Output) => void,
     reject: (error: GrantdError) => void,
   ) {
     super(control, context, session);
     this.#body = call.body;
-    this.#guard = call.write ? new RepeatGuard(control.clock) : undefined;
+    this.#guard = call.write === 'no' ? undefined : new RepeatGuard(control.clock);
+    this.#creates = call.write === 'creates';
     this.#checks = call.checks ?? 0;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -169,7 +172,7 @@ export class CallFlight extends SessionFlight {
   }
 
   protected override get createsAnew(): boolean {
-    return 'createKey' in this.#body;
+    return this.#creates;
   }
 
   protected override get allowedWhileSuspended(): boolean {

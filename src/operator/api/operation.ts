@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
-import type { OperatorApi, RequestContext, TenantSession } from '../../front/front.ts';
+import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 
 export type Answer =
   | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: object }
@@ -55,6 +55,6 @@ export function keyIdOf(call: Call): KeyId {
 }
 
 /** The tenant of the path with every scope. */
-export function sessionOf(operatorApi: OperatorApi, call: Call): Promise<TenantSession> {
+export function sessionOf(operatorApi: OperatorApi, call: Call): Promise<OperatorTenantSession> {
   return operatorApi.tenant(call.context(), tenantIdOf(call), call.operator);
 }

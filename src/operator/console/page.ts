@@ -6,7 +6,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import type { Plans } from '../../core/plans.ts';
-import type { OperatorApi, RequestContext, TenantSession } from '../../front/front.ts';
+import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
 import type { Fields } from './forms.ts';
 import type { Markup } from './markup.ts';
@@ -68,7 +68,7 @@ export function keyIdOf(call: PageCall): KeyId {
 }
 
 /** The tenant of the path with every scope. */
-export function tenantSessionOf(operator: OperatorApi, call: PageCall): Promise<TenantSession> {
+export function tenantSessionOf(operator: OperatorApi, call: PageCall): Promise<OperatorTenantSession> {
   return operator.tenant(call.context(), tenantIdOf(call), call.session.operator);
 }
 

@@ -4,7 +4,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { ReplyBody } from '../calls/replies.ts';
+import type { ReplyBody } from '../calls/define-call.ts';
 import type { Reply } from '../gen/grantd/v1/Reply.ts';
 import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
 import { BATCH_BYTES_MAX, MESSAGE_BYTES_MAX } from '../protocol.ts';

@@ -1,18 +1,20 @@
-// One stream of one peer, at the shard's server. It turns messages into calls on the peer's ShardConnection and gathers
-// the answers: checks that memory decides are answered in one message per incoming message, everything else in one per
-// turn of the event loop. It keeps: every id is answered once; a violation ends the stream; nothing grows beyond its
+// One stream of one peer, at the shard's server. It turns messages into calls on the peer's connection to the shard and
+// gathers the answers: checks that memory decides are answered in one message per incoming message, everything else in one
+// per turn of the event loop. It keeps: every id is answered once; a violation ends the stream; nothing grows beyond its
 // bound, since a peer that does not read its answers is not read either.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { Shard, ShardConnection } from '../../shard/shard.ts';
+import type { Shard, TenantConnection } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
 import { beginServing, CHECK, serveInSpan } from '../call-spans.ts';
-import { dispatch } from '../calls/dispatch.ts';
-import type { ReplyBody } from '../calls/replies.ts';
-import { demandCheck, demandColumns, reportFrom, shortText } from '../calls/requests.ts';
+import { demandCheck, demandColumns } from '../calls/check.ts';
+import type { ReplyBody, ServedPeer } from '../calls/define-call.ts';
+import { shortText } from '../calls/parts/request-fields.ts';
+import { reportFrom } from '../calls/report.ts';
+import { type AnyCall, callOf } from '../calls/table.ts';
 import type { Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import type { FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
@@ -29,16 +31,6 @@ import { AnswerQueue } from './answer-queue.ts';
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** Checks of a message between two looks at the clock. */
 const CHECKS_PER_LOOK = 64;
-
-/** About what the items of a call take once it goes on, beyond what is measured at its begin. */
-const CHECK_MS = 0.01;
-const WRITE_MS = 0.02;
-const LISTED_MS = 0.002;
-
-const costMsOf = ({ checkBulk, writeGrants, listObjects }: Call__Output): number =>
-  CHECK_MS * (checkBulk?.subjects.length ?? 0) +
-  WRITE_MS * (writeGrants?.writes.length ?? 0) +
-  LISTED_MS * (listObjects?.limit ?? 0);
 
 export interface PeerStreamDependencies {
   readonly shard: Shard;
@@ -64,8 +56,7 @@ export class PeerStream {
   readonly #consoleAllowed: boolean;
   readonly #tracing: Tracing | undefined;
   readonly #onGone: () => void;
-  #connection: ShardConnection | undefined;
-  #peer: 'front' | 'console' = 'front';
+  #peer: ServedPeer | undefined;
   #unwatch: (() => void) | undefined;
   #gone = false;
   /** Takes no more messages and ends once everything taken is answered. */
@@ -121,7 +112,7 @@ export class PeerStream {
     if (this.#gone) return;
     this.#gone = true;
     this.#unwatch?.();
-    this.#connection?.close();
+    this.#peer?.tenant.close();
     this.#onGone();
   }
 
@@ -142,18 +133,18 @@ export class PeerStream {
   }
 
   #take(message: FrontMessage__Output): void {
-    if (this.#connection === undefined) {
+    if (this.#peer === undefined) {
       demand(message.hello !== null, 'The first message has to be the hello.');
       this.#open(message.hello);
     } else {
       demand(message.hello === null, 'A hello comes only once.');
     }
-    const connection = this.#connection;
-    demand(connection !== undefined, 'The first message has to be the hello.');
+    const peer = this.#peer;
+    demand(peer !== undefined, 'The first message has to be the hello.');
     if (message.ping !== null) this.#pongId = message.ping.id;
-    if (message.checks !== null) this.#takeChecks(connection, message.checks);
-    for (const call of message.calls) this.#takeCall(connection, call);
-    if (message.report !== null) connection.report(reportFrom(message.report));
+    if (message.checks !== null) this.#takeChecks(peer.tenant, message.checks);
+    for (const call of message.calls) this.#takeCall(peer, call);
+    if (message.report !== null) peer.tenant.report(reportFrom(message.report));
     this.#flush();
   }
 
@@ -165,15 +156,7 @@ export class PeerStream {
       `The cluster has ${slots} slots; the peer was told ${hello.slots}.`,
     );
     const name = shortText(hello.name, 'The name of a peer');
-    if (hello.peer === Peer.PEER_CONSOLE) {
-      if (this.#consoleAllowed) this.#peer = 'console';
-      else
-        this.#log.warn(
-          { peer: this.#stream.getPeer(), name },
-          'a peer that calls itself a console has not proved it, and is served as a front',
-        );
-    }
-    this.#connection = this.#shard.connect({ kind: this.#peer, name });
+    this.#peer = { shard: this.#shard, ...this.#connect(hello.peer === Peer.PEER_CONSOLE, name) };
     this.#unwatch = this.#shard.watchRoutes(() => {
       this.#routesDue = true;
       this.#schedule();
@@ -182,7 +165,19 @@ export class PeerStream {
     this.#routesDue = true;
   }
 
-  #takeChecks(connection: ShardConnection, checks: Checks__Output): void {
+  /** Who is no console in truth has the rights of a front. */
+  #connect(isConsole: boolean, name: string): Pick<ServedPeer, 'tenant' | 'operator'> {
+    if (isConsole && this.#consoleAllowed) return this.#shard.connectConsole();
+    if (isConsole) {
+      this.#log.warn(
+        { peer: this.#stream.getPeer(), name },
+        'a peer that calls itself a console has not proved it, and is served as a front',
+      );
+    }
+    return { tenant: this.#shard.connect(), operator: undefined };
+  }
+
+  #takeChecks(connection: TenantConnection, checks: Checks__Output): void {
     demandColumns(checks);
     const { ids, handles, subjects, relations, objects } = checks;
     const spans = checks.traced.length === 0 ? undefined : this.#spansOf(checks);
@@ -208,7 +203,7 @@ export class PeerStream {
   }
 
   #serveCheck(
-    connection: ShardConnection,
+    connection: TenantConnection,
     span: TraceSpan | undefined,
     id: number,
     handle: number,
@@ -259,21 +254,22 @@ export class PeerStream {
     );
   }
 
-  #takeCall(connection: ShardConnection, call: Call__Output): void {
+  #takeCall(peer: ServedPeer, call: Call__Output): void {
+    const defined = callOf(call);
     // What needs no handle costs little, whoever asks.
-    const key = call.handle > 0 ? connection.tenantOf(call.handle) : (call.request ?? '');
+    const key = call.handle > 0 ? peer.tenant.tenantOf(call.handle) : defined.field;
     const serve = (error?: GrantdError): void => {
       if (error !== undefined) this.#answers.fail(call.id, error);
-      else this.#serveCall(connection, call);
+      else this.#serveCall(peer, defined, call);
     };
-    this.#defer(key, serve, costMsOf(call));
+    this.#defer(key, serve, defined.costMs(call));
   }
 
-  #serveCall(connection: ShardConnection, call: Call__Output): void {
+  #serveCall(peer: ServedPeer, defined: AnyCall, call: Call__Output): void {
     const { id } = call;
     let answer: Promise<ReplyBody>;
     try {
-      answer = this.#dispatch(connection, call);
+      answer = this.#answer(peer, defined, call);
     } catch (error) {
       if (error instanceof WireViolation) throw error;
       this.#answers.fail(id, error);
@@ -312,11 +308,10 @@ export class PeerStream {
     this.#turns.run(key, step, costMs);
   }
 
-  #dispatch(connection: ShardConnection, call: Call__Output): Promise<ReplyBody> {
-    const { traceparent, request = '' } = call;
-    const serve = () => dispatch(this.#shard, connection, this.#peer, call);
-    const span = traceparent === '' ? undefined : beginServing(this.#tracing, traceparent, request);
-    return span === undefined ? serve() : serveInSpan(span, serve);
+  #answer(peer: ServedPeer, defined: AnyCall, call: Call__Output): Promise<ReplyBody> {
+    const { traceparent } = call;
+    const span = traceparent === '' ? undefined : beginServing(this.#tracing, traceparent, defined.field);
+    return span === undefined ? defined.serve(peer, call) : serveInSpan(span, () => defined.serve(peer, call));
   }
 
   #settleOne(): void {

@@ -1,19 +1,32 @@
 // Handles of one connection: what a front holds in place of an authenticated key. A handle's number is never used
-// again on the connection, it is good in its tenure only, and it dies with its key. Nothing is served under a handle
-// whose key lacks the scope of the call.
+// again on the connection, it is good in its tenure only, and it dies with its key. The operator's handles have a right
+// that no key has.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { ALL_SCOPES, type ScopeMask, scopesOf } from '../../core/scopes.ts';
+import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
-import { type HandleGrant, ShardFailure } from '../shard.ts';
+import { type HandleGrant, type HandleRight, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
-import { OPERATOR_SCOPES } from './call-access.ts';
 
 /** Handles of one connection; the longest known goes, and its front authenticates again. */
 const HANDLES_MAX = 200_000;
+/** A bit that no key has: only a console's connection gets handles with it. */
+const OPERATOR: ScopeMask = ALL_SCOPES + 1;
+const OPERATOR_SCOPES: ScopeMask = ALL_SCOPES | OPERATOR;
+
+/** The bits that a handle has to have. */
+const MASKS: Readonly<Record<HandleRight, ScopeMask>> = Object.freeze({
+  handle: 0,
+  'check:read': scopeMask(['check:read']),
+  'grant:write': scopeMask(['grant:write']),
+  admin: scopeMask(['admin']),
+  'operator-handle': OPERATOR,
+});
+export const CHECK_READ = MASKS['check:read'];
+
 /** Handles of a closed connection that are let go of in one step. */
 const ENDED_PER_STEP = 5000;
 
@@ -95,8 +108,17 @@ export class HandleTable {
     return this.#handles.get(number)?.memory.tenantId ?? '';
   }
 
-  /** The handle, if a request under it that asks for `scope` may be served now. */
-  use(number: number, scope: ScopeMask): Handle {
+  /** A handle that is not known may do it: its call finds that out. */
+  demandRight(number: number, right: HandleRight): void {
+    const mask = MASKS[right];
+    const handle = this.#handles.get(number);
+    if (handle === undefined || (handle.scopes & mask) === mask) return;
+    this.assertGood(handle);
+    throw lacking(mask);
+  }
+
+  /** The handle, if a request under it (that asks for `scope`) may be served now. */
+  use(number: number, scope: ScopeMask = 0): Handle {
     const handle = this.#handles.get(number);
     if (handle === undefined) throw new ShardFailure('handle-gone', 'The handle is not known.');
     this.assertGood(handle);

@@ -1,19 +1,32 @@
 // The peers of a shard: one connection each, and word of every change of the routes.
 
-import type { ShardConnection } from '../shard.ts';
-import { Connection, type ConnectionDependencies } from './connection.ts';
+import type { ConsoleConnection, TenantConnection } from '../shard.ts';
+import { HandleCalls } from './handle-calls.ts';
+import { OperatorCalls, type OperatorCallsDependencies } from './operator-calls.ts';
+import { TenantCalls, type TenantCallsDependencies } from './tenant-calls.ts';
+
+type PeersDependencies = TenantCallsDependencies & OperatorCallsDependencies;
 
 export class Peers {
-  readonly #dependencies: ConnectionDependencies;
-  readonly #connections = new Set<Connection>();
+  readonly #dependencies: PeersDependencies;
+  readonly #connections = new Set<TenantCalls>();
   readonly #watchers = new Set<() => void>();
 
-  constructor(dependencies: Omit<ConnectionDependencies, 'loads'>) {
+  constructor(dependencies: Omit<PeersDependencies, 'loads'>) {
     this.#dependencies = { ...dependencies, loads: () => Array.from(this.#connections, ({ load }) => load) };
   }
 
-  connect(kind: 'front' | 'console'): ShardConnection {
-    const connection = new Connection(this.#dependencies, kind, () => this.#connections.delete(connection));
+  connect(): TenantConnection {
+    return this.#connectTenant(new HandleCalls(this.#dependencies));
+  }
+
+  connectConsole(): ConsoleConnection {
+    const calls = new HandleCalls(this.#dependencies);
+    return { tenant: this.#connectTenant(calls), operator: new OperatorCalls(this.#dependencies, calls) };
+  }
+
+  #connectTenant(calls: HandleCalls): TenantConnection {
+    const connection = new TenantCalls(this.#dependencies, calls, () => this.#connections.delete(connection));
     this.#connections.add(connection);
     return connection;
   }

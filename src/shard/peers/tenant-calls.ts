@@ -1,12 +1,11 @@
-// The calls of a tenant on one connection: checks, grants, listing, namespaces, keys. Whether a call may be served is asked
-// when it arrives and again after its last await, so that nothing is answered from a tenure that has ended meanwhile.
+// The calls of tenants on one connection: checks, grants, listing, namespaces, keys; and what the peer reports.
+// Whether a call may be served is asked when it arrives and again after its last await, so that nothing is answered
+// from a tenure that has ended meanwhile.
 
 import { type ApiKeyRecord, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
-import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
-import { slotOfTenant } from '../../core/slots.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import { columnsOf, type Namespace, type Relation, type TupleColumns } from '../../core/tuples.ts';
 import { appendTraced } from '../log/append-spans.ts';
@@ -24,39 +23,29 @@ import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import {
   type Attempt,
+  type FrontReport,
   type GrantRequest,
   type GrantResult,
   type HandleGrant,
+  type HandleRight,
   type ListedKey,
   type Page,
   type PageQuery,
   ShardFailure,
+  type TenantConnection,
 } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
-import { ACCESS } from './call-access.ts';
-import { type Handle, HandleTable, sameHash, unauthorized } from './handles.ts';
-import { type Listing, type ListingContext, listObjects, pageOf } from './listings.ts';
+import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
+import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
+import { listObjects, pageOf } from './listings.ts';
+import { LoadWindow } from './load.ts';
 
 const BULK_CHECKS_MAX = 100;
 const WRITES_MAX = 1000;
-/** UTF-8 bytes of an encoded operation besides the strings of the request; a character takes at most 6 (an escape). */
-const OPERATION_BYTES = 1024;
-const BYTES_PER_CHARACTER = 6;
 
-export interface TenantCallsDependencies extends ListingContext, DecideContext {
-  readonly slots: number;
-  /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
-  readonly tenureOf: (slot: number) => Tenure;
+export interface TenantCallsDependencies extends HandleCallsDependencies, DecideContext {
+  readonly tenures: () => Iterable<Tenure>;
   readonly lookups: { hits: number; misses: number };
-  /** Of a request: nobody waits for a response that takes longer. */
-  readonly deadlineMs: number;
-}
-
-/** Whose change it is. */
-interface Writer {
-  readonly tenure: Tenure;
-  readonly memory: { readonly tenantId: TenantMemory['tenantId'] };
-  readonly actor: string;
 }
 
 /**
@@ -75,31 +64,38 @@ function under(handle: Handle, decide: Decide): Decide {
   };
 }
 
-export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCallsDependencies> {
-  protected readonly dependencies: Dependencies;
-  protected readonly handles: HandleTable;
+export class TenantCalls implements TenantConnection {
+  /** What the peer asks of this shard. */
+  readonly load = new LoadWindow();
+  readonly #dependencies: TenantCallsDependencies;
+  readonly #calls: HandleCalls;
+  readonly #handles: HandleTable;
+  readonly #onClose: () => void;
 
-  constructor(dependencies: Dependencies) {
-    this.dependencies = dependencies;
-    this.handles = new HandleTable(dependencies.clock);
+  constructor(dependencies: TenantCallsDependencies, calls: HandleCalls, onClose: () => void) {
+    this.#dependencies = dependencies;
+    this.#calls = calls;
+    this.#handles = calls.handles;
+    this.#onClose = onClose;
   }
 
-  protected tenureOf(tenantId: string): Tenure {
-    return this.dependencies.tenureOf(slotOfTenant(tenantId, this.dependencies.slots));
+  close(): void {
+    this.#handles.close();
+    this.#onClose();
   }
 
   async authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<HandleGrant> {
     const tenantId = parseTenantId(claim.tenantId);
     const keyId = parseKeyId(claim.keyId);
     if (tenantId === undefined || keyId === undefined) throw unauthorized();
-    const tenure = this.tenureOf(tenantId);
+    const tenure = this.#calls.tenureOf(tenantId);
     const memory = tenure.tenants.get(tenantId);
     if (memory === undefined || isLeaving(memory.tenant)) throw unauthorized();
     return memory.withKey(keyId, (key) => {
       tenure.assertServing();
       // The tenant may have been deleted while its key was read.
       if (isLeaving(memory.tenant)) throw unauthorized();
-      const nowMs = this.dependencies.clock.wallMs();
+      const nowMs = this.#dependencies.clock.wallMs();
       if (key === undefined || !sameHash(key.hash, hashApiKey(claim.key))) throw unauthorized();
       if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized();
       let use = memory.keyUses.get(keyId);
@@ -109,28 +105,32 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
       }
       use.usedAtMs = nowMs;
       const { scopes, expiresAtMs } = key;
-      return this.handles.grant({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
+      return this.#handles.grant({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
     });
   }
 
   tenantOf(handle: number): string {
-    return this.handles.tenantOf(handle);
+    return this.#handles.tenantOf(handle);
+  }
+
+  demandRight(handle: number, right: HandleRight): void {
+    this.#handles.demandRight(handle, right);
   }
 
   async confirm(handle: number): Promise<void> {
-    this.handles.use(handle, ACCESS.confirm);
+    this.#handles.use(handle);
   }
 
   // ---- checks ----
 
   check(number: number, subject: string, relation: number, object: string): boolean | Promise<boolean> {
-    const handle = this.handles.use(number, ACCESS.check);
+    const handle = this.#handles.use(number, CHECK_READ);
     const page = handle.memory.pages.get(subject);
     if (page !== undefined) {
       const authorized = page.holds(relation, object);
       if (authorized !== undefined) {
         page.referenced = true;
-        this.dependencies.lookups.hits += 1;
+        this.#dependencies.lookups.hits += 1;
         return authorized;
       }
     }
@@ -138,10 +138,10 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   }
 
   async #checkSlowly(handle: Handle, subject: string, relation: number, object: string): Promise<boolean> {
-    this.dependencies.lookups.misses += 1;
+    this.#dependencies.lookups.misses += 1;
     const { tuples, release } = await handle.memory.pages.hold(subject, relation, object);
     try {
-      this.handles.assertGood(handle);
+      this.#handles.assertGood(handle);
       return answersOf(tuples)[0] === true;
     } finally {
       release();
@@ -153,15 +153,15 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     checks: TupleColumns,
   ): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }> {
     assert(checks.subjects.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
-    const handle = this.handles.use(number, ACCESS.checkBulk);
+    const handle = this.#handles.use(number);
     const authorized = this.#decide(handle.memory, checks);
-    if (authorized !== undefined) return { authorized, checkedAtMs: this.dependencies.clock.wallMs() };
+    if (authorized !== undefined) return { authorized, checkedAtMs: this.#dependencies.clock.wallMs() };
     this.#countLookups(handle.memory, checks);
     const { tuples, release } = await handle.memory.pages.holdAll(checks);
     try {
-      this.handles.assertGood(handle);
+      this.#handles.assertGood(handle);
       // From here to the answer nothing awaits: one moment of the tenant's history.
-      return { authorized: answersOf(tuples), checkedAtMs: this.dependencies.clock.wallMs() };
+      return { authorized: answersOf(tuples), checkedAtMs: this.#dependencies.clock.wallMs() };
     } finally {
       release();
     }
@@ -180,12 +180,12 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
       if (holds === undefined) return undefined;
       authorized.push(holds);
     }
-    this.dependencies.lookups.hits += subjects.length;
+    this.#dependencies.lookups.hits += subjects.length;
     return authorized;
   }
 
   #countLookups({ pages }: TenantMemory, { subjects }: TupleColumns): void {
-    const { lookups } = this.dependencies;
+    const { lookups } = this.#dependencies;
     for (const subject of new Set(subjects)) {
       if (pages.get(subject) === undefined) lookups.misses += 1;
       else lookups.hits += 1;
@@ -200,7 +200,7 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     writes: readonly GrantRequest[],
   ): Promise<readonly GrantResult[]> {
     assert(writes.length <= WRITES_MAX, 'a call carries at most 1,000 writes');
-    const handle = this.handles.use(number, ACCESS.writeGrants);
+    const handle = this.#handles.use(number);
     const { memory } = handle;
     const columns = columnsOf(writes);
     this.#countLookups(memory, columns);
@@ -208,14 +208,14 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     try {
       await memory.namespaces.pin();
       try {
-        this.handles.assertGood(handle);
+        this.#handles.assertGood(handle);
         const enqueue = () =>
           writes.map((write, index) => {
             const tuple = tuples[index];
             assert(tuple !== undefined, 'the tuple of every write is known');
             const length = write.subject.length + write.object.length;
-            const decide = under(handle, decideGrant(this.dependencies, memory, tuple, write));
-            return this.#enqueue(handle, attempt, index, length, decide);
+            const decide = under(handle, decideGrant(this.#dependencies, memory, tuple, write));
+            return this.#calls.enqueue(handle, attempt, index, length, decide);
           });
         const results = await appendTraced(writes.length, () => settleAll(enqueue()));
         return results.map((result) => {
@@ -230,52 +230,17 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     }
   }
 
-  /** The one operation of a call. */
-  protected submit(of: Writer, attempt: Attempt, characters: number, decide: Decide): Promise<OperationResult> {
-    return appendTraced(1, () => this.#enqueue(of, attempt, 0, characters, decide));
-  }
-
-  #enqueue(of: Writer, attempt: Attempt, index: number, characters: number, decide: Decide): Promise<OperationResult> {
-    return of.tenure.submit({
-      tenantId: of.memory.tenantId,
-      actor: of.actor,
-      requestId: attempt.requestId,
-      index,
-      expiresAtMs: attempt.expiresAtMs,
-      bytesMax: OPERATION_BYTES + BYTES_PER_CHARACTER * characters,
-      decide,
-    });
-  }
-
   async listObjects(
     number: number,
     query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
   ): Promise<Page<string>> {
-    return this.read(number, ACCESS.listObjects, (listing) => listObjects(this.dependencies, listing, query));
-  }
-
-  /** A read under a handle: good when it starts and when it is answered, and wanted until its deadline. */
-  protected async read<Answer>(
-    number: number,
-    scope: ScopeMask,
-    read: (listing: Listing) => Promise<Answer>,
-  ): Promise<Answer> {
-    const { clock, deadlineMs } = this.dependencies;
-    const handle = this.handles.use(number, scope);
-    const untilMs = clock.monotonicMs() + deadlineMs;
-    const assertWanted = (): void => {
-      this.handles.assertGood(handle);
-      if (clock.monotonicMs() >= untilMs) throw new GrantdError('unavailable', 'The listing took too long.');
-    };
-    const answer = await read({ tenure: handle.tenure, memory: handle.memory, assertWanted });
-    this.handles.assertGood(handle);
-    return answer;
+    return this.#calls.read(number, (listing) => listObjects(this.#dependencies, listing, query));
   }
 
   // ---- namespaces and keys ----
 
   async listNamespaces(number: number): Promise<readonly Namespace[]> {
-    return this.read(number, ACCESS.listNamespaces, async ({ memory }) => {
+    return this.#calls.read(number, async ({ memory }) => {
       await memory.namespaces.pin();
       memory.namespaces.unpin();
       const names = [...memory.namespaces.rows].map(([name, { createdAtMs }]) => ({ name, createdAtMs }));
@@ -288,13 +253,13 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
     attempt: Attempt,
     name: string,
   ): Promise<{ created: boolean; namespace: Namespace }> {
-    const handle = this.handles.use(number, ACCESS.createNamespace);
+    const handle = this.#handles.use(number);
     const { memory } = handle;
     await memory.namespaces.pin();
     try {
-      this.handles.assertGood(handle);
-      const decide = under(handle, decideNamespace(this.dependencies, memory, name));
-      const result = await this.submit(handle, attempt, name.length, decide);
+      this.#handles.assertGood(handle);
+      const decide = under(handle, decideNamespace(this.#dependencies, memory, name));
+      const result = await this.#calls.submit(handle, attempt, name.length, decide);
       assert(result.kind === 'namespace', 'a namespace operation has a namespace result');
       return { created: result.created, namespace: result.namespace };
     } finally {
@@ -309,8 +274,8 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   ): Promise<ListedKey> {
     const keyId = parseKeyId(key.keyId);
     assert(keyId !== undefined, 'a front makes well-formed key ids');
-    const result = await this.#writeKeys(number, ACCESS.createKey, attempt, key.name.length, (memory) =>
-      decideKey(this.dependencies, memory, { ...key, keyId }),
+    const result = await this.#writeKeys(number, attempt, key.name.length, (memory) =>
+      decideKey(this.#dependencies, memory, { ...key, keyId }),
     );
     assert(result.kind === 'key', 'a key operation has a key result');
     return listedKey(result.key, undefined);
@@ -318,33 +283,32 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
 
   async revokeKey(number: number, attempt: Attempt, keyId: string): Promise<void> {
     // The name of the revoked key goes into the log again: up to 256 code points, two characters each.
-    await this.#writeKeys(number, ACCESS.revokeKey, attempt, 512, (memory) => decideKeyRevocation(memory, keyId));
+    await this.#writeKeys(number, attempt, 512, (memory) => decideKeyRevocation(memory, keyId));
   }
 
   async #writeKeys(
     number: number,
-    scope: ScopeMask,
     attempt: Attempt,
     characters: number,
     decide: (memory: TenantMemory) => Decide,
   ): Promise<OperationResult> {
-    const handle = this.handles.use(number, scope);
+    const handle = this.#handles.use(number);
     const { memory } = handle;
     await memory.keys.pin();
     try {
-      this.handles.assertGood(handle);
-      return await this.submit(handle, attempt, characters, under(handle, decide(memory)));
+      this.#handles.assertGood(handle);
+      return await this.#calls.submit(handle, attempt, characters, under(handle, decide(memory)));
     } finally {
       memory.keys.unpin();
     }
   }
 
   async listKeys(number: number, query: PageQuery): Promise<Page<ListedKey>> {
-    return this.read(number, ACCESS.listKeys, async ({ memory }) => {
+    return this.#calls.read(number, async ({ memory }) => {
       await memory.keys.pin();
       try {
         const keys = [...memory.keys.rows.values()].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
-        const page = pageOf(this.dependencies, ['keys', memory.tenantId], query, keys, ({ keyId }) => keyId);
+        const page = pageOf(this.#dependencies, ['keys', memory.tenantId], query, keys, ({ keyId }) => keyId);
         const stored = await this.#keyUses(memory, page.items);
         const items = page.items.map((key) => {
           const usedAtMs = memory.keyUses.get(key.keyId)?.usedAtMs ?? stored.get(key.keyId);
@@ -358,9 +322,24 @@ export class TenantCalls<Dependencies extends TenantCallsDependencies = TenantCa
   }
 
   async #keyUses(memory: TenantMemory, keys: readonly ApiKeyRecord[]): Promise<ReadonlyMap<KeyId, number>> {
-    const { store, clock } = this.dependencies;
+    const { store, clock } = this.#dependencies;
     const keyIds = keys.map(({ keyId }) => keyId);
     return readFromStore(store.listKeyUses(memory.tenantId, keyIds, storeDeadline(clock)));
+  }
+
+  // ---- reports ----
+
+  report({ load, usage }: FrontReport): void {
+    const { clock, tenures } = this.#dependencies;
+    if (load !== undefined) this.load.add(load, clock.monotonicMs());
+    if (usage.length === 0) return;
+    const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
+    const nowMs = clock.wallMs();
+    for (const each of usage) {
+      // A tenant is held under its own slot only, so that what names another slot, or a tenant that is not here, finds nothing.
+      const tenantId = parseTenantId(each.tenantId);
+      if (tenantId !== undefined) bySlot.get(each.slot)?.tenants.get(tenantId)?.usage.add(each, nowMs);
+    }
   }
 }
 

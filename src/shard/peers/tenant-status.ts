@@ -3,6 +3,7 @@
 // and nothing is read from the store but the two small tables of one tenant.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
+import type { TenantId } from '../../core/ids.ts';
 import { isLeaving, tenantMatches } from '../../core/tenants.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -65,7 +66,7 @@ export function listTenants(
 export function findTenants(
   tenures: Iterable<Tenure>,
   query: { readonly name: string; readonly after: string | undefined; readonly limit: number },
-): { readonly tenants: readonly TenantStatus[]; readonly scannedTo: string | undefined } {
+): { readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined } {
   const searched = firstAfter(tenures, query.after ?? '', SEARCHED_MAX);
   const matches = searched.filter(({ tenant }) => tenantMatches(tenant, query.name));
   const tenants = matches.slice(0, query.limit);

@@ -14,7 +14,9 @@ import { claimSlot } from '../../../src/shard/log/recovery.ts';
 import { Tenure } from '../../../src/shard/log/tenure.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS } from '../../../src/shard/memory/page-limits.ts';
-import { Connection } from '../../../src/shard/peers/connection.ts';
+import { HandleCalls } from '../../../src/shard/peers/handle-calls.ts';
+import { OperatorCalls } from '../../../src/shard/peers/operator-calls.ts';
+import { TenantCalls } from '../../../src/shard/peers/tenant-calls.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createProcessClock } from '../../support/process-clock.ts';
 import { readAll } from '../../support/read-all.ts';
@@ -65,8 +67,9 @@ async function openOwner(store: Store, slot: number) {
     deadlineMs: 10_000,
     onRefused: () => {},
   };
-  const connection = new Connection(dependencies, 'console', () => {});
-  return { tenure, clock, connection };
+  const calls = new HandleCalls(dependencies);
+  const connection = new TenantCalls(dependencies, calls, () => {});
+  return { tenure, clock, connection, operator: new OperatorCalls(dependencies, calls) };
 }
 
 export function defineTrailContract(context: StoreContext): void {
@@ -81,8 +84,8 @@ export function defineTrailContract(context: StoreContext): void {
       const update = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'bob' };
 
       const first = await openOwner(store, slot);
-      await first.connection.createTenant(attempt(), { tenantId, name: 'Acme', plan: 'free', operator: 'ann' });
-      const { handle } = await first.connection.authenticateOperator({ tenantId, operator: 'ann' });
+      await first.operator.createTenant(attempt(), { tenantId, name: 'Acme', plan: 'free', operator: 'ann' });
+      const { handle } = await first.operator.authenticateOperator({ tenantId, operator: 'ann' });
       await first.connection.createKey(handle, attempt(), {
         keyId,
         name: 'ci',
@@ -100,11 +103,11 @@ export function defineTrailContract(context: StoreContext): void {
       first.clock.kill();
 
       const second = await openOwner(store, slot);
-      const again = await second.connection.authenticateOperator({ tenantId, operator: 'ann' });
+      const again = await second.operator.authenticateOperator({ tenantId, operator: 'ann' });
       const [repeated] = await second.connection.writeGrants(again.handle, by, [{ ...tuple, revoke: false }]);
       assert.equal(repeated?.kind, 'created');
-      await second.connection.updateTenant(attempt(), { ...update, plan: 'scale', state: 'suspended' });
-      await second.connection.updateTenant(attempt(), { ...update, state: 'deleting' });
+      await second.operator.updateTenant(attempt(), { ...update, plan: 'scale', state: 'suspended' });
+      await second.operator.updateTenant(attempt(), { ...update, state: 'deleting' });
       const { clock } = second;
       const createRequestId = () => ids.create('req');
       const ports = { store, clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0, createRequestId };
@@ -115,7 +118,7 @@ export function defineTrailContract(context: StoreContext): void {
 
       const third = await openOwner(store, slot);
       const list = (newestFirst: boolean, limit: number) =>
-        readAll((cursor) => third.connection.listTrail({ tenantId, limit, cursor, newestFirst }));
+        readAll((cursor) => third.operator.listTrail({ tenantId, limit, cursor, newestFirst }));
       const trail = await list(false, 100);
       const told = trail.map(({ actor, change }) => {
         const { action, object, name, state } = JSON.parse(change);
@@ -139,7 +142,7 @@ export function defineTrailContract(context: StoreContext): void {
       assert.deepEqual(await list(true, 3), trail.toReversed());
       // A filter looks at rows as the store gives them back.
       const filtered = (filter: ChangeFilter, limit: number, newestFirst: boolean) =>
-        readAll((cursor) => third.connection.listTrail({ tenantId, limit, cursor, newestFirst, ...filter }));
+        readAll((cursor) => third.operator.listTrail({ tenantId, limit, cursor, newestFirst, ...filter }));
       const [, , , , , granted, revoked] = trail;
       assert.ok(granted !== undefined && revoked !== undefined);
       for (const [filter, expected] of [

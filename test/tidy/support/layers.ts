@@ -109,6 +109,7 @@ const INNER_ROOMS = new Map<string, readonly string[]>([
   ['src/operator/console', ['page-table.ts', 'router.ts', 'pages', 'log-in-code.ts', 'parts']],
   ['src/front', ['create-front.ts', 'operator', 'requests', 'links', 'limits']],
   ['src/rpc', ['serving', 'calls', 'transport', 'protocol.ts', 'codec']],
+  ['src/rpc/calls', ['table.ts', '*', 'define-call.ts', 'parts']],
   ['src/shard', ['node.ts', 'observers.ts', 'peers', 'ownership', 'log', 'memory']],
   ['src/store/cassandra', ['cassandra-store.ts', 'schema', 'tables', 'driver']],
   ['src/store/sqlite', ['sqlite-store.ts', 'worker-client.ts', 'worker']],

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { problemOf } from '../../../src/core/problem.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
+import type { OperatorTenantSession } from '../../../src/front/front.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { addGrant } from '../../support/fake-shard.ts';
@@ -302,7 +303,8 @@ test('every other call of a session crosses the wire both ways', async (t) => {
 
 test('what only the operator may ask is refused to a front', async (t) => {
   const stage = await setStage(t);
-  const session = await stage.session();
+  // No type gives the session of a key these calls.
+  const session = (await stage.session()) as OperatorTenantSession;
   await assert.rejects(session.exportGrants(contextFor(), { limit: 1, cursor: undefined }), code('insufficient-scope'));
   await assert.rejects(
     stage.front.operator.tenant(contextFor(), stage.tenant.record.tenantId, 'ann'),

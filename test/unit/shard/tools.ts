@@ -15,7 +15,9 @@ import { Tenure } from '../../../src/shard/log/tenure.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/memory/page-limits.ts';
 import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
-import { Connection } from '../../../src/shard/peers/connection.ts';
+import { HandleCalls } from '../../../src/shard/peers/handle-calls.ts';
+import { OperatorCalls } from '../../../src/shard/peers/operator-calls.ts';
+import { TenantCalls } from '../../../src/shard/peers/tenant-calls.ts';
 import type { Attempt, GrantResult, TrailPage, TrailQuery } from '../../../src/shard/shard.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
 import { withoutCounts } from '../../support/countless-store.ts';
@@ -100,8 +102,10 @@ export class OpenSlot {
   readonly faults: FaultControls;
   readonly clock: ProcessClock;
   readonly tenure: Tenure;
-  readonly connection: Connection;
-  readonly front: Connection;
+  /** Of a console. */
+  readonly connection: TenantCalls;
+  readonly operator: OperatorCalls;
+  readonly front: TenantCalls;
   readonly budget: MemoryBudget;
   readonly lost: string[] = [];
   /** What writes had to wait for. */
@@ -156,8 +160,10 @@ export class OpenSlot {
       deadlineMs: options.deadlineMs ?? META.deadlineMs,
       onRefused: () => {},
     };
-    this.connection = new Connection(dependencies, 'console', () => {});
-    this.front = new Connection(dependencies, 'front', () => {});
+    const calls = new HandleCalls(dependencies);
+    this.connection = new TenantCalls(dependencies, calls, () => {});
+    this.operator = new OperatorCalls(dependencies, calls);
+    this.front = new TenantCalls(dependencies, new HandleCalls(dependencies), () => {});
   }
 
   static #claimed: SlotRow | undefined;
@@ -203,13 +209,13 @@ export class OpenSlot {
 
   async createTenant(plan = 'unlimited'): Promise<TenantId> {
     const tenantId = ids.create('ten');
-    await this.connection.createTenant(this.attempt(), { tenantId, name: 'test', plan, operator: 'test' });
+    await this.operator.createTenant(this.attempt(), { tenantId, name: 'test', plan, operator: 'test' });
     return tenantId;
   }
 
   /** The operator's handle. */
   async handle(tenantId: TenantId): Promise<number> {
-    return (await this.connection.authenticateOperator({ tenantId, operator: 'test' })).handle;
+    return (await this.operator.authenticateOperator({ tenantId, operator: 'test' })).handle;
   }
 
   async grant(handle: number, tuple: Tuple, by = this.attempt()): Promise<GrantResult> {
@@ -269,7 +275,7 @@ export async function openSlot(options: SlotOptions = {}) {
 
 /** A page of the trail: of 100 changes, oldest first, unless the query says otherwise. */
 export const trailPage = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}): Promise<TrailPage> =>
-  slot.connection.listTrail({ limit: 100, cursor: undefined, ...query, tenantId });
+  slot.operator.listTrail({ limit: 100, cursor: undefined, ...query, tenantId });
 
 /** All of it, page by page. */
 export const wholeTrail = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}) =>

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { Grant } from '../../../core/tuples.ts';
-import type { OperatorApi, RequestContext, TenantSession } from '../../../front/front.ts';
+import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../../front/front.ts';
 import { parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
 import { grantRecord } from '../records.ts';
@@ -24,7 +24,7 @@ const FORMATS = {
 } as const;
 
 async function* exportChunks(
-  session: TenantSession,
+  session: OperatorTenantSession,
   context: () => RequestContext,
   line: (grant: Grant) => string,
 ): AsyncGenerator<string, void, undefined> {

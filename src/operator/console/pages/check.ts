@@ -1,7 +1,7 @@
 // A check with its answer, and the grant behind it. Relations are flat: what allows is one grant, that of the very tuple.
 
 import type { Grant, Tuple } from '../../../core/tuples.ts';
-import type { TenantSession } from '../../../front/front.ts';
+import type { OperatorTenantSession } from '../../../front/front.ts';
 import type { Refusal } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
 import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from '../page.ts';
@@ -16,7 +16,7 @@ const GRANTS_PER_READ = 1000;
 const READS_MAX = 5;
 
 /** The grant of that tuple; undefined where it is not among the first thousands of its subject. */
-async function findGrant(call: PageCall, session: TenantSession, tuple: Tuple): Promise<Grant | undefined> {
+async function findGrant(call: PageCall, session: OperatorTenantSession, tuple: Tuple): Promise<Grant | undefined> {
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {
     const query = { subject: tuple.subject, limit: GRANTS_PER_READ, cursor };
@@ -28,7 +28,7 @@ async function findGrant(call: PageCall, session: TenantSession, tuple: Tuple): 
   return undefined;
 }
 
-async function answerMarkup(call: PageCall, session: TenantSession, tuple: Tuple): Promise<Markup> {
+async function answerMarkup(call: PageCall, session: OperatorTenantSession, tuple: Tuple): Promise<Markup> {
   const { subject, relation, object } = tuple;
   const { authorized, checkedAtMs } = await session.check(call.context(), tuple);
   const grant = authorized ? await findGrant(call, session, tuple) : undefined;

@@ -3,7 +3,7 @@
 
 import { assert } from '../../../core/assert.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
-import type { TenantSession } from '../../../front/front.ts';
+import type { OperatorTenantSession } from '../../../front/front.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
 import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from '../page.ts';
@@ -32,7 +32,11 @@ function revokeLink(parts: readonly string[], { subject, relation, object }: Gra
     aria-label="Revoke ${relation} on ${object}">Revoke …</a>`;
 }
 
-async function subjectsListing(call: PageCall, session: TenantSession, parts: readonly string[]): Promise<Markup> {
+async function subjectsListing(
+  call: PageCall,
+  session: OperatorTenantSession,
+  parts: readonly string[],
+): Promise<Markup> {
   const cursor = call.query.optional('cursor');
   const page = await session.listSubjects(call.context(), { limit: ROWS_PER_PAGE, cursor });
   const listing =
@@ -52,7 +56,7 @@ async function subjectsListing(call: PageCall, session: TenantSession, parts: re
 
 async function grantsListing(
   call: PageCall,
-  session: TenantSession,
+  session: OperatorTenantSession,
   parts: readonly string[],
   subject: string,
 ): Promise<Markup> {

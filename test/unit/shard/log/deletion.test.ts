@@ -44,7 +44,7 @@ async function openSlot(options: SlotOptions = {}) {
 }
 
 const deleteTenant = (slot: OpenSlot, tenantId: TenantId) =>
-  slot.connection.updateTenant(attempt(), {
+  slot.operator.updateTenant(attempt(), {
     tenantId,
     name: undefined,
     plan: undefined,
@@ -82,7 +82,7 @@ test('a deleted tenant is refused at once, and all its data goes', async () => {
   await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
   await assert.rejects(slot.handle(tenantId), { code: 'tenant-not-found' });
   await assert.rejects(
-    slot.connection.updateTenant(attempt(), {
+    slot.operator.updateTenant(attempt(), {
       tenantId,
       name: undefined,
       plan: undefined,
@@ -93,8 +93,8 @@ test('a deleted tenant is refused at once, and all its data goes', async () => {
   );
   await purgeTenants(portsOf(slot), slot.tenure);
   assert.equal(await rowsLeft(memory, tenantId), 0);
-  await assert.rejects(slot.connection.readTenant(tenantId), { code: 'tenant-not-found' });
-  assert.deepEqual(await slot.connection.listTenants({ after: undefined, limit: 10 }), []);
+  await assert.rejects(slot.operator.readTenant(tenantId), { code: 'tenant-not-found' });
+  assert.deepEqual(await slot.operator.listTenants({ after: undefined, limit: 10 }), []);
   await slot.applied();
   assert.equal(await stateOf(memory), 'deleted');
   const heir = await slot.restart();
@@ -120,7 +120,7 @@ test('a kill in the middle of the removal is made good by the next owner', async
   const left = await rowsLeft(memory, tenantId);
   assert.ok(left > 0 && left < before, `${left} of ${before} rows are left`);
   const heir = await slot.restart();
-  assert.equal((await heir.connection.readTenant(tenantId)).state, 'deleting');
+  assert.equal((await heir.operator.readTenant(tenantId)).state, 'deleting');
   await purgeTenants(portsOf(heir), heir.tenure);
   await heir.applied();
   assert.equal(await rowsLeft(memory, tenantId), 0);
@@ -206,7 +206,7 @@ test('a key that is looked up while its tenant is deleted gets no handle', async
   const authenticating = heir.front.authenticate(key);
   await waitFor(() => heir.faults.heldCalls() === 1);
   const change = { tenantId, name: undefined, plan: undefined, state: 'deleting', operator: 'test' } as const;
-  await heir.connection.updateTenant(attempt(), change);
+  await heir.operator.updateTenant(attempt(), change);
   heir.faults.restore(['listKeys']);
   await assert.rejects(authenticating, { code: 'unauthorized' });
   heir.kill();
@@ -253,7 +253,7 @@ for (const [where, operation, nth, kind] of KILLS) {
     await purgeTenants(portsOf(heir), heir.tenure);
     await heir.tenure.checkpointed();
     assert.equal(await rowsLeft(memory, tenantId), 0);
-    await assert.rejects(heir.connection.readTenant(tenantId), { code: 'tenant-not-found' });
+    await assert.rejects(heir.operator.readTenant(tenantId), { code: 'tenant-not-found' });
     const stored = await memory.listTenants({ slot: SLOT, limit: 10 }, soon());
     assert.deepEqual(new Map(stored.map((tenant) => [tenant.tenantId, tenant.state])).get(tenantId), 'deleted');
     const heirs = await heir.handle(bystander);
@@ -272,7 +272,7 @@ test('the removal is seen part by part, and no round of it lasts long', async ()
   const handle = await slot.handle(tenantId);
   for (let index = 0; index < 600; index += 1) await slot.grant(handle, tuple(`user:${index % 9}`, `doc:${index}`));
   await deleteTenant(slot, tenantId);
-  assert.deepEqual((await slot.connection.readTenant(tenantId)).deletion, { partsRemoved: 0, lastPartAtMs: undefined });
+  assert.deepEqual((await slot.operator.readTenant(tenantId)).deletion, { partsRemoved: 0, lastPartAtMs: undefined });
   // Every look at the clock takes 400 ms of a round's second.
   const ports = portsOf(slot);
   const slow: MaintenancePorts = {
@@ -292,7 +292,7 @@ test('the removal is seen part by part, and no round of it lasts long', async ()
     await purgeTenants(slow, slot.tenure);
     const left = slot.tenure.tenants.get(tenantId);
     if (left === undefined) break;
-    const [listed] = await slot.connection.listTenants({ after: undefined, limit: 10 });
+    const [listed] = await slot.operator.listTenants({ after: undefined, limit: 10 });
     assert.equal(listed?.state, 'deleting');
     assert.ok((listed.deletion?.lastPartAtMs ?? 0) > 1_700_000_000_000);
     assert.equal(listed.counts, undefined);

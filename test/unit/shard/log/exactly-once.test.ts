@@ -151,11 +151,11 @@ test('keys and tenants are made once, too', async () => {
   await assert.rejects(slot.connection.revokeKey(handle, attempt(), key.keyId), { code: 'key-not-found' });
   const change = { tenantId, name: undefined, plan: 'scale', state: undefined, operator: 'test' } as const;
   const update = attempt();
-  const updated = await slot.connection.updateTenant(update, change);
-  await slot.connection.updateTenant(attempt(), { ...change, plan: 'free' });
+  const updated = await slot.operator.updateTenant(update, change);
+  await slot.operator.updateTenant(attempt(), { ...change, plan: 'free' });
   const heir = await slot.restart();
-  assert.deepEqual(await heir.connection.updateTenant(update, change), updated);
-  assert.equal((await heir.connection.readTenant(tenantId)).plan, 'free');
+  assert.deepEqual(await heir.operator.updateTenant(update, change), updated);
+  assert.equal((await heir.operator.readTenant(tenantId)).plan, 'free');
   await heir.connection.revokeKey(await heir.handle(tenantId), by, key.keyId);
   heir.kill();
 });

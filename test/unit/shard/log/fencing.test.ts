@@ -32,7 +32,7 @@ test('the former owner collides, steps down, and nothing that was acknowledged i
   assert.equal(former.lost.length, 1);
   assert.equal(former.tenure.state, 'ended');
   await assert.rejects(former.check(handle, TUPLE), { kind: 'handle-gone' });
-  await assert.rejects(former.connection.authenticateOperator({ tenantId, operator: 'test' }), { kind: 'not-serving' });
+  await assert.rejects(former.operator.authenticateOperator({ tenantId, operator: 'test' }), { kind: 'not-serving' });
   const again = await heir.handle(tenantId);
   assert.equal(await heir.check(again, TUPLE), true);
   assert.equal(await heir.check(again, tuple('user:a', 'doc:2')), false);

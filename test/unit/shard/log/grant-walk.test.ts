@@ -277,7 +277,7 @@ test('a tenant that leaves, or a tenure that ends, is counted no further', async
   const walking = walk(slot);
   await turns(5);
   const change = { tenantId, name: undefined, plan: undefined, state: 'deleting', operator: 'test' } as const;
-  await slot.connection.updateTenant(attempt(), change);
+  await slot.operator.updateTenant(attempt(), change);
   await walking;
   assert.equal(totalOf(slot, tenantId), undefined);
   const rows = await slot.memory.listGrantCounts({ slot: SLOT, limit: 10 }, soon());

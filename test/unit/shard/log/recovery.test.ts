@@ -259,10 +259,10 @@ test('a large log is replayed in slices: other work gets its turns, before and b
 test('state after kills at any moment equals state without one', async () => {
   const dump = async (memory: MemoryStore, slot: OpenSlot, tenantId: TenantId, handle: number) => {
     await slot.tenure.checkpointed();
-    const grants = await readAll((cursor) => slot.connection.exportGrants(handle, { limit: 7, cursor }));
-    const subjects = await readAll((cursor) => slot.connection.listSubjects(handle, { limit: 3, cursor }));
+    const grants = await readAll((cursor) => slot.operator.exportGrants(handle, { limit: 7, cursor }));
+    const subjects = await readAll((cursor) => slot.operator.listSubjects(handle, { limit: 3, cursor }));
     const namespaces = await slot.connection.listNamespaces(handle);
-    const trail = await readAll((cursor) => slot.connection.listTrail({ tenantId, limit: 5, cursor }));
+    const trail = await readAll((cursor) => slot.operator.listTrail({ tenantId, limit: 5, cursor }));
     return {
       grants: grants.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`),
       subjects,

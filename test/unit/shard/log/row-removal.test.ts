@@ -72,7 +72,7 @@ const tenantRows = async (memory: MemoryStore) =>
   (await memory.listTenants({ slot: SLOT, limit: 10_000 }, soon())).map(({ tenantId }) => tenantId);
 
 const deleteTenant = (slot: OpenSlot, tenantId: TenantId) =>
-  slot.connection.updateTenant(slot.attempt(), {
+  slot.operator.updateTenant(slot.attempt(), {
     tenantId,
     name: undefined,
     plan: undefined,
@@ -115,10 +115,10 @@ test('the record of a deleted tenant goes before the log that has deleted it; it
   const heir = await slot.restart();
   for (const owner of [slot, heir]) {
     await assert.rejects(owner.front.authenticate(key), { code: 'unauthorized' });
-    await assert.rejects(owner.connection.readTenant(doomed), { code: 'tenant-not-found' });
+    await assert.rejects(owner.operator.readTenant(doomed), { code: 'tenant-not-found' });
   }
   // Who deleted it can still be seen.
-  const { items } = await heir.connection.listTrail({ tenantId: doomed, limit: 10, cursor: undefined });
+  const { items } = await heir.operator.listTrail({ tenantId: doomed, limit: 10, cursor: undefined });
   assert.match(items.at(-1)?.change ?? '', /"deleted"/);
   heir.kill();
 });
@@ -131,7 +131,7 @@ test('a tenant that is still being deleted keeps its record', async () => {
   await trim(opened);
   assert.ok((await tenantRows(memory)).includes(doomed));
   const heir = await slot.restart();
-  assert.equal((await heir.connection.readTenant(doomed)).state, 'deleting');
+  assert.equal((await heir.operator.readTenant(doomed)).state, 'deleting');
   heir.kill();
 });
 
@@ -172,7 +172,7 @@ async function grantMeanwhile(
   await removing;
   await slot.applied();
   assert.deepEqual(await subjectRows(memory, tenantId), ['user:a']);
-  const exported = await readAll((cursor) => slot.connection.exportGrants(handle, { limit: 5, cursor }));
+  const exported = await readAll((cursor) => slot.operator.exportGrants(handle, { limit: 5, cursor }));
   assert.ok(exported.some(({ subject, object }) => subject === 'user:a' && object === 'doc:2'));
   slot.kill();
 }
@@ -488,7 +488,7 @@ test('subjects that an export found empty go; one with a grant that is gone or n
     ],
     soon(),
   );
-  const exported = await readAll((cursor) => slot.connection.exportGrants(handle, { limit: 5, cursor }));
+  const exported = await readAll((cursor) => slot.operator.exportGrants(handle, { limit: 5, cursor }));
   assert.equal(exported.length, 1);
   await slot.grant(handle, tuple('user:new', 'doc:1'));
   await removeLeftovers(portsOf(slot), slot.tenure);

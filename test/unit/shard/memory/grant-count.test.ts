@@ -103,7 +103,7 @@ test('grants are made up to the bound exactly, under many concurrent writers; a 
     ['revoked', 'created', 'refused'],
   );
   const change = { tenantId, name: undefined, plan: 'four', state: undefined, operator: 'test' };
-  await slot.connection.updateTenant(attempt(), change);
+  await slot.operator.updateTenant(attempt(), change);
   const heir = await slot.restart({ plans: PLANS });
   const again = await heir.handle(tenantId);
   assert.equal((await heir.grant(again, tuple('s0:newer', 'o0:b'))).kind, 'created');
@@ -117,7 +117,7 @@ test('what a version without counts has stored is not known; no limit holds unti
   await old.tenure.checkpointed();
   const slot = await old.restart({ plans: new Map([['unlimited', { ...free, grantsMax: 3 }]]) });
   assert.equal(totalOf(slot, tenantId), undefined);
-  assert.equal((await slot.connection.readTenant(tenantId)).grants, undefined);
+  assert.equal((await slot.operator.readTenant(tenantId)).grants, undefined);
   const again = await slot.handle(tenantId);
   assert.equal((await slot.grant(again, tuple('user:bob', 'doc:1'))).kind, 'created');
   slot.kill();

@@ -107,8 +107,8 @@ describe('the health of shards', () => {
     const attempt = { requestId: ids.create('req'), expiresAtMs: clock.monotonicMs() + 10_000 };
     const tenant = { tenantId, name: 'test', plan: 'free', operator: 'test' };
     return node
-      .connect({ kind: 'console', name: 'test' })
-      .createTenant(attempt, tenant)
+      .connectConsole()
+      .operator.createTenant(attempt, tenant)
       .then(
         () => true,
         () => false,

@@ -292,7 +292,7 @@ describe('the ownership of slots', () => {
   it('takes over from a member that is cut off from the store, after its lease and not before', async () => {
     const [a, b] = [start(add('a')), start(add('b'))];
     await until(settled(['a', 'b']), 3000);
-    const connection = b.node.connect({ kind: 'console', name: 'test' });
+    const { operator } = b.node.connectConsole();
     const lost = servedBy(b);
     b.faults.turn('hold', STORE_OPERATIONS);
     const startMs = clock.monotonicMs();
@@ -306,7 +306,7 @@ describe('the ownership of slots', () => {
       },
     );
     assert.ok(clock.monotonicMs() - startMs > 2500);
-    await assert.rejects(connection.readTenant('ten_01m7zap26vec39w1gswcyac0nr'), { kind: 'not-serving' });
+    await assert.rejects(operator.readTenant('ten_01m7zap26vec39w1gswcyac0nr'), { kind: 'not-serving' });
     b.faults.restore(STORE_OPERATIONS);
     await until(() => b.node.incarnation !== firstIncarnation, 3000);
     assert.deepEqual(servedBy(b), []);

@@ -202,7 +202,7 @@ test('a deleted tenant has its audit log under any filter, and nothing more is t
   const { tenantId } = opened;
   let { slot } = opened;
   const change = { tenantId, name: undefined, plan: undefined, operator: 'ann' };
-  await slot.connection.updateTenant(attempt(), { ...change, state: 'deleting' });
+  await slot.operator.updateTenant(attempt(), { ...change, state: 'deleting' });
   const { store, clock } = slot;
   const createRequestId = () => ids.create('req');
   await purgeTenants({ store, clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0, createRequestId }, slot.tenure);

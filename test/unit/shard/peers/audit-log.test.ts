@@ -106,11 +106,11 @@ test('every kind of change is told exactly once, whatever a failover replays and
   handle = await slot.handle(tenantId);
   assert.equal((await slot.grant(handle, tuple('user:a', 'doc:1'), by)).kind, 'created', 'the answer of the first try');
   const change = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'ann' };
-  await slot.connection.updateTenant(attempt(), { ...change, name: 'renamed', plan: 'scale' });
-  await slot.connection.updateTenant(attempt(), { ...change, state: 'suspended' });
-  await slot.connection.updateTenant(attempt(), { ...change, state: 'active' });
+  await slot.operator.updateTenant(attempt(), { ...change, name: 'renamed', plan: 'scale' });
+  await slot.operator.updateTenant(attempt(), { ...change, state: 'suspended' });
+  await slot.operator.updateTenant(attempt(), { ...change, state: 'active' });
   slot = await slot.restart();
-  await slot.connection.updateTenant(attempt(), { ...change, state: 'deleting' });
+  await slot.operator.updateTenant(attempt(), { ...change, state: 'deleting' });
   const { store, clock } = slot;
   const ports = {
     store,

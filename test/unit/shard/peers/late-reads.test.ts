@@ -29,11 +29,10 @@ const FRONT_READS: Readonly<Record<string, (reader: Reader) => Promise<unknown>>
 };
 
 const OPERATOR_READS: typeof FRONT_READS = {
-  listSubjects: ({ slot, operator }) => slot.connection.listSubjects(operator, PAGE),
-  listSubjectGrants: ({ slot, operator }) =>
-    slot.connection.listSubjectGrants(operator, { ...PAGE, subject: 'user:a' }),
-  exportGrants: ({ slot, operator }) => slot.connection.exportGrants(operator, PAGE),
-  listTrail: ({ slot, tenantId }) => slot.connection.listTrail({ ...PAGE, tenantId }),
+  listSubjects: ({ slot, operator }) => slot.operator.listSubjects(operator, PAGE),
+  listSubjectGrants: ({ slot, operator }) => slot.operator.listSubjectGrants(operator, { ...PAGE, subject: 'user:a' }),
+  exportGrants: ({ slot, operator }) => slot.operator.exportGrants(operator, PAGE),
+  listTrail: ({ slot, tenantId }) => slot.operator.listTrail({ ...PAGE, tenantId }),
 };
 
 const ENDINGS = [

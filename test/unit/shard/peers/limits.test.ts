@@ -69,7 +69,7 @@ test('a larger plan gives room at once, after a restart as well', async () => {
   const { slot, tenantId, handle } = await openSlot();
   for (const name of ['n1', 'n2', 'n3', 'n4']) await slot.connection.createNamespace(handle, attempt(), name);
   const change = { tenantId, name: undefined, plan: 'large', state: undefined, operator: 'test' };
-  await slot.connection.updateTenant(attempt(), change);
+  await slot.operator.updateTenant(attempt(), change);
   const heir = await slot.restart({ plans: PLANS });
   const again = await heir.handle(tenantId);
   assert.equal((await heir.connection.createNamespace(again, attempt(), 'n5')).created, true);

@@ -49,11 +49,11 @@ test('a cursor is good for its tenant and its query alone, and only as it was is
     slot.connection.listObjects(handle, query({ cursor: nextCursor, subject: 'user:b' })),
     slot.connection.listObjects(handle, query({ cursor: nextCursor, namespace: 'doc' })),
     slot.connection.listObjects(handle, { ...query({ cursor: nextCursor }), relation: 'editor' }),
-    slot.connection.listSubjects(handle, { limit: 1, cursor: nextCursor }),
-    slot.connection.exportGrants(handle, { limit: 1, cursor: nextCursor }),
+    slot.operator.listSubjects(handle, { limit: 1, cursor: nextCursor }),
+    slot.operator.exportGrants(handle, { limit: 1, cursor: nextCursor }),
     slot.connection.listKeys(handle, { limit: 1, cursor: nextCursor }),
-    slot.connection.listTrail({ tenantId, limit: 1, cursor: nextCursor }),
-    slot.connection.listSubjectGrants(handle, { limit: 1, cursor: nextCursor, subject: 'user:a' }),
+    slot.operator.listTrail({ tenantId, limit: 1, cursor: nextCursor }),
+    slot.operator.listSubjectGrants(handle, { limit: 1, cursor: nextCursor, subject: 'user:a' }),
     ...[flipped, nextCursor.slice(0, -2), `${nextCursor}AAAA`, '', 'x'].map((cursor) =>
       slot.connection.listObjects(handle, query({ cursor })),
     ),
@@ -153,7 +153,7 @@ test('a subject with thousands of revoked grants is listed in order, whatever st
     );
     assert.deepEqual(listed, kept, round);
     const grants = await readAll((cursor) =>
-      slot.connection.listSubjectGrants(handle, { subject: 'user:a', limit: 2, cursor }),
+      slot.operator.listSubjectGrants(handle, { subject: 'user:a', limit: 2, cursor }),
     );
     assert.deepEqual(
       grants.map(({ object }) => object),
@@ -180,13 +180,13 @@ test('an export is everything, once, by the bytes of subject, relation and objec
       compareUtf8(left.object, right.object),
   );
   for (const limit of [1, 4, 1000]) {
-    const exported = await readAll((cursor) => slot.connection.exportGrants(handle, { limit, cursor }));
+    const exported = await readAll((cursor) => slot.operator.exportGrants(handle, { limit, cursor }));
     assert.deepEqual(
       exported.map(({ subject, relation, object }) => ({ subject, relation, object })),
       expected,
     );
   }
-  const subjects = await readAll((cursor) => slot.connection.listSubjects(handle, { limit: 9, cursor }));
+  const subjects = await readAll((cursor) => slot.operator.listSubjects(handle, { limit: 9, cursor }));
   assert.deepEqual(subjects, [...new Set(expected.map(({ subject }) => subject))]);
   slot.kill();
 });
@@ -208,7 +208,7 @@ test('a page of an export reads about as much as it gives, however large the sub
     rows += answer.grants.length;
     return answer;
   };
-  const page = await slot.connection.exportGrants(handle, { limit: 300, cursor: undefined });
+  const page = await slot.operator.exportGrants(handle, { limit: 300, cursor: undefined });
   assert.equal(page.items.length, 300);
   assert.ok(rows <= 5 * 300, `${rows} rows were read for 300`);
   slot.kill();
@@ -219,9 +219,9 @@ test('what enumerates a tenant shows every write that was acknowledged before', 
   for (let round = 0; round < 10; round += 1) {
     await slot.grant(handle, tuple(`user:${round}`, 'doc:1'));
     const [subjects, grants, trail] = await Promise.all([
-      slot.connection.listSubjects(handle, { limit: 100, cursor: undefined }),
-      slot.connection.exportGrants(handle, { limit: 100, cursor: undefined }),
-      slot.connection.listTrail({ tenantId, limit: 100, cursor: undefined }),
+      slot.operator.listSubjects(handle, { limit: 100, cursor: undefined }),
+      slot.operator.exportGrants(handle, { limit: 100, cursor: undefined }),
+      slot.operator.listTrail({ tenantId, limit: 100, cursor: undefined }),
     ]);
     assert.equal(subjects.items.length, round + 1);
     assert.equal(grants.items.length, round + 1);
@@ -269,10 +269,10 @@ test('a listing whose store fails is not answered', async () => {
   const page = { limit: 10, cursor: undefined };
   const calls = [
     () => slot.connection.listObjects(handle, query()),
-    () => slot.connection.listSubjects(handle, page),
-    () => slot.connection.listTrail({ ...page, tenantId }),
+    () => slot.operator.listSubjects(handle, page),
+    () => slot.operator.listTrail({ ...page, tenantId }),
     () => slot.connection.listKeys(handle, page),
-    () => slot.connection.listSubjectGrants(handle, { ...page, subject: 'user:a' }),
+    () => slot.operator.listSubjectGrants(handle, { ...page, subject: 'user:a' }),
   ];
   for (const call of calls) await assert.rejects(call(), { kind: 'not-serving' });
   slot.faults.restore(failing);
@@ -284,7 +284,7 @@ test('an enumeration that waits for write-behind ends with the tenure', async ()
   const { slot, handle } = await openSlot();
   slot.faults.turn('fail-before', ['writeState']);
   await slot.grant(handle, tuple('user:a', 'doc:1'));
-  const listing = slot.connection.listSubjects(handle, { limit: 1, cursor: undefined });
+  const listing = slot.operator.listSubjects(handle, { limit: 1, cursor: undefined });
   await turns(3);
   slot.tenure.end('the test ends it');
   await assert.rejects(listing, { kind: 'not-serving' });

@@ -6,8 +6,8 @@ import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import type { Tenant } from '../../../../src/core/tenants.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, SLOT, soon, tuple, waitFor } from '../tools.ts';
 
-const update = (slot: OpenSlot, change: Partial<Parameters<OpenSlot['connection']['updateTenant']>[1]>) =>
-  slot.connection.updateTenant(attempt(), {
+const update = (slot: OpenSlot, change: Partial<Parameters<OpenSlot['operator']['updateTenant']>[1]>) =>
+  slot.operator.updateTenant(attempt(), {
     tenantId: '',
     name: undefined,
     plan: undefined,
@@ -46,9 +46,9 @@ test('changes of two operators that meet are both in force, the last of each fie
     ],
   );
   const heir = await slot.restart();
-  const { name, plan, state } = await heir.connection.readTenant(tenantId);
+  const { name, plan, state } = await heir.operator.readTenant(tenantId);
   assert.deepEqual([name, plan, state], ['Bob', 'scale', 'suspended']);
-  const trail = await heir.connection.listTrail({ tenantId, limit: 100, cursor: undefined });
+  const trail = await heir.operator.listTrail({ tenantId, limit: 100, cursor: undefined });
   const seen = trail.items.map(({ actor, change }) => [actor, JSON.parse(change)]);
   assert.deepEqual(
     seen.filter(([, { action }]) => action === 'tenant.updated').map(([actor, change]) => [actor, change.name]),
@@ -85,18 +85,18 @@ test('a tenant is shown with the number of its namespaces and keys, after a rest
   const slot = await OpenSlot.open(await createMemoryStore());
   const tenantId = await slot.createTenant();
   const handle = await slot.handle(tenantId);
-  assert.deepEqual((await slot.connection.readTenant(tenantId)).counts, { namespaces: 0, keys: 0 });
+  assert.deepEqual((await slot.operator.readTenant(tenantId)).counts, { namespaces: 0, keys: 0 });
   await slot.grant(handle, tuple('user:1', 'doc:1'));
   const { keyId } = await slot.createKey(handle, tenantId);
   await slot.createKey(handle, tenantId);
   await slot.connection.revokeKey(handle, attempt(), keyId);
-  assert.deepEqual((await slot.connection.readTenant(tenantId)).counts, { namespaces: 2, keys: 1 });
+  assert.deepEqual((await slot.operator.readTenant(tenantId)).counts, { namespaces: 2, keys: 1 });
   await slot.tenure.checkpointed();
   const heir = await slot.restart();
   // A listing reads nothing.
-  const [listed] = await heir.connection.listTenants({ after: undefined, limit: 10 });
+  const [listed] = await heir.operator.listTenants({ after: undefined, limit: 10 });
   assert.deepEqual([listed?.tenantId, listed?.counts], [tenantId, undefined]);
-  assert.deepEqual((await heir.connection.readTenant(tenantId)).counts, { namespaces: 2, keys: 1 });
+  assert.deepEqual((await heir.operator.readTenant(tenantId)).counts, { namespaces: 2, keys: 1 });
   heir.kill();
 });
 
@@ -105,7 +105,7 @@ test('a store that does not answer withholds the counts, not the tenant', async 
   const tenantId = await slot.createTenant();
   slot.faults.turn('hold', ['listKeys', 'listNamespaces']);
   const startedAtMs = performance.now();
-  const tenant = await slot.connection.readTenant(tenantId);
+  const tenant = await slot.operator.readTenant(tenantId);
   assert.deepEqual([tenant.tenantId, tenant.counts], [tenantId, undefined]);
   assert.ok(performance.now() - startedAtMs < 5000, 'long before the store would have failed the call');
   slot.kill();
@@ -151,7 +151,7 @@ async function findAll(slot: OpenSlot, name: string, limit: number) {
   let after: string | undefined;
   let pages = 0;
   do {
-    const page = await slot.connection.findTenants({ name, after, limit });
+    const page = await slot.operator.findTenants({ name, after, limit });
     assert.ok(page.tenants.length <= limit);
     found.push(...page.tenants.map(({ tenantId }) => tenantId));
     assert.ok(page.scannedTo === undefined || page.scannedTo > (after ?? ''), 'a search comes further with each page');
@@ -191,7 +191,7 @@ test('10,000 tenants are searched with a bounded number of names per page, and l
   assert.equal((await findAll(slot, 'bolt', 1000)).found.length, bolts);
   const listed: string[] = [];
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const page: readonly Tenant[] = await slot.connection.listTenants({ after, limit: 1000 });
+    const page: readonly Tenant[] = await slot.operator.listTenants({ after, limit: 1000 });
     listed.push(...page.map(({ tenantId }) => tenantId));
     after = page.at(-1)?.tenantId;
   }

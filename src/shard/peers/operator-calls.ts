@@ -1,4 +1,4 @@
-// One peer's connection to a shard: the calls of tenants, and for the console the operator's.
+// The operator's calls on the connection of a console. Nobody else has this object: whoever has it may make them all.
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -11,12 +11,11 @@ import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/w
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type {
   Attempt,
-  FrontReport,
   HandleGrant,
   Load,
+  OperatorConnection,
   Page,
   PageQuery,
-  ShardConnection,
   SlotStatus,
   SlotsReport,
   TenantStatus,
@@ -25,17 +24,16 @@ import type {
   UsageMinute,
 } from '../shard.ts';
 import { CLOCK_STEP_MS, listTrail } from './audit-log.ts';
-import { ACCESS } from './call-access.ts';
 import { exportGrants, listSubjects } from './enumerations.ts';
+import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { listSubjectGrants } from './listings.ts';
-import { LoadWindow, mergeLoads } from './load.ts';
-import { TenantCalls, type TenantCallsDependencies } from './tenant-calls.ts';
+import { type LoadWindow, mergeLoads } from './load.ts';
 import { findTenants, listTenants, loadCounts, tenantStatus } from './tenant-status.ts';
 
 /** Of a tenant's name (256 code points, two characters each) and of a plan's. */
 const TENANT_CHARACTERS_MAX = 1024;
 
-export interface ConnectionDependencies extends TenantCallsDependencies {
+export interface OperatorCallsDependencies extends HandleCallsDependencies {
   readonly tenures: () => Iterable<Tenure>;
   readonly members: () => Promise<readonly MemberRow[]>;
   /** What each front asks of this shard. */
@@ -47,39 +45,29 @@ export interface ConnectionDependencies extends TenantCallsDependencies {
 const noTenant = (tenantId: string): GrantdError =>
   new GrantdError('tenant-not-found', `There is no tenant ${tenantId}.`);
 
-export class Connection extends TenantCalls<ConnectionDependencies> implements ShardConnection {
-  readonly load = new LoadWindow();
-  readonly #operatorAllowed: boolean;
-  readonly #onClose: () => void;
+export class OperatorCalls implements OperatorConnection {
+  readonly #dependencies: OperatorCallsDependencies;
+  readonly #calls: HandleCalls;
 
-  constructor(dependencies: ConnectionDependencies, kind: 'front' | 'console', onClose: () => void) {
-    super(dependencies);
-    this.#operatorAllowed = kind === 'console';
-    this.#onClose = onClose;
-  }
-
-  close(): void {
-    this.handles.close();
-    this.#onClose();
+  constructor(dependencies: OperatorCallsDependencies, calls: HandleCalls) {
+    this.#dependencies = dependencies;
+    this.#calls = calls;
   }
 
   async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant> {
-    this.#assertOperator();
     const { tenure, memory } = this.#tenantOf(claim.tenantId);
     if (isLeaving(memory.tenant)) throw noTenant(claim.tenantId);
     const actor = `operator:${claim.operator}`;
-    return this.handles.grant({ tenure, memory, keyId: '', actor, use: undefined, expiresAtMs: undefined }, ALL_SCOPES);
-  }
-
-  #assertOperator(): void {
-    if (this.#operatorAllowed) return;
-    throw new GrantdError('insufficient-scope', "Only the console may make the operator's calls.");
+    return this.#calls.handles.grant(
+      { tenure, memory, keyId: '', actor, use: undefined, expiresAtMs: undefined },
+      ALL_SCOPES,
+    );
   }
 
   #tenantOf(text: string): { tenure: Tenure; memory: TenantMemory } {
     const tenantId = parseTenantId(text);
     if (tenantId === undefined) throw noTenant(text);
-    const tenure = this.tenureOf(tenantId);
+    const tenure = this.#calls.tenureOf(tenantId);
     const memory = tenure.tenants.get(tenantId);
     if (memory === undefined) throw noTenant(text);
     return { tenure, memory };
@@ -89,15 +77,14 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
     attempt: Attempt,
     request: { tenantId: string; name: string; plan: string; operator: string },
   ): Promise<Tenant> {
-    this.#assertOperator();
     const tenantId = parseTenantId(request.tenantId);
     assert(tenantId !== undefined, 'a console makes well-formed tenant ids');
-    const tenure = this.tenureOf(tenantId);
+    const tenure = this.#calls.tenureOf(tenantId);
     const { name, plan } = request;
-    const tenant: Tenant = { tenantId, name, plan, state: 'active', createdAtMs: this.dependencies.clock.wallMs() };
+    const tenant: Tenant = { tenantId, name, plan, state: 'active', createdAtMs: this.#dependencies.clock.wallMs() };
     const decide = decideTenant(tenant, () => tenure.tenants.has(tenantId));
     const of = { tenure, memory: { tenantId }, actor: `operator:${request.operator}` };
-    return tenantOf(await this.submit(of, attempt, name.length + plan.length, decide));
+    return tenantOf(await this.#calls.submit(of, attempt, name.length + plan.length, decide));
   }
 
   async updateTenant(
@@ -110,113 +97,86 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
       operator: string;
     },
   ): Promise<Tenant> {
-    this.#assertOperator();
     const { tenure, memory } = this.#tenantOf(change.tenantId);
     const of = { tenure, memory, actor: `operator:${change.operator}` };
     // A change that precedes in the batch may have set the fields that this one leaves.
     const characters = TENANT_CHARACTERS_MAX + (change.plan ?? memory.tenant.plan).length;
-    return tenantOf(await this.submit(of, attempt, characters, decideTenantUpdate(memory, change)));
+    return tenantOf(await this.#calls.submit(of, attempt, characters, decideTenantUpdate(memory, change)));
   }
 
   async readTenant(tenantId: string): Promise<TenantStatus> {
-    this.#assertOperator();
     const { tenure, memory } = this.#tenantOf(tenantId);
-    if (!isLeaving(memory.tenant)) await loadCounts(memory, this.dependencies.clock);
+    if (!isLeaving(memory.tenant)) await loadCounts(memory, this.#dependencies.clock);
     tenure.assertServing();
     return tenantStatus(memory);
   }
 
   async readUsage(tenantId: string): Promise<readonly UsageMinute[]> {
-    this.#assertOperator();
-    return this.#tenantOf(tenantId).memory.usage.read(this.dependencies.clock.wallMs());
+    return this.#tenantOf(tenantId).memory.usage.read(this.#dependencies.clock.wallMs());
   }
 
   async listTenants(query: { after: string | undefined; limit: number }): Promise<readonly TenantStatus[]> {
-    this.#assertOperator();
-    return listTenants(this.dependencies.tenures(), query);
+    return listTenants(this.#dependencies.tenures(), query);
   }
 
   async findTenants(query: {
     name: string;
     after: string | undefined;
     limit: number;
-  }): ReturnType<ShardConnection['findTenants']> {
-    this.#assertOperator();
-    return findTenants(this.dependencies.tenures(), query);
+  }): ReturnType<OperatorConnection['findTenants']> {
+    return findTenants(this.#dependencies.tenures(), query);
   }
 
   async listSubjects(number: number, query: PageQuery): Promise<Page<string>> {
-    this.#assertOperator();
-    return this.read(number, ACCESS.listSubjects, (listing) => listSubjects(this.dependencies, listing, query));
+    return this.#calls.read(number, (listing) => listSubjects(this.#dependencies, listing, query));
   }
 
   async listSubjectGrants(
     number: number,
     query: PageQuery & { subject: string },
-  ): ReturnType<ShardConnection['listSubjectGrants']> {
-    this.#assertOperator();
-    return this.read(number, ACCESS.listSubjectGrants, (listing) =>
-      listSubjectGrants(this.dependencies, listing, query),
-    );
+  ): ReturnType<OperatorConnection['listSubjectGrants']> {
+    return this.#calls.read(number, (listing) => listSubjectGrants(this.#dependencies, listing, query));
   }
 
   async listTrail(query: TrailQuery & { readonly tenantId: string }): Promise<TrailPage> {
-    this.#assertOperator();
     const tenantId = parseTenantId(query.tenantId);
     if (tenantId === undefined) throw noTenant(query.tenantId);
-    const tenure = this.tenureOf(tenantId);
+    const tenure = this.#calls.tenureOf(tenantId);
     const memory = tenure.tenants.get(tenantId);
     // Of a tenant that is gone, its id tells when it was made, by the clock of a console.
     const createdAtMs = memory?.tenant.createdAtMs ?? (timeOfId(tenantId) ?? 0) - CLOCK_STEP_MS;
     const isDeleted = memory === undefined || memory.tenant.state === 'deleted';
     const of = { tenantId, createdAtMs, isDeleted };
-    const page = await listTrail(this.dependencies, tenure, of, query);
+    const page = await listTrail(this.#dependencies, tenure, of, query);
     const isNothing = ({ items, nextCursor }: TrailPage): boolean => items.length === 0 && nextCursor === undefined;
     if (memory === undefined && query.cursor === undefined && isNothing(page)) {
       // Nothing that is asked for, or nothing at all.
       const last = { limit: 1, cursor: undefined, newestFirst: true };
-      if (isNothing(await listTrail(this.dependencies, tenure, of, last))) throw noTenant(tenantId);
+      if (isNothing(await listTrail(this.#dependencies, tenure, of, last))) throw noTenant(tenantId);
     }
     tenure.assertServing();
     return page;
   }
 
-  async exportGrants(number: number, query: PageQuery): ReturnType<ShardConnection['exportGrants']> {
-    this.#assertOperator();
-    return this.read(number, ACCESS.exportGrants, (listing) => exportGrants(this.dependencies, listing, query));
+  async exportGrants(number: number, query: PageQuery): ReturnType<OperatorConnection['exportGrants']> {
+    return this.#calls.read(number, (listing) => exportGrants(this.#dependencies, listing, query));
   }
 
   async listSlots(): Promise<SlotsReport> {
-    this.#assertOperator();
     const owned: SlotStatus[] = [];
-    for (const tenure of this.dependencies.tenures()) {
+    for (const tenure of this.#dependencies.tenures()) {
       const status = tenure.status();
       if (status !== undefined) owned.push(status);
     }
-    return { ...this.dependencies.report(), owned: owned.sort((left, right) => left.slot - right.slot) };
+    return { ...this.#dependencies.report(), owned: owned.sort((left, right) => left.slot - right.slot) };
   }
 
   async listMembers(): Promise<readonly MemberRow[]> {
-    this.#assertOperator();
-    return this.dependencies.members();
+    return this.#dependencies.members();
   }
 
   async readLoad(): Promise<Load> {
-    this.#assertOperator();
-    return mergeLoads(this.dependencies.loads(), this.dependencies.clock.monotonicMs());
-  }
-
-  report({ load, usage }: FrontReport): void {
-    const { clock, tenures } = this.dependencies;
-    if (load !== undefined) this.load.add(load, clock.monotonicMs());
-    if (usage.length === 0) return;
-    const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
-    const nowMs = clock.wallMs();
-    for (const each of usage) {
-      // A tenant is held under its own slot only, so that what names another slot, or a tenant that is not here, finds nothing.
-      const tenantId = parseTenantId(each.tenantId);
-      if (tenantId !== undefined) bySlot.get(each.slot)?.tenants.get(tenantId)?.usage.add(each, nowMs);
-    }
+    return mergeLoads(this.#dependencies.loads(), this.#dependencies.clock.monotonicMs());
   }
 }
 

@@ -1,0 +1,32 @@
+// Creates an API key, of which the shard learns the hash alone.
+
+import type { ScopeMask } from '../../core/scopes.ts';
+import { defineCall } from './define-call.ts';
+import { keyFrom, keyToWire } from './parts/keys.ts';
+import { hashText, NAME_MAX, scopesFrom, shortText } from './parts/request-fields.ts';
+
+interface NewKey {
+  readonly keyId: string;
+  readonly name: string;
+  readonly scopes: ScopeMask;
+  readonly expiresAtMs: number | undefined;
+  readonly hash: string;
+}
+
+export const createKey = defineCall({
+  request: 'createKey',
+  reply: 'key',
+  access: 'admin',
+  write: 'creates',
+  requestToWire: ({ expiresAtMs = 0, ...key }: NewKey) => ({ createKey: { ...key, expiresAtMs } }),
+  requestFromWire: ({ keyId, name, scopes, expiresAtMs, hash }): NewKey => ({
+    keyId: shortText(keyId, 'A key id'),
+    name: shortText(name, 'The name of a key', NAME_MAX),
+    scopes: scopesFrom(scopes),
+    expiresAtMs: expiresAtMs === 0 ? undefined : expiresAtMs,
+    hash: hashText(hash),
+  }),
+  serve: ({ connection, handle, attempt }, key) => connection.createKey(handle, attempt, key),
+  replyToWire: (key) => ({ key: keyToWire(key) }),
+  replyFromWire: keyFrom,
+});

@@ -1,0 +1,33 @@
+// The tenants of one shard that have a text in their name or id. It shares the messages of `listTenants`, by the text:
+// a shard of an earlier version ends the connection of a peer whose call has a field that it does not know.
+
+import { defineCall } from './define-call.ts';
+import { tenantIdFrom } from './parts/answer-fields.ts';
+import { limitOf, NAME_MAX, orUndefined, shortText } from './parts/request-fields.ts';
+import { tenantFrom, tenantToWire } from './parts/tenants.ts';
+
+interface TenantsSearch {
+  readonly name: string;
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+export const findTenants = defineCall({
+  request: 'listTenants',
+  reply: 'tenants',
+  access: 'console',
+  write: 'no',
+  is: ({ name }) => name !== '',
+  requestToWire: ({ name, after = '', limit }: TenantsSearch) => ({ listTenants: { after, limit, name } }),
+  requestFromWire: ({ name, after, limit }): TenantsSearch => ({
+    name: shortText(name, 'The name of a tenant', NAME_MAX),
+    after: orUndefined(shortText(after, 'A tenant id')),
+    limit: limitOf(limit),
+  }),
+  serve: ({ connection }, query) => connection.findTenants(query),
+  replyToWire: ({ tenants, scannedTo = '' }) => ({ tenants: { tenants: tenants.map(tenantToWire), scannedTo } }),
+  replyFromWire: ({ tenants, scannedTo }) => ({
+    tenants: tenants.map(tenantFrom),
+    scannedTo: scannedTo === '' ? undefined : tenantIdFrom(scannedTo),
+  }),
+});

@@ -1,0 +1,32 @@
+// The objects on which a subject has a relation, page by page. The bytes of its answer are written by hand (codec/),
+// since each object pays for them.
+
+import type { Relation } from '../../core/tuples.ts';
+import type { PageQuery } from '../../shard/shard.ts';
+import { defineCall } from './define-call.ts';
+import { nextCursorOf, pageFrom, pageQueryFromWire, pageQueryToWire } from './parts/pages.ts';
+import { orUndefined, relationFrom, relationToWire } from './parts/request-fields.ts';
+
+const OBJECT_MS = 0.002;
+
+type ObjectsQuery = PageQuery & { subject: string; relation: Relation; namespace: string | undefined };
+
+export const listObjects = defineCall({
+  request: 'listObjects',
+  reply: 'objects',
+  access: 'check:read',
+  write: 'no',
+  costMs: ({ limit }) => OBJECT_MS * limit,
+  requestToWire: ({ subject, relation, namespace = '', ...page }: ObjectsQuery) => ({
+    listObjects: { ...pageQueryToWire(page), subject, relation: relationToWire(relation), namespace },
+  }),
+  requestFromWire: (query): ObjectsQuery => ({
+    ...pageQueryFromWire(query),
+    subject: query.subject,
+    relation: relationFrom(query.relation),
+    namespace: orUndefined(query.namespace),
+  }),
+  serve: ({ connection, handle }, query) => connection.listObjects(handle, query),
+  replyToWire: (page) => ({ objects: { objects: [...page.items], nextCursor: nextCursorOf(page) } }),
+  replyFromWire: ({ objects, nextCursor }) => pageFrom(objects, nextCursor),
+});

@@ -1,0 +1,25 @@
+// A page of grants in answers, both ways.
+
+import { type Grant, relationOf } from '../../../core/tuples.ts';
+import type { Page } from '../../../shard/shard.ts';
+import type { GrantRecord__Output } from '../../gen/grantd/v1/GrantRecord.ts';
+import type { Grants, Grants__Output } from '../../gen/grantd/v1/Grants.ts';
+import { malformed } from './answer-fields.ts';
+import { nextCursorOf, pageFrom } from './pages.ts';
+import { relationToWire } from './request-fields.ts';
+
+export function grantsToWire(page: Page<Grant>): Grants {
+  const grants = page.items.map((grant) => ({ ...grant, relation: relationToWire(grant.relation) }));
+  return { grants, nextCursor: nextCursorOf(page) };
+}
+
+function grantFrom(grant: GrantRecord__Output): Grant {
+  const { subject, object, grantId, createdAtMs } = grant;
+  const relation = relationOf(grant.relation);
+  if (relation === undefined) throw malformed(`${grant.relation} is not a relation.`);
+  return { subject, relation, object, grantId, createdAtMs };
+}
+
+export function grantsFrom({ grants, nextCursor }: Grants__Output): Page<Grant> {
+  return pageFrom(grants.map(grantFrom), nextCursor);
+}

@@ -1,0 +1,34 @@
+// A handle in answers, both ways.
+
+import type { HandleGrant } from '../../../shard/shard.ts';
+import type { Handle, Handle__Output } from '../../gen/grantd/v1/Handle.ts';
+import type { Reply__Output } from '../../gen/grantd/v1/Reply.ts';
+import { answered, malformed, tenantIdFrom, zeroAsUndefined } from './answer-fields.ts';
+
+export function handleToWire(grant: HandleGrant): Handle {
+  return { ...grant, expiresAtMs: grant.expiresAtMs ?? 0 };
+}
+
+export function handleFrom({
+  handle,
+  tenantId,
+  keyId,
+  scopes,
+  expiresAtMs,
+  plan,
+  suspended,
+}: Handle__Output): HandleGrant {
+  if (handle === 0) throw malformed('A handle has the number 0.');
+  return {
+    handle,
+    tenantId: tenantIdFrom(tenantId),
+    keyId,
+    scopes,
+    expiresAtMs: zeroAsUndefined(expiresAtMs),
+    plan,
+    suspended,
+  };
+}
+
+/** Of either call that asks for a handle. */
+export const handleGrantOf = (reply: Reply__Output): HandleGrant => handleFrom(answered(reply.handle));

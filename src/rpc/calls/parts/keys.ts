@@ -1,0 +1,21 @@
+// An API key in answers, both ways: all that is known of it but its text and its hash.
+
+import type { ListedKey } from '../../../shard/shard.ts';
+import type { Key, Key__Output } from '../../gen/grantd/v1/Key.ts';
+import { keyIdFrom, zeroAsUndefined } from './answer-fields.ts';
+
+export function keyToWire(key: ListedKey): Key {
+  const { keyId, name, scopes, createdAtMs, expiresAtMs = 0, lastUsedAtMs = 0 } = key;
+  return { keyId, name, scopes, createdAtMs, expiresAtMs, lastUsedAtMs };
+}
+
+export function keyFrom(key: Key__Output): ListedKey {
+  return {
+    keyId: keyIdFrom(key.keyId),
+    name: key.name,
+    scopes: key.scopes,
+    createdAtMs: key.createdAtMs,
+    expiresAtMs: zeroAsUndefined(key.expiresAtMs),
+    lastUsedAtMs: zeroAsUndefined(key.lastUsedAtMs),
+  };
+}

@@ -1,0 +1,22 @@
+// Pages of listings, both ways. An empty cursor on the wire is none: a request begins at the start, a listing has
+// ended.
+
+import { assert } from '../../../core/assert.ts';
+import type { Page, PageQuery } from '../../../shard/shard.ts';
+import { PAGE_LIMIT_MAX } from '../../protocol.ts';
+import { limitOf } from './request-fields.ts';
+
+export function pageQueryToWire(query: PageQuery, limitMax = PAGE_LIMIT_MAX) {
+  assert(query.limit >= 1 && query.limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 items');
+  return { limit: Math.min(query.limit, limitMax), cursor: query.cursor ?? '' };
+}
+
+export function pageQueryFromWire(page: { readonly limit: number; readonly cursor: string }): PageQuery {
+  return { limit: limitOf(page.limit), cursor: page.cursor === '' ? undefined : page.cursor };
+}
+
+export const nextCursorOf = (page: Page<unknown>): string => page.nextCursor ?? '';
+
+export function pageFrom<Item>(items: readonly Item[], nextCursor: string): Page<Item> {
+  return { items, nextCursor: nextCursor === '' ? undefined : nextCursor };
+}

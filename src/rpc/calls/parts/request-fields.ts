@@ -1,0 +1,84 @@
+// The fields that requests have in common, as a shard's server reads them. What breaks the protocol throws
+// WireViolation, which ends the connection.
+
+import { hasApiKeyForm } from '../../../core/api-keys.ts';
+import { ALL_SCOPES, type ScopeMask } from '../../../core/scopes.ts';
+import { IDENTIFIER_LENGTH_MAX, type Relation, relationOf, wireNumberOf } from '../../../core/tuples.ts';
+import type { Attempt } from '../../../shard/shard.ts';
+import type { Call__Output } from '../../gen/grantd/v1/Call.ts';
+import type { Relation__Output as WireRelation } from '../../gen/grantd/v1/Relation.ts';
+import { PAGE_LIMIT_MAX } from '../../protocol.ts';
+import { demand } from '../../wire-violation.ts';
+
+/** UTF-16 units: a code point takes two at most. */
+export const IDENTIFIER_UNITS_MAX = 2 * IDENTIFIER_LENGTH_MAX;
+/** Ids, hashes, names of plans and of operators: far above any that this program makes. */
+const SHORT_TEXT_MAX = 256;
+/** Names of keys and tenants have up to 256 code points. */
+export const NAME_MAX = 512;
+const HASH_PATTERN = /^[0-9a-f]{64}$/;
+
+export function present<Value>(value: Value): NonNullable<Value> {
+  demand(value !== null && value !== undefined, 'A call lacks its request.');
+  return value;
+}
+
+export function shortText(value: string, field: string, lengthMax = SHORT_TEXT_MAX): string {
+  demand(value.length <= lengthMax, `${field} is longer than ${lengthMax}.`);
+  return value;
+}
+
+export const orUndefined = (text: string): string | undefined => (text === '' ? undefined : text);
+
+export function hashText(value: string): string {
+  demand(HASH_PATTERN.test(value), 'A hash has 64 hexadecimal characters.');
+  return value;
+}
+
+/** Says nothing of the value: it may be a key all the same. */
+export function keyText(value: string): string {
+  demand(hasApiKeyForm(value), 'A claim has no API key.');
+  return value;
+}
+
+/** Of a new key. */
+export function scopesFrom(mask: number): ScopeMask {
+  demand(mask >= 1 && mask <= ALL_SCOPES, `${mask} is no set of scopes.`);
+  return mask;
+}
+
+export function handleOf(call: Call__Output): number {
+  demand(call.handle > 0, 'A call that needs a handle has none.');
+  return call.handle;
+}
+
+export function attemptOf(call: Call__Output): Attempt {
+  const { attempt } = call;
+  demand(attempt !== null, 'A write lacks its attempt.');
+  demand(attempt.requestId.length > 0, 'An attempt lacks its request id.');
+  demand(Number.isFinite(attempt.expiresAtMs), 'The expiry of an attempt is not a number.');
+  return { requestId: shortText(attempt.requestId, 'A request id'), expiresAtMs: attempt.expiresAtMs };
+}
+
+export function limitOf(limit: number): number {
+  demand(limit >= 1 && limit <= PAGE_LIMIT_MAX, `A limit is outside 1 to ${PAGE_LIMIT_MAX}.`);
+  return limit;
+}
+
+/** A relation's number of the core is its number on the wire. */
+export const relationToWire = (relation: Relation): WireRelation => wireNumberOf(relation) as WireRelation;
+
+export function relationFrom(number: number): Relation {
+  const relation = relationOf(number);
+  demand(relation !== undefined, `${number} is not a relation.`);
+  return relation;
+}
+
+/** Lengths only: what is not an identifier is in no grant, and a front has parsed them all. */
+export function demandTuple(subject: string, relation: number, object: string): void {
+  demand(relationOf(relation) !== undefined, `${relation} is not a relation.`);
+  demand(
+    subject.length <= IDENTIFIER_UNITS_MAX && object.length <= IDENTIFIER_UNITS_MAX,
+    'An identifier is longer than any can be.',
+  );
+}

@@ -1,0 +1,17 @@
+// A tenant with what its owner knows of it.
+
+import { defineCall } from './define-call.ts';
+import { shortText } from './parts/request-fields.ts';
+import { tenantFrom, tenantToWire } from './parts/tenants.ts';
+
+export const readTenant = defineCall({
+  request: 'readTenant',
+  reply: 'tenant',
+  access: 'console',
+  write: 'no',
+  requestToWire: (tenantId: string) => ({ readTenant: { tenantId } }),
+  requestFromWire: ({ tenantId }) => shortText(tenantId, 'A tenant id'),
+  serve: ({ connection }, tenantId) => connection.readTenant(tenantId),
+  replyToWire: (tenant) => ({ tenant: tenantToWire(tenant) }),
+  replyFromWire: tenantFrom,
+});

@@ -1,0 +1,21 @@
+// The usage of a tenant over the last 60 minutes. It shares the messages of `readTenant`, by a flag: a shard of an
+// earlier version ends the connection of a peer whose call has a field that it does not know.
+
+import { MS_PER_MINUTE } from '../protocol.ts';
+import { defineCall } from './define-call.ts';
+import { shortText } from './parts/request-fields.ts';
+
+export const readUsage = defineCall({
+  request: 'readTenant',
+  reply: 'tenant',
+  access: 'console',
+  write: 'no',
+  is: ({ usage }) => usage,
+  requestToWire: (tenantId: string) => ({ readTenant: { tenantId, usage: true } }),
+  requestFromWire: ({ tenantId }) => shortText(tenantId, 'A tenant id'),
+  serve: ({ connection }, tenantId) => connection.readUsage(tenantId),
+  replyToWire: (minutes) => ({
+    tenant: { usage: minutes.map(({ atMs, ...counts }) => ({ minute: atMs / MS_PER_MINUTE, ...counts })) },
+  }),
+  replyFromWire: ({ usage }) => usage.map(({ minute, ...counts }) => ({ atMs: minute * MS_PER_MINUTE, ...counts })),
+});

@@ -1,0 +1,29 @@
+// What a front reports of its counts: not a call, since nothing answers it.
+
+import type { FrontReport, TenantUsageReport } from '../../shard/shard.ts';
+import type { Report__Output } from '../gen/grantd/v1/Report.ts';
+import type { Usage__Output } from '../gen/grantd/v1/Usage.ts';
+import { USAGE_PER_REPORT_MAX } from '../protocol.ts';
+import { demand } from '../wire-violation.ts';
+
+/** Lengths only: what the numbers say, and whether the tenants are this shard's, the shard judges. */
+export function reportFrom({ load, usage }: Report__Output): FrontReport {
+  return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage) };
+}
+
+function usageFrom({ minute, slots, tenantIds, requests, refused, checks }: Usage__Output): TenantUsageReport[] {
+  const count = slots.length;
+  demand(count <= USAGE_PER_REPORT_MAX, `A report has more than ${USAGE_PER_REPORT_MAX} tenants.`);
+  demand(
+    [tenantIds, requests, refused, checks].every(({ length }) => length === count),
+    'The columns of a report differ in length.',
+  );
+  return slots.map((slot, index) => ({
+    slot,
+    tenantId: tenantIds[index] ?? '',
+    minute,
+    requests: requests[index] ?? 0,
+    refused: refused[index] ?? 0,
+    checks: checks[index] ?? 0,
+  }));
+}

@@ -1,0 +1,73 @@
+// All calls between front and shard. A field of `Call` without a row here does not compile. It keeps: of calls that
+// share a field, those with a mark of their own come first.
+
+import type { Call__Output } from '../gen/grantd/v1/Call.ts';
+import { demand, WireViolation } from '../wire-violation.ts';
+import { authenticate } from './authenticate.ts';
+import { authenticateOperator } from './authenticate-operator.ts';
+import { checkBulk } from './check-bulk.ts';
+import { confirm } from './confirm.ts';
+import { createKey } from './create-key.ts';
+import { createNamespace } from './create-namespace.ts';
+import { createTenant } from './create-tenant.ts';
+import type { CallField, DefinedCall } from './define-call.ts';
+import { exportGrants } from './export-grants.ts';
+import { findTenants } from './find-tenants.ts';
+import { listKeys } from './list-keys.ts';
+import { listMembers } from './list-members.ts';
+import { listNamespaces } from './list-namespaces.ts';
+import { listObjects } from './list-objects.ts';
+import { listSlots } from './list-slots.ts';
+import { listSubjectGrants } from './list-subject-grants.ts';
+import { listSubjects } from './list-subjects.ts';
+import { listTenants } from './list-tenants.ts';
+import { listTrail } from './list-trail.ts';
+import { readLoad } from './read-load.ts';
+import { readTenant } from './read-tenant.ts';
+import { readUsage } from './read-usage.ts';
+import { revokeKey } from './revoke-key.ts';
+import { updateTenant } from './update-tenant.ts';
+import { writeGrants } from './write-grants.ts';
+
+/** Whatever it asks and answers. */
+export type AnyCall = DefinedCall<CallField, never, unknown>;
+
+export const CALLS = Object.freeze({
+  authenticate,
+  authenticateOperator,
+  confirm,
+  checkBulk,
+  writeGrants,
+  listObjects,
+  listNamespaces,
+  createNamespace,
+  createKey,
+  listKeys,
+  revokeKey,
+  createTenant,
+  updateTenant,
+  readUsage,
+  readTenant,
+  findTenants,
+  listTenants,
+  listSubjects,
+  listSubjectGrants,
+  listTrail,
+  exportGrants,
+  readLoad,
+  listSlots,
+  listMembers,
+} satisfies { readonly [Field in CallField]: DefinedCall<Field, never, unknown> } & Record<string, AnyCall>);
+
+const BY_FIELD: ReadonlyMap<CallField, readonly AnyCall[]> = Map.groupBy<CallField, AnyCall>(
+  Object.values(CALLS),
+  ({ field }) => field,
+);
+
+/** What a peer has called. Throws WireViolation. */
+export function callOf(call: Call__Output): AnyCall {
+  const { request } = call;
+  demand(request !== undefined, 'A call lacks its request.');
+  for (const defined of BY_FIELD.get(request) ?? []) if (defined.matches(call)) return defined;
+  throw new WireViolation('A call is none that this shard knows.');
+}

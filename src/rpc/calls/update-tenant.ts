@@ -1,0 +1,41 @@
+// Changes a tenant: its name, its plan, its state. What is undefined stays as it is.
+
+import { demand } from '../wire-violation.ts';
+import { defineCall } from './define-call.ts';
+import { NAME_MAX, orUndefined, shortText } from './parts/request-fields.ts';
+import { tenantFrom, tenantToWire } from './parts/tenants.ts';
+
+interface TenantChange {
+  readonly tenantId: string;
+  readonly name: string | undefined;
+  readonly plan: string | undefined;
+  readonly state: 'active' | 'suspended' | 'deleting' | undefined;
+  readonly operator: string;
+}
+
+function stateFrom(state: string): TenantChange['state'] {
+  if (state === '') return undefined;
+  const isState = state === 'active' || state === 'suspended' || state === 'deleting';
+  demand(isState, 'A state of a tenant is none that can be set.');
+  return state;
+}
+
+export const updateTenant = defineCall({
+  request: 'updateTenant',
+  reply: 'tenant',
+  access: 'console',
+  write: 'repeatable',
+  requestToWire: ({ tenantId, name = '', plan = '', state, operator }: TenantChange) => ({
+    updateTenant: { tenantId, name, plan, state: state ?? '', operator },
+  }),
+  requestFromWire: ({ tenantId, name, plan, state, operator }): TenantChange => ({
+    tenantId: shortText(tenantId, 'A tenant id'),
+    name: orUndefined(shortText(name, 'The name of a tenant', NAME_MAX)),
+    plan: orUndefined(shortText(plan, 'A plan')),
+    state: stateFrom(state),
+    operator: shortText(operator, 'An operator'),
+  }),
+  serve: ({ connection, attempt }, change) => connection.updateTenant(attempt, change),
+  replyToWire: (tenant) => ({ tenant: tenantToWire(tenant) }),
+  replyFromWire: tenantFrom,
+});

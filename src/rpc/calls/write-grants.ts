@@ -1,0 +1,93 @@
+// Up to 1,000 grants and revocations in order, each an operation of its own.
+
+import { assert, assertNever } from '../../core/assert.ts';
+import { parseTuple } from '../../core/tuples.ts';
+import type { GrantRefusal, GrantRequest, GrantResult } from '../../shard/shard.ts';
+import { GrantOutcome } from '../gen/grantd/v1/GrantOutcome.ts';
+import type { GrantResult__Output, GrantResult as WireGrantResult } from '../gen/grantd/v1/GrantResult.ts';
+import type { WriteGrants__Output } from '../gen/grantd/v1/WriteGrants.ts';
+import { WRITES_PER_CALL_MAX } from '../protocol.ts';
+import { demand } from '../wire-violation.ts';
+import { defineCall } from './define-call.ts';
+import { demandCount, malformed } from './parts/answer-fields.ts';
+import { relationFrom, relationToWire } from './parts/request-fields.ts';
+
+const WRITE_MS = 0.02;
+
+function writesFrom({ writes }: WriteGrants__Output): readonly GrantRequest[] {
+  demand(
+    writes.length >= 1 && writes.length <= WRITES_PER_CALL_MAX,
+    `A call has not 1 to ${WRITES_PER_CALL_MAX} writes.`,
+  );
+  const relations = writes.map(({ relation }) => relationFrom(relation));
+  return writes.map(({ revoke, subject, object }, index) => ({
+    ...parseTuple(subject, relations[index], object, 'writes', index),
+    revoke,
+  }));
+}
+
+function resultToWire(result: GrantResult): WireGrantResult {
+  switch (result.kind) {
+    case 'created':
+      return { outcome: GrantOutcome.GRANT_CREATED, grantId: result.grantId, createdAtMs: result.createdAtMs };
+    case 'exists':
+      return { outcome: GrantOutcome.GRANT_EXISTS, grantId: result.grantId, createdAtMs: result.createdAtMs };
+    case 'revoked':
+      return { outcome: GrantOutcome.GRANT_REVOKED };
+    case 'not-found':
+      return { outcome: GrantOutcome.GRANT_NOT_FOUND };
+    case 'refused':
+      return { outcome: GrantOutcome.GRANT_REFUSED, errorCode: result.code, errorMessage: result.message };
+    default:
+      return assertNever(result);
+  }
+}
+
+const isGrantRefusal = (code: string): code is GrantRefusal =>
+  code === 'namespace-limit-reached' || code === 'grant-limit-reached';
+
+function resultFrom({ outcome, grantId, createdAtMs, errorCode, errorMessage }: GrantResult__Output): GrantResult {
+  switch (outcome) {
+    case GrantOutcome.GRANT_CREATED:
+      return { kind: 'created', grantId, createdAtMs };
+    case GrantOutcome.GRANT_EXISTS:
+      return { kind: 'exists', grantId, createdAtMs };
+    case GrantOutcome.GRANT_REVOKED:
+      return { kind: 'revoked' };
+    case GrantOutcome.GRANT_NOT_FOUND:
+      return { kind: 'not-found' };
+    case GrantOutcome.GRANT_REFUSED:
+      if (!isGrantRefusal(errorCode)) throw malformed(`A write was refused: ${errorCode}.`);
+      return { kind: 'refused', code: errorCode, message: errorMessage };
+    default:
+      throw malformed('A write has no outcome.');
+  }
+}
+
+export const writeGrants = defineCall({
+  request: 'writeGrants',
+  reply: 'grantResults',
+  access: 'grant:write',
+  write: 'repeatable',
+  costMs: ({ writes }) => WRITE_MS * writes.length,
+  requestToWire: (writes: readonly GrantRequest[]) => {
+    assert(writes.length >= 1 && writes.length <= WRITES_PER_CALL_MAX, 'a call has 1 to 1,000 writes');
+    return {
+      writeGrants: {
+        writes: writes.map(({ revoke, subject, relation, object }) => ({
+          revoke,
+          subject,
+          relation: relationToWire(relation),
+          object,
+        })),
+      },
+    };
+  },
+  requestFromWire: writesFrom,
+  serve: ({ connection, handle, attempt }, writes) => connection.writeGrants(handle, attempt, writes),
+  replyToWire: (results) => ({ grantResults: { results: results.map(resultToWire) } }),
+  replyFromWire: ({ results }, writes) => {
+    demandCount(results, writes);
+    return results.map(resultFrom);
+  },
+});

@@ -1,0 +1,77 @@
+// What the calls of tenants and those of the operator on one connection have in common: its handles, the owner of a
+// tenant, reads and writes under a handle. Whether a call may be served is asked when it arrives and again after its
+// last await, so that nothing is answered from a tenure that has ended meanwhile.
+
+import { GrantdError } from '../../core/errors.ts';
+import { slotOfTenant } from '../../core/slots.ts';
+import { appendTraced } from '../log/append-spans.ts';
+import type { Tenure } from '../log/tenure.ts';
+import type { Decide, OperationResult } from '../log/write-decisions.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { Attempt } from '../shard.ts';
+import { HandleTable } from './handles.ts';
+import type { Listing, ListingContext } from './listings.ts';
+
+/** UTF-8 bytes of an encoded operation besides the strings of the request; a character takes at most 6 (an escape). */
+const OPERATION_BYTES = 1024;
+const BYTES_PER_CHARACTER = 6;
+
+export interface HandleCallsDependencies extends ListingContext {
+  readonly slots: number;
+  /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
+  readonly tenureOf: (slot: number) => Tenure;
+  /** Of a request: nobody waits for a response that takes longer. */
+  readonly deadlineMs: number;
+}
+
+/** Whose change it is. */
+interface Writer {
+  readonly tenure: Tenure;
+  readonly memory: { readonly tenantId: TenantMemory['tenantId'] };
+  readonly actor: string;
+}
+
+export class HandleCalls {
+  readonly handles: HandleTable;
+  readonly #dependencies: HandleCallsDependencies;
+
+  constructor(dependencies: HandleCallsDependencies) {
+    this.#dependencies = dependencies;
+    this.handles = new HandleTable(dependencies.clock);
+  }
+
+  tenureOf(tenantId: string): Tenure {
+    return this.#dependencies.tenureOf(slotOfTenant(tenantId, this.#dependencies.slots));
+  }
+
+  /** The one operation of a call. */
+  submit(of: Writer, attempt: Attempt, characters: number, decide: Decide): Promise<OperationResult> {
+    return appendTraced(1, () => this.enqueue(of, attempt, 0, characters, decide));
+  }
+
+  enqueue(of: Writer, attempt: Attempt, index: number, characters: number, decide: Decide): Promise<OperationResult> {
+    return of.tenure.submit({
+      tenantId: of.memory.tenantId,
+      actor: of.actor,
+      requestId: attempt.requestId,
+      index,
+      expiresAtMs: attempt.expiresAtMs,
+      bytesMax: OPERATION_BYTES + BYTES_PER_CHARACTER * characters,
+      decide,
+    });
+  }
+
+  /** A read under a handle: good when it starts and when it is answered, and wanted until its deadline. */
+  async read<Answer>(number: number, read: (listing: Listing) => Promise<Answer>): Promise<Answer> {
+    const { clock, deadlineMs } = this.#dependencies;
+    const handle = this.handles.use(number);
+    const untilMs = clock.monotonicMs() + deadlineMs;
+    const assertWanted = (): void => {
+      this.handles.assertGood(handle);
+      if (clock.monotonicMs() >= untilMs) throw new GrantdError('unavailable', 'The listing took too long.');
+    };
+    const answer = await read({ tenure: handle.tenure, memory: handle.memory, assertWanted });
+    this.handles.assertGood(handle);
+    return answer;
+  }
+}

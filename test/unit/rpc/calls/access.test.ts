@@ -1,0 +1,148 @@
+// Who may make a call is judged at the owner, whatever a front has let through.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ALL_SCOPES, SCOPES, type Scope, scopeMask } from '../../../../src/core/scopes.ts';
+import type { ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
+import { CALLS } from '../../../../src/rpc/calls/table.ts';
+import type { Shard } from '../../../../src/shard/shard.ts';
+import { attempt, createMemoryStore, ids, OpenSlot, tuple } from '../../shard/tools.ts';
+import { arrived, type CallName, ROWS, type Row, SHARD } from './samples.ts';
+
+const TUPLE = tuple('user:a', 'doc:1');
+
+/** Of each call, who may make it by the specification. `operator`: the operator alone, under a handle of his. */
+const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console' | 'operator'>> = {
+  authenticate: 'peer',
+  authenticateOperator: 'console',
+  confirm: 'any handle',
+  checkBulk: 'check:read',
+  writeGrants: 'grant:write',
+  listObjects: 'check:read',
+  listNamespaces: 'check:read',
+  createNamespace: 'grant:write',
+  createKey: 'admin',
+  listKeys: 'admin',
+  revokeKey: 'admin',
+  createTenant: 'console',
+  updateTenant: 'console',
+  readTenant: 'console',
+  readUsage: 'console',
+  listTenants: 'console',
+  findTenants: 'console',
+  listSubjects: 'operator',
+  listSubjectGrants: 'operator',
+  listTrail: 'console',
+  exportGrants: 'operator',
+  listSlots: 'console',
+  listMembers: 'console',
+  readLoad: 'console',
+};
+
+async function openSlot() {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const tenantId = await slot.createTenant();
+  const operator = await slot.handle(tenantId);
+  const shard = { welcome: () => SHARD } as unknown as Shard;
+  const console: ServedPeer = { shard, tenant: slot.connection, operator: slot.operator };
+  const front: ServedPeer = { shard, tenant: slot.front, operator: undefined };
+  /** A handle of a new key. */
+  const handleOf = async (peer: ServedPeer, scopes: number): Promise<number> =>
+    (await peer.tenant.authenticate(await slot.createKey(operator, tenantId, undefined, scopes))).handle;
+  return { slot, operator, console, front, handleOf };
+}
+
+/** The code of what a call ends with; undefined: it was done. */
+async function outcome({ call, sample }: Row, peer: ServedPeer, handle: number): Promise<unknown> {
+  const [request] = fc.sample(sample.request, 1);
+  try {
+    await call.serve(peer, arrived(call.toWire(request), handle, attempt()));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : error;
+  }
+}
+
+for (const row of ROWS) {
+  const needed = RIGHTS[row.name];
+
+  test(`${row.name} asks for ${needed} at the owner`, async () => {
+    const { slot, operator, console, front, handleOf } = await openSlot();
+    // A handle on the connection of a console: what the connection may do is not what holds a key back.
+    for (const peer of [console, front]) {
+      for (const scope of SCOPES) {
+        const code = await outcome(row, peer, await handleOf(peer, scopeMask([scope])));
+        const allowed =
+          needed === 'peer' ||
+          needed === 'any handle' ||
+          needed === scope ||
+          (needed === 'console' && peer === console);
+        if (allowed) assert.notEqual(code, 'insufficient-scope', scope);
+        else assert.equal(code, 'insufficient-scope', scope);
+      }
+      // All the other scopes together stand for none: no scope implies another.
+      if (SCOPES.some((scope) => scope === needed)) {
+        const others = scopeMask(SCOPES.filter((scope) => scope !== needed));
+        assert.equal(await outcome(row, peer, await handleOf(peer, others)), 'insufficient-scope');
+      }
+    }
+    assert.notEqual(await outcome(row, console, operator), 'insufficient-scope');
+    slot.kill();
+  });
+}
+
+test('a single check asks for check:read at the owner', async () => {
+  const { slot, operator, front, handleOf } = await openSlot();
+  await slot.grant(operator, TUPLE);
+  const writer = await handleOf(front, scopeMask(['grant:write', 'admin']));
+  const check = async (handle: number) => front.tenant.check(handle, TUPLE.subject, 6, TUPLE.object);
+  await assert.rejects(check(writer), {
+    code: 'insufficient-scope',
+    message: 'The API key lacks the scope check:read.',
+  });
+  assert.equal(await check(await handleOf(front, scopeMask(['check:read']))), true);
+  slot.kill();
+});
+
+test('a call without its scope changes nothing, and says which one it lacks', async () => {
+  const { slot, operator, front, handleOf } = await openSlot();
+  const reader = await handleOf(front, scopeMask(['check:read']));
+  const write = arrived(CALLS.writeGrants.toWire([{ ...TUPLE, revoke: false }]), reader, attempt());
+  assert.throws(() => CALLS.writeGrants.serve(front, write), {
+    code: 'insufficient-scope',
+    message: 'The API key lacks the scope grant:write.',
+  });
+  const key = { keyId: ids.create('key'), name: '', scopes: ALL_SCOPES, expiresAtMs: undefined, hash: '0'.repeat(64) };
+  assert.throws(() => CALLS.createKey.serve(front, arrived(CALLS.createKey.toWire(key), reader, attempt())), {
+    message: 'The API key lacks the scope admin.',
+  });
+  assert.equal(await slot.check(operator, TUPLE), false);
+  const keys = await slot.connection.listKeys(operator, { limit: 10, cursor: undefined });
+  assert.deepEqual(
+    keys.items.map((each) => each.scopes),
+    [scopeMask(['check:read'])],
+  );
+  slot.kill();
+});
+
+test('a key that is stored with more bits than there are scopes has no more rights for it', async () => {
+  const { slot, console, handleOf } = await openSlot();
+  const handle = await handleOf(console, 0xff);
+  const row = (name: CallName): Row => ROWS.find((each) => each.name === name) ?? assert.fail();
+  assert.equal(await outcome(row('writeGrants'), console, handle), undefined);
+  assert.equal(await outcome(row('exportGrants'), console, handle), 'insufficient-scope');
+  slot.kill();
+});
+
+test('an ended handle is said to have ended, whatever it may not do', async () => {
+  const { slot, front, console, handleOf } = await openSlot();
+  for (const row of ROWS) {
+    if (row.call.access === 'peer' || row.call.access === 'console') continue;
+    const peer = row.call.access === 'operator-handle' ? console : front;
+    const [request] = fc.sample(row.sample.request, 1);
+    const call = arrived(row.call.toWire(request), (await handleOf(peer, 1)) + 1000, attempt());
+    await assert.rejects(async () => row.call.serve(peer, call), { kind: 'handle-gone' }, row.name);
+  }
+  slot.kill();
+});

@@ -1,0 +1,173 @@
+// Every call of the table goes through the wire and comes out as the same request, at the method of its name, and its
+// answer as the same answer; what is foreign or damaged is refused, or read as what it is.
+
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import fc from 'fast-check';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import type { ReplyBody, ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
+import { CALLS, callOf } from '../../../../src/rpc/calls/table.ts';
+import { WireViolation } from '../../../../src/rpc/wire-violation.ts';
+import { ATTEMPT, arrived, ROWS, type Row, replied, SHARD } from './samples.ts';
+
+const HANDLE = 7;
+
+/** A shard that notes what is asked of it, and gives one answer to everything. */
+function notingPeer(served: unknown) {
+  const asked: unknown[][] = [];
+  const connection = new Proxy(
+    {},
+    {
+      get: (_, name) =>
+        name === 'demandRight'
+          ? () => {}
+          : (...args: unknown[]) => {
+              asked.push([name, ...args]);
+              return Promise.resolve(served);
+            },
+    },
+  );
+  const peer = { shard: { welcome: () => SHARD }, tenant: connection, operator: connection } as unknown as ServedPeer;
+  return { peer, asked };
+}
+
+const needsHandle = ({ call }: Row): boolean => call.access !== 'peer' && call.access !== 'console';
+
+/** What comes of a request and its answer on their way. */
+async function travel(row: Row, request: unknown, answer: unknown) {
+  const { peer, asked } = notingPeer(row.sample.served?.(answer) ?? answer);
+  const call = arrived(row.call.toWire(request));
+  const body = await callOf(call).serve(peer, call);
+  return { asked, reply: replied(body), body };
+}
+
+const pair = ({ sample }: Row) =>
+  sample.request.chain((request) => fc.tuple(fc.constant(request), sample.answer(request)));
+
+for (const row of ROWS) {
+  const { name, call, sample } = row;
+
+  describe(name, () => {
+    it('arrives at the method of its name as it was sent, and so does its answer', async () => {
+      await fc.assert(
+        fc.asyncProperty(pair(row), async ([request, answer]) => {
+          const { asked, reply } = await travel(row, request, answer);
+          const head = [...(needsHandle(row) ? [HANDLE] : []), ...(call.write === 'no' ? [] : [ATTEMPT])];
+          assert.deepEqual(asked, [[name, ...head, ...(request === undefined ? [] : [request])]]);
+          assert.deepEqual(call.answerOf(reply, request), answer);
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it('is a violation without its request, its handle or its attempt, and then asks nothing of the shard', () => {
+      const [request] = fc.sample(sample.request, 1);
+      const body = call.toWire(request);
+      const { peer, asked } = notingPeer(undefined);
+      const broken = [{ ...arrived(body), [call.field]: null }];
+      if (needsHandle(row)) broken.push(arrived(body, 0));
+      if (call.write !== 'no') {
+        const attempts = [null, { ...ATTEMPT, requestId: '' }, { ...ATTEMPT, expiresAtMs: Number.NaN }];
+        broken.push(...attempts.map((attempt) => arrived(body, HANDLE, attempt)));
+      }
+      for (const each of broken) assert.throws(() => callOf(each).serve(peer, each), WireViolation);
+      assert.deepEqual(asked, []);
+    });
+
+    it('is refused, or served as what it says, whatever is in a field of its request', async () => {
+      await fc.assert(
+        fc.asyncProperty(sample.request, fc.nat(), fc.nat(), async (request, at, by) => {
+          const sent = arrived(damaged(call.toWire(request), at, by));
+          const { peer, asked } = notingPeer(undefined);
+          try {
+            await callOf(sent).serve(peer, sent);
+          } catch (error) {
+            // The answer is none that can be written, which is not what is looked at here.
+            if (asked.length === 0)
+              assert.ok(error instanceof WireViolation || error instanceof GrantdError, `${error}`);
+          }
+          const [taken] = asked;
+          if (taken === undefined) return;
+          const count = 1 + (needsHandle(row) ? 1 : 0) + (call.write === 'no' ? 0 : 1);
+          assert.deepEqual(arrived(callOf(sent).toWire(taken[count] as never)), sent);
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it('takes no answer to another call for its own', async () => {
+      const [request] = fc.sample(sample.request, 1);
+      for (const other of ROWS) {
+        const [asked, answer] = fc.sample(pair(other), 1)[0] ?? assert.fail();
+        const { reply, body } = await travel(other, asked, answer);
+        if (Object.keys(body)[0] === Object.keys((await travel(row, ...sampled(row))).body)[0]) continue;
+        assert.throws(() => call.answerOf(reply, request), { code: 'internal' }, other.name);
+      }
+      assert.throws(() => call.answerOf(replied({}), request), { code: 'internal' });
+    });
+  });
+}
+
+function sampled(row: Row): [unknown, unknown] {
+  return fc.sample(pair(row), 1)[0] ?? assert.fail();
+}
+
+const FOREIGN_TEXTS = ['', 'x'.repeat(1000), 'none of them', '\u0000', 'active'];
+const FOREIGN_NUMBERS = [0, 1, 8, 77, 1001, 2 ** 31, 2 ** 32 - 1];
+
+/** The same with one leaf, or one length of a list, changed. */
+function damaged<Value>(value: Value, at: number, by: number): Value {
+  if (typeof value === 'string') return FOREIGN_TEXTS[by % FOREIGN_TEXTS.length] as Value;
+  if (typeof value === 'number') return FOREIGN_NUMBERS[by % FOREIGN_NUMBERS.length] as Value;
+  if (typeof value === 'boolean') return !value as Value;
+  if (Array.isArray(value)) {
+    if (value.length === 0 || by % 3 === 0) return [...value, ...value.slice(-1)] as Value;
+    if (by % 3 === 1) return value.slice(1) as Value;
+    const place = at % value.length;
+    return value.with(place, damaged(value[place], at >>> 3, by)) as Value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const keys = Object.keys(value) as (keyof Value)[];
+  const key = keys[at % keys.length];
+  return key === undefined ? value : { ...value, [key]: damaged(value[key], Math.floor(at / keys.length), by) };
+}
+
+const TENANT = { tenantId: 'ten_01m7zap26vec39w1gswcyac0nr', state: 'active' };
+const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody, unknown?])[] = [
+  ['a handle of the number 0', 'authenticate', { handle: { tenantId: TENANT.tenantId } }],
+  ['a handle on no tenant', 'authenticateOperator', { handle: { handle: 1, tenantId: 'ten_1' } }],
+  ['fewer results than checks', 'checkBulk', { bulkResults: { authorized: [true] } }, { subjects: ['a:b', 'a:c'] }],
+  ['more results than writes', 'writeGrants', { grantResults: { results: [{ outcome: 1 }, { outcome: 1 }] } }, [{}]],
+  ['a write without an outcome', 'writeGrants', { grantResults: { results: [{}] } }, [{}]],
+  ['an outcome that is none', 'writeGrants', { grantResults: { results: [{ outcome: 6 as 5 }] } }, [{}]],
+  ['a foreign refusal', 'writeGrants', { grantResults: { results: [{ outcome: 5, errorCode: 'internal' }] } }, [{}]],
+  ['no namespace', 'createNamespace', { namespaceResult: { created: true } }],
+  ['a key without an id', 'createKey', { key: { name: 'x' } }],
+  ['a key without an id in a list', 'listKeys', { keys: { keys: [{ name: 'x' }] } }],
+  ['a tenant in no state', 'readTenant', { tenant: { ...TENANT, state: '' } }],
+  ['a tenant in a foreign state', 'updateTenant', { tenant: { ...TENANT, state: 'gone' } }],
+  ['a tenant without an id', 'createTenant', { tenant: { state: 'active' } }],
+  ['a tenant without an id in a list', 'listTenants', { tenants: { tenants: [{ state: 'active' }] } }],
+  ['a search that ended at no tenant', 'findTenants', { tenants: { scannedTo: 'x' } }],
+  ['a relation that is none', 'exportGrants', { grants: { grants: [{ relation: 10 as 9 }] } }],
+  ['no relation', 'listSubjectGrants', { grants: { grants: [{}] } }],
+  ['a slot in a foreign state', 'listSlots', { slots: { slots: [{ state: 'closed' }] } }],
+  ['a member in a foreign state', 'listMembers', { members: { members: [{ state: 'asleep' }] } }],
+];
+
+for (const [what, name, body, request] of FOREIGN_ANSWERS) {
+  test(`an answer is refused as internal: ${what}`, () => {
+    assert.throws(() => CALLS[name].answerOf(replied(body), request as never), { code: 'internal' });
+  });
+}
+
+test('a shard of an earlier version says nothing of its load', () => {
+  const answer = CALLS.readLoad.answerOf(replied({ slots: { shardName: 'old', slots: [{ slot: 1 }] } }), undefined);
+  assert.equal(answer.load, undefined);
+});
+
+test('a call of a field that is not known is a violation', () => {
+  const call = arrived({ confirm: {} });
+  delete call.request;
+  assert.throws(() => callOf(call), WireViolation);
+});

@@ -1,0 +1,286 @@
+// Requests and answers of every call, and a call as a shard's server reads it from the wire. A call without a row here
+// does not compile.
+
+import fc from 'fast-check';
+import { createApiKey } from '../../../../src/core/api-keys.ts';
+import { IdFactory } from '../../../../src/core/ids.ts';
+import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
+import { type Grant, RELATIONS } from '../../../../src/core/tuples.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import type { CallBody, CallField, DefinedCall, ReplyBody } from '../../../../src/rpc/calls/define-call.ts';
+import { CALLS } from '../../../../src/rpc/calls/table.ts';
+import type { Call__Output } from '../../../../src/rpc/gen/grantd/v1/Call.ts';
+import type { Reply__Output } from '../../../../src/rpc/gen/grantd/v1/Reply.ts';
+import {
+  decodeFrontMessage,
+  decodeShardMessage,
+  encodeFrontMessage,
+  encodeShardMessage,
+} from '../../../../src/rpc/protocol.ts';
+import type { Attempt, GrantResult, HandleGrant, ListedKey, Page, TenantStatus } from '../../../../src/shard/shard.ts';
+
+export type CallName = keyof typeof CALLS;
+type Parts<Name extends CallName> =
+  (typeof CALLS)[Name] extends DefinedCall<CallField, infer Request, infer Answer> ? [Request, Answer] : never;
+
+interface Sample<Request, Answer> {
+  readonly request: fc.Arbitrary<Request>;
+  readonly answer: (request: Request) => fc.Arbitrary<Answer>;
+  /** What the shard gives for the answer, where that is something else. */
+  readonly served?: (answer: Answer) => unknown;
+}
+
+const record = <Model extends object>(model: { [Key in keyof Model]: fc.Arbitrary<Model[Key]> }): fc.Arbitrary<Model> =>
+  fc.record(model, { noNullPrototype: true }) as fc.Arbitrary<Model>;
+const many = <Item>(arbitrary: fc.Arbitrary<Item>): fc.Arbitrary<Item[]> => fc.array(arbitrary, { maxLength: 6 });
+const orUndefined = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined });
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+const someText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
+const timeMs = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const rate = fc.double({ min: 0, max: 1e9, noNaN: true });
+const someRate = fc.double({ min: 0.001, max: 1e9, noNaN: true });
+const limit = fc.integer({ min: 1, max: 400 });
+const relation = fc.constantFrom(...RELATIONS);
+const identifier = fc.constantFrom('user:ann', 'doc:1', 'team:a.b-c', 'x:ü');
+const scopes = fc.integer({ min: 1, max: ALL_SCOPES });
+
+const ids = new IdFactory(systemClock, systemRandom);
+const tenantId = fc.constantFrom(...Array.from({ length: 5 }, () => ids.create('ten')));
+const keyId = fc.constantFrom(...Array.from({ length: 5 }, () => ids.create('key')));
+const apiKey = fc
+  .tuple(tenantId, keyId)
+  .map(([tenant, key]) => createApiKey({ tenantId: tenant, keyId: key }, systemRandom));
+
+const pageQuery = { limit, cursor: orUndefined(someText) };
+const pageOf = <Item>(item: fc.Arbitrary<Item>): fc.Arbitrary<Page<Item>> =>
+  record({ items: many(item), nextCursor: orUndefined(someText) });
+
+const handleGrant: fc.Arbitrary<HandleGrant> = record({
+  handle: fc.integer({ min: 1, max: 0xffff_ffff }),
+  tenantId,
+  keyId: text,
+  scopes,
+  expiresAtMs: orUndefined(timeMs),
+  plan: text,
+  suspended: fc.boolean(),
+});
+const grant: fc.Arbitrary<Grant> = record({
+  subject: identifier,
+  relation,
+  object: identifier,
+  grantId: text,
+  createdAtMs: timeMs,
+});
+const key: fc.Arbitrary<ListedKey> = record({
+  keyId,
+  name: text,
+  scopes,
+  createdAtMs: timeMs,
+  expiresAtMs: orUndefined(timeMs),
+  lastUsedAtMs: orUndefined(timeMs),
+});
+const namespace = record({ name: text, createdAtMs: timeMs });
+const tenant: fc.Arbitrary<TenantStatus> = fc
+  .tuple(
+    record({
+      tenantId,
+      name: text,
+      plan: text,
+      state: fc.constantFrom('active', 'suspended', 'deleting', 'deleted'),
+      createdAtMs: timeMs,
+    }),
+    orUndefined(record({ namespaces: uint32, keys: uint32 })),
+    orUndefined(record({ grants: timeMs, bytes: timeMs })),
+    orUndefined(record({ partsRemoved: uint32, lastPartAtMs: orUndefined(timeMs) })),
+  )
+  .map(([plain, counts, grants, deletion]) => ({
+    ...plain,
+    ...(counts && { counts }),
+    ...(grants && { grants }),
+    ...(deletion && { deletion }),
+  }));
+const grantResult: fc.Arbitrary<GrantResult> = fc.oneof(
+  record({ kind: fc.constant('created'), grantId: text, createdAtMs: timeMs }),
+  record({ kind: fc.constant('exists'), grantId: text, createdAtMs: timeMs }),
+  record({ kind: fc.constant('revoked') }),
+  record({ kind: fc.constant('not-found') }),
+  record({
+    kind: fc.constant('refused'),
+    code: fc.constantFrom('namespace-limit-reached', 'grant-limit-reached'),
+    message: text,
+  }),
+);
+const state = fc.constantFrom('opening', 'serving', 'releasing');
+const exactly = <Item>(item: fc.Arbitrary<Item>, count: number) =>
+  fc.array(item, { minLength: count, maxLength: count });
+const nothing = fc.constant(undefined);
+
+export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Parts<Name>[1]> } = {
+  authenticate: { request: record({ tenantId: text, keyId: text, key: apiKey }), answer: () => handleGrant },
+  authenticateOperator: { request: record({ tenantId: text, operator: text }), answer: () => handleGrant },
+  confirm: { request: nothing, answer: () => nothing },
+  checkBulk: {
+    request: many(grant).map((grants) => ({
+      subjects: grants.map(({ subject }) => subject),
+      relations: grants.map((each) => RELATIONS.indexOf(each.relation) + 1),
+      objects: grants.map(({ object }) => object),
+    })),
+    answer: ({ subjects }) => record({ authorized: exactly(fc.boolean(), subjects.length), checkedAtMs: timeMs }),
+  },
+  writeGrants: {
+    request: fc.array(record({ subject: identifier, relation, object: identifier, revoke: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+    answer: (writes) => exactly(grantResult, writes.length),
+  },
+  listObjects: {
+    request: record({ ...pageQuery, subject: text, relation, namespace: orUndefined(someText) }),
+    answer: () => pageOf(text),
+  },
+  listNamespaces: { request: nothing, answer: () => many(namespace) },
+  createNamespace: {
+    request: fc.constantFrom('a', 'team.x'),
+    answer: () => record({ created: fc.boolean(), namespace }),
+  },
+  createKey: {
+    request: record({
+      keyId,
+      name: text,
+      scopes,
+      expiresAtMs: orUndefined(timeMs),
+      hash: fc.constantFrom('0'.repeat(64), 'af09'.repeat(16)),
+    }),
+    answer: () => key,
+  },
+  listKeys: { request: record(pageQuery), answer: () => pageOf(key) },
+  revokeKey: { request: text, answer: () => nothing },
+  createTenant: {
+    request: record({ tenantId, name: text, plan: text, operator: text }),
+    answer: () => tenant,
+  },
+  updateTenant: {
+    request: record({
+      tenantId: text,
+      name: orUndefined(someText),
+      plan: orUndefined(someText),
+      state: orUndefined(fc.constantFrom('active', 'suspended', 'deleting')),
+      operator: text,
+    }),
+    answer: () => tenant,
+  },
+  readTenant: { request: text, answer: () => tenant },
+  readUsage: {
+    request: text,
+    answer: () =>
+      many(
+        record({ atMs: uint32.map((minute) => minute * 60_000), requests: uint32, refused: uint32, checks: uint32 }),
+      ),
+  },
+  listTenants: { request: record({ after: orUndefined(someText), limit }), answer: () => many(tenant) },
+  findTenants: {
+    request: record({ name: someText, after: orUndefined(someText), limit }),
+    answer: () => record({ tenants: many(tenant), scannedTo: orUndefined(tenantId) }),
+  },
+  listSubjects: { request: record(pageQuery), answer: () => pageOf(text) },
+  listSubjectGrants: { request: record({ ...pageQuery, subject: text }), answer: () => pageOf(grant) },
+  listTrail: {
+    request: record({
+      ...pageQuery,
+      tenantId: text,
+      newestFirst: fc.boolean(),
+      sinceMs: orUndefined(timeMs),
+      untilMs: orUndefined(timeMs),
+      action: text,
+      actor: text,
+      subject: text,
+      object: text,
+      requestId: text,
+    }),
+    answer: () =>
+      record({
+        items: many(record({ index: uint32, seq: timeMs, atMs: timeMs, actor: text, requestId: text, change: text })),
+        nextCursor: orUndefined(someText),
+        resumeCursor: orUndefined(someText),
+        scannedToMs: orUndefined(timeMs),
+      }),
+  },
+  exportGrants: { request: record(pageQuery), answer: () => pageOf(grant) },
+  readLoad: {
+    request: nothing,
+    answer: () =>
+      record({
+        shardName: fc.constant(SHARD.shardName),
+        incarnation: fc.constant(SHARD.incarnation),
+        load: record({ checksPerSecond: rate, failuresPerSecond: rate, p99Ms: orUndefined(someRate) }),
+      }),
+    served: ({ load }) => load,
+  },
+  listSlots: {
+    request: nothing,
+    answer: () =>
+      record({
+        shardName: fc.constant(SHARD.shardName),
+        incarnation: text,
+        leaseLeftMs: orUndefined(rate),
+        owned: many(
+          record({ slot: uint32, epoch: uint32, state, logEnd: timeMs, checkpoint: timeMs, tenants: uint32 }),
+        ),
+        owners: many(record({ slot: uint32, epoch: uint32, incarnation: orUndefined(someText) })),
+      }),
+    served: ({ owners, ...report }) => ({
+      incarnation: report.incarnation,
+      leaseLeftMs: report.leaseLeftMs,
+      owned: report.owned,
+      rows: owners.map(({ slot, epoch, incarnation: owner }) => ({ slot, epoch, owner })),
+    }),
+  },
+  listMembers: {
+    request: nothing,
+    answer: () =>
+      many(
+        record({
+          incarnation: text,
+          shardName: text,
+          address: text,
+          state: fc.constantFrom('alive', 'draining', 'dead'),
+          beat: timeMs,
+          startedAtMs: timeMs,
+        }),
+      ),
+  },
+};
+
+/** Who answers. */
+export const SHARD = { shardName: 'shard-7', incarnation: 'inc_7' };
+
+/** One row of both tables, whichever it is. */
+export interface Row {
+  readonly name: CallName;
+  readonly call: DefinedCall<CallField, unknown, unknown>;
+  readonly sample: Sample<unknown, unknown>;
+}
+
+export const ROWS: readonly Row[] = Object.entries(CALLS).map(([name, call]) => ({
+  name: name as CallName,
+  call: call as Row['call'],
+  sample: SAMPLES[name as CallName] as Row['sample'],
+}));
+
+export const ATTEMPT: Attempt = { requestId: 'req_1', expiresAtMs: 1e12 };
+
+/** A call as it arrives. */
+export function arrived(body: CallBody, handle = 7, attempt: Attempt | null = ATTEMPT): Call__Output {
+  const [call] = decodeFrontMessage(encodeFrontMessage({ calls: [{ ...body, id: 1, handle, attempt }] })).calls;
+  if (call === undefined) throw new Error('A call arrives.');
+  return call;
+}
+
+/** A reply as it arrives. */
+export function replied(body: ReplyBody): Reply__Output {
+  const [reply] = decodeShardMessage(encodeShardMessage({ replies: [{ ...body, id: 1 }] })).replies;
+  if (reply === undefined) throw new Error('A reply arrives.');
+  return reply;
+}
