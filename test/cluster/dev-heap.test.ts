@@ -77,6 +77,6 @@ describe('the heap of a process that starts', () => {
   it('is refused where the machine has less memory than the cache takes', async () => {
     const { heaps, stderr } = await run({ GRANTD_PAGE_CACHE_BYTES: '1024GiB' });
     assert.equal(heaps.length, 1);
-    assert.match(stderr, /^grantd: GRANTD_PAGE_CACHE_BYTES is 1048576 MiB, which takes 2097408 MiB of memory/);
+    assert.match(stderr, /^grantd: GRANTD_PAGE_CACHE_BYTES is 1048576 MiB, which needs 2097408 MiB of memory/);
   });
 });

@@ -94,7 +94,7 @@ describe('a part of a cluster', () => {
       [
         'grantd: 5 settings are wrong:',
         '  GRANTD_RPC_TLS_CA must be a certificate in PEM form',
-        '  GRANTD_STORE is sqlite, the embedded store, which only grantd dev can use; for grantd shard set cassandra',
+        '  GRANTD_STORE is sqlite, the embedded store, which only grantd dev supports; for grantd shard, set cassandra',
         '  GRANTD_CASSANDRA_CONTACT_POINTS is not set; grantd shard needs it (comma-separated hosts, or host:port)',
         '  GRANTD_CASSANDRA_LOCAL_DATACENTER is not set; grantd shard needs it (name)',
         '  GRANTD_DRAIN_SECONDS must be a whole number from 0 to 300; it is "long"',
