@@ -256,7 +256,10 @@ describe('the Secrets that are made', () => {
     const store = new MemorySecrets();
     await makeIn(store);
     const lateMs = NOW_MS + 3640 * MS_PER_DAY;
-    assert.match(await makeIn(store, OPTIONS, lateMs), /^The CA in grantd-tls-authority expires in \d+ days\. This command does not renew it\.$/m);
+    assert.match(
+      await makeIn(store, OPTIONS, lateMs),
+      /^The CA in grantd-tls-authority expires in \d+ days\. This command does not renew it\.$/m,
+    );
     for (const name of PROCESSES) assert.ok(endOf(store, name) <= endOf(store, 'grantd-tls-authority'), name);
     const renewed = structuredClone(store.secrets);
     await makeIn(store, OPTIONS, lateMs);

@@ -31,7 +31,8 @@ function barOf(requests: number, most: number | undefined): string {
 
 function render(context: CliContext, usage: JsonRecord): string {
   const minutes = recordsOf(usage, 'minutes');
-  if (minutes.length === 0) return 'No requests in the last hour. Usage starts again at zero when the tenant moves to another shard.';
+  if (minutes.length === 0)
+    return 'No requests in the last hour. Usage starts again at zero when the tenant moves to another shard.';
   const most = perMinute(usage.limit);
   const columns: readonly Column[] = [
     ['minute', 'at'],

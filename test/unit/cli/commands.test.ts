@@ -291,7 +291,10 @@ describe('failures', () => {
       (body: string, status: number): typeof fetch =>
       async () =>
         new Response(body, { status });
-    assert.match((await grantd(['plans'], { fetch: other('<html>', 502) })).stderr, /HTTP status 502: .*address correct/);
+    assert.match(
+      (await grantd(['plans'], { fetch: other('<html>', 502) })).stderr,
+      /HTTP status 502: .*address correct/,
+    );
     assert.match((await grantd(['plans'], { fetch: other('<html>', 200) })).stderr, /Unexpected response/);
     assert.match((await grantd(['plans'], { fetch: other('{"plans":3}', 200) })).stderr, /no array "plans"/);
   });
