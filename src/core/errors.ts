@@ -55,7 +55,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Invalid cursor',
     'The cursor was not issued by this service for this tenant and this query. Start the listing again without a cursor.',
   ),
-  'bulk-too-large': entry(400, 3, 'Too many checks in one call', 'A bulk call may contain at most 100 checks. Split it into several calls.'),
+  'bulk-too-large': entry(
+    400,
+    3,
+    'Too many checks in one call',
+    'A bulk call may contain at most 100 checks. Split it into several calls.',
+  ),
   unauthorized: entry(
     401,
     16,

@@ -124,7 +124,7 @@ export function createMetrics(): Metrics {
     }),
     redisLost: new Gauge({
       name: 'grantd_redis_lost',
-      help: '1 if Redis is configured but does not respond, so that this front applies only its share of each limit; 0 otherwise.',
+      help: 'Is 1 if Redis is configured but does not respond, so that this front applies only its share of each limit; 0 otherwise.',
       registers,
     }),
     redisFronts: new Gauge({

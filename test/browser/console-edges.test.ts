@@ -187,7 +187,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
       await using opened = await visitConsole(browser, hour.url, { token: OPERATOR_TOKEN, colorScheme });
       const { page } = opened;
       const plot = page.getByRole('img', { name: /^Checks per second, last hour/ });
-      assert.match((await plot.getAttribute('aria-label')) ?? '', /nothing sampled from 11:10:15 to 11:30:00/);
+      assert.match((await plot.getAttribute('aria-label')) ?? '', /no samples from 11:10:15 to 11:30:00/);
       // Forty minutes are two thirds of the width; the line ends where the gap begins, and goes on where it ends.
       const shape = await plot.evaluate((svg) => {
         const boxOf = (element: Element | null | undefined) => {
@@ -227,7 +227,9 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     operator.onSurvey = () => Promise.reject(new GrantdError('unavailable', 'No shard can be reached.'));
     await clock.advance(40_000);
     await using late = await visitConsole(browser, hour.url, { token: OPERATOR_TOKEN });
-    await late.page.getByText(/The figures below are as of 4\d s ago|The figures below are as of 4\d seconds ago/).waitFor();
+    await late.page
+      .getByText(/The figures below are as of 4\d s ago|The figures below are as of 4\d seconds ago/)
+      .waitFor();
     const [figure, title] = await Promise.all(
       [late.page.locator('.outdated .tile strong').first(), late.page.getByRole('heading', { name: 'Cluster' })].map(
         (of) => of.evaluate((element) => getComputedStyle(element).color),

@@ -163,7 +163,7 @@ describe('the console of a tenant with a million grants', { skip: missing ?? fal
       await look(`a check of ${object}`, () => visit.open(`${tenantPath}/check?${question}`));
       assert.match((await page.getByRole('status').textContent()) ?? '', answer);
     };
-    await ask(grantAt(0).object, /By the grant grt_/);
+    await ask(grantAt(0).object, /Allowed by the grant grt_/);
     await ask(grantAt(LARGE_GRANTS - 1).object, /has too many grants to look up its ID here/);
     await ask(grantAt(LARGE_GRANTS).object, /Not authorized/);
   });

@@ -122,7 +122,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await section('Objects').click();
     await page.getByLabel('Subject').fill('user:ada');
     await page.getByLabel('Relation').selectOption('editor');
-    await button('List the objects').click();
+    await button('List objects').click();
     await link('document:plan').waitFor();
 
     await section('Namespaces').click();
@@ -190,7 +190,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await rows.last().getByRole('link', { name: /^req_/ }).click();
     await page.waitForURL('**request_id=req_**');
     assert.equal(await rows.count(), 1);
-    await link('Show all changes').click();
+    await link('Show all entries').click();
     await page.waitForURL(/trail$/);
     await rows.first().getByRole('link', { name: 'operator token alice' }).click();
     await page.waitForURL('**actor=operator**');
@@ -269,7 +269,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await using leaving = await visitConsole(browser, url);
     // Asking for it again and again would count as failed log-ins.
     await waitFor('the new token', () =>
-      `${grantd.stdout}${grantd.stderr}`.includes('operator tokens of the file are in use'),
+      `${grantd.stdout}${grantd.stderr}`.includes('reloaded the file of operator tokens'),
     );
     await leaving.open('/log-in');
     await leaving.page.getByLabel('Operator token').fill(secondToken);

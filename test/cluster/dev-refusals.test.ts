@@ -55,7 +55,7 @@ describe('a start is refused', () => {
       const address = `127.0.0.1:${bound.port}`;
       assert.equal(
         await refusal({ [setting]: address }),
-        `grantd: The address ${address} is in use by ${holderName}. Set ${setting} to another one.`,
+        `grantd: The address ${address} is in use by ${holderName}. Set ${setting} to another address.`,
       );
       await start();
     });
@@ -120,7 +120,7 @@ describe('a start is refused', () => {
   it('where dev.json is not what was written', async () => {
     await (await start()).stop();
     writeFileSync(join(directory, 'data', 'dev.json'), '{');
-    assert.match(await refusal(), /dev\.json is not as grantd writes it\. Remove it/);
+    assert.match(await refusal(), /dev\.json is damaged or was not written by grantd\. Remove it/);
     rmSync(join(directory, 'data', 'dev.json'));
     await start();
   });
