@@ -36,7 +36,7 @@ export type WantedMeta = Omit<Meta, 'schemaVersion' | 'schemaServesFrom' | 'curs
 const CHOSEN = [
   ['slots', 'slots'],
   ['serialLevel', 'the serial level'],
-  ['datacentre', 'the datacentre of conditional writes'],
+  ['datacentre', 'the datacenter of conditional writes'],
 ] as const;
 
 function requireSame(wanted: WantedMeta, standing: Meta): void {
