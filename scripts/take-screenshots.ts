@@ -162,7 +162,7 @@ try {
   await light.open(`${base}/keys`);
   await light.page.getByRole('textbox', { name: 'Name' }).fill('mobile app');
   await light.page.getByRole('button', { name: 'Create the key' }).click();
-  await light.page.getByText('It is shown this once').waitFor();
+  await light.page.getByText('The key is shown only once').waitFor();
   await light.page.screenshot({ path: join(DIRECTORY, 'console-key.png'), fullPage: true, animations: 'disabled' });
 } finally {
   await browser.close();

@@ -59,7 +59,7 @@ function otherNodeOf({ npm_config_user_agent: agent = '' }: NodeJS.ProcessEnv): 
 
 program
   .command('dev')
-  .description('serve everything from one process, on an embedded store')
+  .description('run the whole service in one process, with an embedded store')
   .option('--shards <number>', `shards in this process, 1 to ${SHARDS_MAX}`, parseShards, SHARDS_DEFAULT)
   .action(async ({ shards }: { shards: number }) => {
     const config = readConfig('dev', env);
@@ -78,7 +78,7 @@ program
 
 program
   .command('front')
-  .description('serve the public API of a cluster')
+  .description('run a front: serve the public API of a cluster')
   .action(async () => {
     const config = readConfig('front', env);
     const [{ startFront }, log] = await Promise.all([import('./roles/front.ts'), openLog(config.logLevel)]);
@@ -89,7 +89,7 @@ program
 
 program
   .command('shard')
-  .description('own a share of the slots of a cluster, on Cassandra')
+  .description('run a shard: own some of the slots of a cluster, with Cassandra as store')
   .action(async () => {
     const config = readConfig('shard', env);
     fitHeap(process, config.pageCacheBytes);
@@ -101,7 +101,7 @@ program
 
 program
   .command('console')
-  .description("serve the operator's API of a cluster")
+  .description("run a console: serve the console and the operator's API of a cluster")
   .action(async () => {
     const config = readConfig('console', env);
     const [{ startConsole }, log] = await Promise.all([import('./roles/console.ts'), openLog(config.logLevel)]);
@@ -112,9 +112,9 @@ program
 
 program
   .command('migrate')
-  .description('bring the schema in Cassandra to what this version needs; safe to repeat')
-  .option('--wait', 'change nothing: only wait until the schema serves this version')
-  .option('--timeout <seconds>', 'give up after so long, with status 3 (default: never)', parseTimeout)
+  .description('create or upgrade the schema in Cassandra for this version; safe to repeat')
+  .option('--wait', 'change nothing; only wait until the schema fits this version')
+  .option('--timeout <seconds>', 'give up after this many seconds with exit status 3 (default: never)', parseTimeout)
   .action(async ({ wait = false, timeout }: { wait?: boolean; timeout?: number }) => {
     const config = readConfig('migrate', env);
     const [{ runMigrate }, log] = await Promise.all([import('./roles/migrate.ts'), openLog(config.logLevel)]);

@@ -26,12 +26,12 @@ export interface ListOptions extends JsonOption {
 
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
 export const TENANT_OPTION = ['--tenant <id>', 'the tenant, ten_… (default: GRANTD_TENANT)'] as const;
-export const YES_OPTION = ['--yes', 'do not ask'] as const;
+export const YES_OPTION = ['--yes', 'do not ask for confirmation'] as const;
 
 export function addListOptions(command: Command): Command {
   return command
-    .option('--limit <rows>', 'at most so many', parseRows, ROWS_DEFAULT)
-    .option('--cursor <cursor>', 'go on where an earlier listing ended')
+    .option('--limit <rows>', 'maximum number of rows', parseRows, ROWS_DEFAULT)
+    .option('--cursor <cursor>', 'continue where an earlier listing ended')
     .option(...JSON_OPTION);
 }
 
@@ -64,7 +64,7 @@ export async function printListing(
     cursor: options.cursor,
   });
   context.print(options.json ? renderJson(items) : context.tableOf(items.map(rowOf(listing.columns)), listing.columns));
-  if (nextCursor !== undefined) context.note(`There are more: --cursor ${nextCursor}`);
+  if (nextCursor !== undefined) context.note(`There are more rows: continue with --cursor ${nextCursor}`);
   return EXIT.ok;
 }
 

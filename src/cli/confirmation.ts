@@ -18,7 +18,7 @@ export async function confirm(
 ): Promise<void> {
   const { what, answer, declined } = question;
   if (!context.stdin.isTTY || !context.stderr.isTTY) {
-    throw new CliFailure(`${what} That has to be confirmed. Where nobody can be asked, pass --yes.`, EXIT.usage);
+    throw new CliFailure(`${what} This needs confirmation. Without a terminal, pass --yes.`, EXIT.usage);
   }
   const prompt = createInterface({ input: context.stdin, output: context.stderr });
   // Ctrl-C and the end of the input are a no.
@@ -27,7 +27,7 @@ export async function confirm(
     prompt.once('SIGINT', () => prompt.close());
   });
   try {
-    const typed = await Promise.race([prompt.question(`${what}\nType ${answer} to go on: `), ended]);
+    const typed = await Promise.race([prompt.question(`${what}\nType ${answer} to continue: `), ended]);
     if (typed.trim() !== answer) throw new CliFailure(declined);
   } finally {
     prompt.close();

@@ -63,7 +63,7 @@ export async function waitForDeletion(
     } while (tenant !== undefined);
     progress.clear();
     context.note(
-      'Interrupted. The deletion goes on in the background; the same command with --wait shows how far it is.',
+      'Interrupted. The deletion continues in the background; run the same command with --wait to watch it.',
     );
     return EXIT.interrupted;
   } catch (error) {

@@ -16,19 +16,22 @@ export const EXIT = Object.freeze({
 
 /** What to do next, per error code, where the command line can tell. */
 const HINTS: Readonly<Record<string, string>> = Object.freeze({
-  unauthorized: 'Is GRANTD_OPERATOR_TOKEN (or dev.json of GRANTD_DATA_DIR) that of this service?',
-  'tenant-not-found': '"grantd tenants list" shows the tenants that are there.',
-  'key-not-found': '"grantd keys list" shows the keys that are there.',
-  'grant-not-found': '"grantd grants list" shows what a subject holds.',
-  'invalid-cursor': 'A cursor is good for the same command with the same arguments. Begin without --cursor.',
-  'key-limit-reached': '"grantd keys revoke" makes room, "grantd tenants set-plan" gives more.',
-  'grant-limit-reached': 'Revoking grants makes room, "grantd tenants set-plan" gives more.',
-  'namespace-limit-reached': '"grantd tenants set-plan" gives more; "grantd plans" shows how many.',
-  unavailable: 'Try again. Only "tenants create" and "keys create" could make another one.',
+  unauthorized: 'Does GRANTD_OPERATOR_TOKEN (or dev.json in GRANTD_DATA_DIR) belong to this service?',
+  'tenant-not-found': '"grantd tenants list" shows the existing tenants.',
+  'key-not-found': '"grantd keys list" shows the existing keys.',
+  'grant-not-found': '"grantd grants list" shows the grants of a subject.',
+  'invalid-cursor':
+    'A cursor is valid only for the same command with the same arguments. Start again without --cursor.',
+  'key-limit-reached': 'Revoke keys with "grantd keys revoke", or raise the limit with "grantd tenants set-plan".',
+  'grant-limit-reached': 'Revoke grants, or raise the limit with "grantd tenants set-plan".',
+  'namespace-limit-reached':
+    'Raise the limit with "grantd tenants set-plan"; "grantd plans" shows the limit of each plan.',
+  unavailable: 'Try again. Repeating is safe, except that "tenants create" and "keys create" may create a second one.',
   overloaded: 'Nothing was done. Try again in a moment.',
 });
 
-export const UNREACHABLE_HINT = 'Does the service run there? GRANTD_OPERATOR_URL or dev.json says where it is.';
+export const UNREACHABLE_HINT =
+  'Is the service running at this address? It comes from GRANTD_OPERATOR_URL or dev.json.';
 
 export class CliFailure extends Error {
   readonly exitCode: number;

@@ -54,7 +54,7 @@ export async function followChanges(context: CliContext, options: FollowOptions)
   try {
     const reader = createPatientReader(context, await context.connect(), ended.signal);
     const deleted = await follow(context, reader, options);
-    if (deleted) context.note('The tenant is deleted: nothing more will come.');
+    if (deleted) context.note('The tenant is deleted: its audit log has ended.');
     return deleted || readerGone ? EXIT.ok : EXIT.interrupted;
   } finally {
     stopListening();

@@ -38,7 +38,7 @@ async function problemOf(response: Response): Promise<ProblemFailure> {
     status: response.status,
     code: 'no problem document',
     title: `HTTP status ${response.status}`,
-    detail: 'The answer is not one of the operator’s API. Is the address right?',
+    detail: 'The response does not come from the operator’s API. Is the address correct?',
     requestId: response.headers.get('x-service-request-id') ?? '',
   };
   try {
@@ -85,7 +85,7 @@ export class OperatorClient {
 
   #unreachable(cause: unknown): ConnectionFailure {
     return new ConnectionFailure(
-      `No answer from the operator's API at ${this.#url}: ${reasonOf(cause)}.\n  ${UNREACHABLE_HINT}`,
+      `No response from the operator's API at ${this.#url}: ${reasonOf(cause)}.\n  ${UNREACHABLE_HINT}`,
       undefined,
       {
         cause,

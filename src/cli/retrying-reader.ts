@@ -32,13 +32,13 @@ export function createPatientReader(context: CliContext, client: OperatorClient,
       while (!signal.aborted) {
         try {
           const answer = await client.readJson(request, signal);
-          if (away) context.note('The service is back.');
+          if (away) context.note('The service responds again.');
           answered = true;
           return answer;
         } catch (error) {
           if (signal.aborted) return undefined;
           if (!answered || !passes(error)) throw error;
-          if (!away) context.note(`${error.message.split('\n')[0]} Trying again until it is back.`);
+          if (!away) context.note(`${error.message.split('\n')[0]} Retrying until it responds.`);
           away = true;
           const askedMs = error instanceof ProblemFailure ? (error.retryAfterMs ?? 0) : 0;
           if (!(await context.pause(Math.max(retryMs, askedMs), signal))) return undefined;

@@ -1,4 +1,4 @@
-// The settings that say where a process listens, how the others find it, and with which certificates they speak.
+// The settings for the addresses a process listens on, how processes find each other, and their certificates.
 
 import {
   parseCertificateNames,
@@ -11,7 +11,7 @@ import {
 import { parseAddress, parseBoolean, parseShardName } from './parsers.ts';
 import { optional, plain, row } from './setting.ts';
 
-const RPC_TLS = 'Give all three or none; the files of those given as files are read again when they change.' as const;
+const RPC_TLS = 'Set all three or none. Values given as files are reloaded when the files change.' as const;
 
 export const ADDRESS_SETTINGS = Object.freeze({
   httpAddress: row({
@@ -22,7 +22,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     parse: parseAddress,
     default: '0.0.0.0:8080',
     defaults: { dev: '127.0.0.1:8080' },
-    description: 'Where the public API listens. Port 0 takes any free one.',
+    description: 'Address on which the public API listens. With port 0, any free port.',
   }),
   opsAddress: row({
     ...plain,
@@ -32,7 +32,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     parse: parseAddress,
     default: '0.0.0.0:8081',
     defaults: { dev: '127.0.0.1:8081' },
-    description: 'Where `/livez`, `/readyz` and `/metrics` are served.',
+    description: 'Address that serves `/livez`, `/readyz` and `/metrics`.',
   }),
   consoleAddress: row({
     ...plain,
@@ -42,7 +42,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     parse: parseAddress,
     default: '0.0.0.0:8090',
     defaults: { dev: '127.0.0.1:8090' },
-    description: "Where the operator's API is served, under `/operator/v1/`.",
+    description: "Address that serves the console, and the operator's API under `/operator/v1/`.",
   }),
   rpcAddress: optional({
     ...plain,
@@ -51,9 +51,9 @@ export const ADDRESS_SETTINGS = Object.freeze({
     form: 'host:port',
     parse: parseAddress,
     defaults: { shard: '0.0.0.0:8082' },
-    unset: 'nowhere: fronts and shards are one process',
+    unset: 'does not listen: fronts and shards are one process',
     description:
-      "Where a shard's gRPC listens. Beyond loopback it needs mutual TLS (`GRANTD_RPC_TLS_CERT` and the two beside it) or `GRANTD_RPC_INSECURE`. With several shards in one process the first takes this port and each further one the next; with port 0 each takes any free one.",
+      "Address on which a shard's gRPC listens. An address other than loopback needs mutual TLS (`GRANTD_RPC_TLS_CERT`, `GRANTD_RPC_TLS_KEY` and `GRANTD_RPC_TLS_CA`) or `GRANTD_RPC_INSECURE`. If one process runs several shards, they take this port and the following ones; with port 0, each takes any free port.",
   }),
   rpcInsecure: row({
     ...plain,
@@ -63,7 +63,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     parse: parseBoolean,
     default: 'false',
     description:
-      "With `true`, a shard listens beyond loopback without mutual TLS. Whoever reaches its port can then make the operator's calls, for every tenant and without any token, and reads keys and grants on the network. A warning says so at each start.",
+      "With `true`, a shard may listen without mutual TLS on an address other than loopback. Anyone who can reach the port can then make the operator's calls for every tenant, without a token, and anyone on the network path can read keys and grants. The shard logs a warning at each start.",
   }),
   rpcAdvertise: optional({
     ...plain,
@@ -71,8 +71,8 @@ export const ADDRESS_SETTINGS = Object.freeze({
     roles: ['shard'],
     form: 'host:port',
     parse: parseDialAddress,
-    unset: 'the host of `GRANTD_RPC_ADDRESS`, or the host name where that is a wildcard, with the port that was bound',
-    description: "The address under which fronts, consoles and other shards dial this shard's gRPC.",
+    unset: 'the host of `GRANTD_RPC_ADDRESS`, or the host name if that is a wildcard, with the bound port',
+    description: "The address at which fronts, consoles and other shards reach this shard's gRPC.",
   }),
   shardName: optional({
     ...plain,
@@ -83,7 +83,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     defaults: { dev: 'dev' },
     unset: 'the host name',
     description:
-      'The stable name of the shard: the same over restarts, distinct per shard. In `dev` the number of each shard follows it: `dev-1`, `dev-2`.',
+      'The name of the shard. It must be unique and stay the same across restarts. `dev` appends the number of each shard: `dev-1`, `dev-2`.',
   }),
   discovery: optional({
     ...plain,
@@ -94,7 +94,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     unset: 'none',
     requiredBy: ['front', 'console'],
     description:
-      'Where shards are looked for. One that answers is enough: it names the others. `dns` dials every address of the name, and looks it up every 2 seconds. `kubernetes` watches the EndpointSlices of the Service, at its port `rpc` or the one named after a colon.',
+      'How to find shards. One shard that answers is enough: it names the others. `dns` looks the name up every 2 seconds and dials every address. `kubernetes` watches the EndpointSlices of the Service and uses its port `rpc`, or the port named after a colon.',
   }),
   rpcTlsCert: optional({
     name: 'GRANTD_RPC_TLS_CERT',
@@ -104,7 +104,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     unset: 'gRPC without TLS',
     file: true,
     secret: false,
-    description: `The certificate of this process for the gRPC between fronts, consoles and shards, with the intermediate ones after it. It proves both ends. ${RPC_TLS}`,
+    description: `The certificate of this process for gRPC between fronts, consoles and shards, followed by any intermediate certificates. It serves as both server and client certificate. ${RPC_TLS}`,
   }),
   rpcTlsKey: optional({
     name: 'GRANTD_RPC_TLS_KEY',
@@ -114,7 +114,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     unset: 'gRPC without TLS',
     file: true,
     secret: true,
-    description: 'The private key of that certificate.',
+    description: 'The private key of `GRANTD_RPC_TLS_CERT`.',
   }),
   rpcTlsCa: optional({
     name: 'GRANTD_RPC_TLS_CA',
@@ -124,7 +124,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     unset: 'gRPC without TLS',
     file: true,
     secret: false,
-    description: "The authorities by which the other end's certificate is judged.",
+    description: 'The CA certificates that verify the certificate of the other side.',
   }),
   rpcTlsConsoleNames: row({
     ...plain,
@@ -134,7 +134,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     parse: parseCertificateNames,
     default: 'grantd-console',
     description:
-      'With TLS: whose certificates may make the calls of an operator. One of the DNS names of the certificate has to be one of these, as a whole.',
+      'With TLS: clients whose certificate has one of these DNS names may make operator calls. The names must match exactly.',
   }),
   rpcTlsServerName: optional({
     ...plain,
@@ -142,7 +142,7 @@ export const ADDRESS_SETTINGS = Object.freeze({
     roles: ['front', 'console'],
     form: 'host name',
     parse: parseName,
-    unset: 'the name that `GRANTD_DISCOVERY` looks up with `dns`; with `static`, the host that is dialled',
-    description: "The name that the shards' certificates have to be for.",
+    unset: 'with `dns`, the name that `GRANTD_DISCOVERY` looks up; with `static`, the host that is dialled',
+    description: 'The DNS name that the certificates of the shards must have.',
   }),
 });

@@ -26,9 +26,7 @@ export function isLoopback(address: string): boolean {
 export function parseDialAddress(text: string): string {
   const address = parseAddress(text);
   if (isWildcard(address) || address.endsWith(':0')) {
-    throw new WrongSetting(
-      `must be a host:port that others can dial, so neither a wildcard nor port 0; it is ${quote(text)}`,
-    );
+    throw new WrongSetting(`must be a host:port that others can dial, not a wildcard or port 0; it is ${quote(text)}`);
   }
   return address;
 }
@@ -42,7 +40,7 @@ export type DiscoverySource =
 
 function splitList(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
-  if (parts.length > NAMES_MAX) throw new WrongSetting(`must name at most ${NAMES_MAX}`);
+  if (parts.length > NAMES_MAX) throw new WrongSetting(`must list at most ${NAMES_MAX} names`);
   return parts;
 }
 
@@ -66,7 +64,7 @@ function parseKubernetes(text: string): DiscoverySource {
   const [, namespace = '', service = '', port = KUBERNETES_PORT] = /^([^/]*)\/([^:]*)(?::(.*))?$/.exec(text) ?? [];
   if (![namespace, service, port].every((name) => KUBERNETES_NAME.test(name))) {
     throw new WrongSetting(
-      `must name a namespace and a Service after kubernetes:, like kubernetes:grantd/grantd-shards, and may name a port of it, like kubernetes:grantd/grantd-shards:rpc; it is ${quote(`kubernetes:${text}`)}`,
+      `must name a namespace and a Service after kubernetes:, like kubernetes:grantd/grantd-shards, and optionally a port, like kubernetes:grantd/grantd-shards:rpc; it is ${quote(`kubernetes:${text}`)}`,
     );
   }
   return Object.freeze({ kind: 'kubernetes', namespace, service, port });
@@ -98,7 +96,7 @@ export function parseContactPoints(text: string): readonly string[] {
     try {
       parseDialAddress(point);
     } catch {
-      throw new WrongSetting(`must be comma-separated hosts, with a port or without; ${quote(point)} is none`);
+      throw new WrongSetting(`must be comma-separated hosts, each optionally with a port; ${quote(point)} is not one`);
     }
   }
   return Object.freeze([...new Set(points)]);
@@ -108,7 +106,7 @@ export function parseContactPoints(text: string): readonly string[] {
 export function parseKeyspace(text: string): string {
   if (!/^[a-z][a-z0-9_]{0,47}$/.test(text)) {
     throw new WrongSetting(
-      `must be 1 to 48 lower-case letters, digits and "_", the first one a letter; it is ${quote(text)}`,
+      `must be 1 to 48 lower-case letters, digits and "_", starting with a letter; it is ${quote(text)}`,
     );
   }
   return text;
@@ -127,7 +125,7 @@ export function parseCertificateNames(text: string): readonly string[] {
   const names = splitList(text);
   for (const name of names) {
     if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/.test(name)) {
-      throw new WrongSetting(`must be comma-separated names of certificates; ${quote(name)} is none`);
+      throw new WrongSetting(`must be comma-separated DNS names; ${quote(name)} is not one`);
     }
   }
   return Object.freeze(names);
@@ -178,12 +176,12 @@ export function parseStore(text: string, { role }: Origin): StoreKind {
   }
   if (role === 'dev' && text === 'cassandra') {
     throw new WrongSetting(
-      'is cassandra, but grantd dev runs on the embedded store only; on Cassandra run grantd migrate, shard, front and console',
+      'is cassandra, but grantd dev supports only the embedded store; with Cassandra, run grantd migrate, shard, front and console',
     );
   }
   if (role !== 'dev' && text === 'sqlite') {
     throw new WrongSetting(
-      `is sqlite, the embedded store, which only grantd dev can use; for grantd ${role} set cassandra`,
+      `is sqlite, the embedded store, which only grantd dev supports; for grantd ${role}, set cassandra`,
     );
   }
   return text;

@@ -49,7 +49,7 @@ export function planHeap(pageCacheBytes: number, { memoryBytes, heapBytes, heapG
     const smaller = largest < 1 ? '' : ` Or set GRANTD_PAGE_CACHE_BYTES to ${largest}MiB or less.`;
     return {
       kind: 'refused',
-      problem: `GRANTD_PAGE_CACHE_BYTES is ${cache}, which takes ${toMebibytes(needed)} of memory: twice the cache and 256 MiB. This process may use ${Math.floor(memoryBytes / MEBIBYTE)} MiB. Give it ${toMebibytes(needed)} (in Kubernetes: resources.limits.memory).${smaller}`,
+      problem: `GRANTD_PAGE_CACHE_BYTES is ${cache}, which needs ${toMebibytes(needed)} of memory: twice the cache plus 256 MiB. This process may use only ${Math.floor(memoryBytes / MEBIBYTE)} MiB. Give it ${toMebibytes(needed)} (in Kubernetes: resources.limits.memory).${smaller}`,
     };
   }
   if (heapGiven) {
@@ -57,7 +57,7 @@ export function planHeap(pageCacheBytes: number, { memoryBytes, heapBytes, heapG
     if (heapBytes >= least) return { kind: 'fits' };
     return {
       kind: 'refused',
-      problem: `Node was given a heap of ${Math.floor(heapBytes / MEBIBYTE)} MiB (--max-old-space-size or --max-heap-size, maybe in NODE_OPTIONS), and GRANTD_PAGE_CACHE_BYTES is ${cache}, which takes ${toMebibytes(least)} of it at least. Leave the option out: the heap then follows from the cache.`,
+      problem: `Node was given a heap of ${Math.floor(heapBytes / MEBIBYTE)} MiB (--max-old-space-size or --max-heap-size, perhaps in NODE_OPTIONS), but GRANTD_PAGE_CACHE_BYTES is ${cache}, which needs a heap of at least ${toMebibytes(least)}. Remove the option: grantd then sizes the heap from the cache.`,
     };
   }
   const heap = heapFor(pageCacheBytes);

@@ -33,7 +33,7 @@ export function parseAddress(text: string): string {
 export function parseTenant(text: string): TenantId {
   const tenantId = parseTenantId(text);
   if (tenantId === undefined) {
-    throw new WrongSetting(`must be the id of a tenant, ten_ and 26 letters and digits; it is ${quote(text)}`);
+    throw new WrongSetting(`must be a tenant ID: ten_ followed by 26 letters and digits; it is ${quote(text)}`);
   }
   return tenantId;
 }
@@ -68,7 +68,7 @@ export function bytesParser(min: number, max: number): (text: string) => number 
     const value = Number(match?.groups?.amount) * (BYTE_UNITS.get(match?.groups?.unit ?? '') ?? 1);
     if (!(value >= min && value <= max)) {
       throw new WrongSetting(
-        `must be a number of bytes from ${min} to ${max}, plain or like 256MiB or 256Mi (K, M, G); it is ${quote(text)}`,
+        `must be from ${min} to ${max} bytes, as a plain number or like 256MiB or 256Mi (K, M, G); it is ${quote(text)}`,
       );
     }
     return value;
@@ -89,7 +89,7 @@ export function parseUrl(text: string): string {
   const plain = url !== undefined && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
   if (!plain || !['http:', 'https:'].includes(url.protocol) || /[?#\s]/.test(text)) {
     throw new WrongSetting(
-      `must be an http or https URL without user, query and fragment, like https://grantd.example.com; it is ${quote(text.replace(/\/\/[^/]*@/, '//…@'))}`,
+      `must be an http or https URL without user, query or fragment, like https://grantd.example.com; it is ${quote(text.replace(/\/\/[^/]*@/, '//…@'))}`,
     );
   }
   return text.replace(/\/+$/, '');
@@ -128,11 +128,11 @@ export function parseTrustedProxies(text: string): readonly string[] {
       prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
     if (!PROXY_NAMES.has(proxy) && (version === 0 || !prefixFits || rest.length > 0)) {
       throw new WrongSetting(
-        `must be comma-separated IP addresses or ranges like 10.0.0.0/8, or loopback, linklocal, uniquelocal; ${quote(proxy)} is none`,
+        `must be comma-separated IP addresses or ranges like 10.0.0.0/8, or loopback, linklocal, uniquelocal; ${quote(proxy)} is not one`,
       );
     }
     if (version === 6 && prefix !== undefined && isMappedByMistake(address, Number(prefix))) {
-      throw new WrongSetting(`must give a range of IPv4 addresses as such, like 10.0.0.0/8; it has ${quote(proxy)}`);
+      throw new WrongSetting(`must write IPv4 ranges in IPv4 notation, like 10.0.0.0/8; it has ${quote(proxy)}`);
     }
   }
   return Object.freeze(proxies);
@@ -177,15 +177,15 @@ export function parseNamedTokens(text: string): readonly NamedToken[] {
     const { name, sha256 } = match?.groups ?? {};
     if (name === undefined || sha256 === undefined) {
       throw new WrongSetting(
-        `must hold lines of the form name:sha256, with 64 hexadecimal characters; line ${index + 1} is not of that form`,
+        `must contain lines of the form name:sha256, with 64 hexadecimal characters; line ${index + 1} does not match`,
       );
     }
     if (names.has(name)) {
       throw new WrongSetting(
-        `must give each name once, and not "${OPERATOR_NAME_DEFAULT}"; line ${index + 1} gives ${quote(name)} again`,
+        `must give each name only once, and never "${OPERATOR_NAME_DEFAULT}"; line ${index + 1} gives ${quote(name)} again`,
       );
     }
-    if (tokens.length === NAMED_TOKENS_MAX) throw new WrongSetting(`must hold at most ${NAMED_TOKENS_MAX} tokens`);
+    if (tokens.length === NAMED_TOKENS_MAX) throw new WrongSetting(`must contain at most ${NAMED_TOKENS_MAX} tokens`);
     names.add(name);
     tokens.push(Object.freeze({ name, sha256: sha256.toLowerCase() }));
   }
@@ -218,7 +218,7 @@ const GRANTS_BOUND_MAX = 1_000_000_000_000;
 /** `standing`: the plan of that name until now. */
 function parsePlan(name: string, value: unknown, standing: Plan | undefined): Plan {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new WrongSetting(`must hold an object for the plan ${quote(name)}`);
+    throw new WrongSetting(`must give the plan ${quote(name)} as an object`);
   }
   const fields = new Map<string, unknown>(Object.entries(value));
   for (const field of fields.keys()) {
@@ -267,7 +267,7 @@ export function plansParser(builtIn: Plans): (text: string) => Plans {
       }
       plans.set(name, parsePlan(name, value, builtIn.get(name)));
     }
-    if (plans.size > PLANS_MAX) throw new WrongSetting(`must hold at most ${PLANS_MAX} plans`);
+    if (plans.size > PLANS_MAX) throw new WrongSetting(`must contain at most ${PLANS_MAX} plans`);
     if (plans.get(DEFAULT_PLAN_NAME) === undefined) throw new WrongSetting(`must keep the plan "${DEFAULT_PLAN_NAME}"`);
     return plans;
   };

@@ -63,7 +63,8 @@ function findText(
   const variable = `${setting.name}${FILE_SUFFIX}`;
   const path = setting.file ? environment[variable] || undefined : undefined;
   if (path === undefined) return text === undefined ? undefined : { text, variable: setting.name, path };
-  if (text !== undefined) throw new SettingProblem(`${setting.name} is set, and ${variable} too; set one of them`);
+  if (text !== undefined)
+    throw new SettingProblem(`${setting.name} and ${variable} are both set; set only one of them`);
   let content: string;
   try {
     content = readTextFile(path);

@@ -1,4 +1,4 @@
-// The settings of Redis, through which fronts share the rate limits, and the forms of its address.
+// The settings for Redis, through which fronts share the rate limits, and the forms of its URL.
 
 import { parseSecretText, pemParser } from './cluster-parsers.ts';
 import { Secret } from './secret.ts';
@@ -24,7 +24,7 @@ export interface RedisUrl {
 const SHAPE =
   /^redis(?<tls>s?)(?:\+(?<group>sentinel|cluster))?:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<addresses>[^@/?#]+)(?:\/(?<path>[^?#]*))?$/;
 const FORMS =
-  'redis://host:port/database, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port (rediss… with TLS), with user:password@ before the hosts or without';
+  'redis://host:port/database, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port (rediss… for TLS), optionally with user:password@ before the hosts';
 
 function parseAddresses(text: string, port: number): RedisUrl['addresses'] {
   const addresses = text.split(',').map((part) => {
@@ -34,7 +34,7 @@ function parseAddresses(text: string, port: number): RedisUrl['addresses'] {
     const number = Number(given ?? port);
     // The part is not repeated: it may belong to a password with an @ in it.
     if (host === undefined || number < 1 || number > 65_535) {
-      throw new WrongSetting('must name hosts, each with a port from 1 to 65535 or without');
+      throw new WrongSetting('must name hosts, each optionally with a port from 1 to 65535');
     }
     return Object.freeze({ host, port: number });
   });
@@ -46,14 +46,14 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new WrongSetting('must have its user and password percent-encoded');
+    throw new WrongSetting('must percent-encode its user and password');
   }
 }
 
 function parseDatabase(text: string | undefined): number {
   if (text === undefined || text === '') return 0;
   const database = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(database <= DATABASE_MAX)) throw new WrongSetting('must have a number for its database');
+  if (!(database <= DATABASE_MAX)) throw new WrongSetting('must name the database by its number');
   return database;
 }
 
@@ -61,20 +61,21 @@ function parseDatabase(text: string | undefined): number {
 export function parseRedisUrl(text: string): RedisUrl {
   const groups = SHAPE.exec(text)?.groups;
   if (groups?.addresses === undefined) {
-    throw new WrongSetting(`must be ${FORMS}; characters like @ and / in a password are percent-encoded`);
+    throw new WrongSetting(`must be ${FORMS}; percent-encode characters like @ and / in a password`);
   }
   const { group, user, password, path = '' } = groups;
   const kind = group === 'sentinel' || group === 'cluster' ? group : 'server';
   const addresses = parseAddresses(groups.addresses, kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT);
   const [first = '', second, ...rest] = path.split('/');
   if (kind === 'server' && addresses.length > 1) {
-    throw new WrongSetting('must name one host, or say redis+sentinel:// or redis+cluster:// of several');
+    throw new WrongSetting('must name one host; for several, use redis+sentinel:// or redis+cluster://');
   }
   if (kind === 'sentinel' && !/^[A-Za-z0-9_.-]{1,255}$/.test(first)) {
     throw new WrongSetting('must name the master after the sentinels, like redis+sentinel://host:port/master-name');
   }
   if (rest.length > 0 || (kind !== 'sentinel' && second !== undefined)) throw new WrongSetting(`must be ${FORMS}`);
-  if (kind === 'cluster' && first !== '') throw new WrongSetting('must name no database: a cluster has only one');
+  if (kind === 'cluster' && first !== '')
+    throw new WrongSetting('must not name a database: a Redis cluster has only one');
   return Object.freeze({
     kind,
     addresses,
@@ -94,40 +95,40 @@ export const REDIS_SETTINGS = Object.freeze({
     roles: redisRoles,
     form: 'URL',
     parse: parseRedisUrl,
-    unset: 'each front counts by itself',
+    unset: 'each front enforces the limits on its own',
     file: true,
     secret: true,
     description:
-      'The Redis through which fronts share the rate limits: `redis://host:port/database`, `redis+sentinel://host:port,…/master-name` or `redis+cluster://host:port,…`; with TLS `rediss://`, `rediss+sentinel://`, `rediss+cluster://`. A user and a password may stand before the hosts: `user:password@`.',
+      'The Redis through which fronts share the rate limits: `redis://host:port/database`, `redis+sentinel://host:port,…/master-name` or `redis+cluster://host:port,…`; with TLS `rediss://`, `rediss+sentinel://`, `rediss+cluster://`. Put `user:password@` before the hosts if Redis needs them.',
   }),
   redisPassword: optional({
     name: 'GRANTD_REDIS_PASSWORD',
     roles: redisRoles,
     form: 'text',
     parse: parseSecretText,
-    unset: 'that of `GRANTD_REDIS_URL`, or none',
+    unset: 'the one in `GRANTD_REDIS_URL`, or none',
     file: true,
     secret: true,
-    description: 'The password of Redis, where it does not stand in the URL.',
+    description: 'The password for Redis, if it is not in the URL.',
   }),
   redisSentinelPassword: optional({
     name: 'GRANTD_REDIS_SENTINEL_PASSWORD',
     roles: redisRoles,
     form: 'text',
     parse: parseSecretText,
-    unset: 'sentinels without a password',
+    unset: 'no password for the sentinels',
     file: true,
     secret: true,
-    description: 'The password of the sentinels, which is not that of Redis.',
+    description: 'The password for the sentinels. It is separate from the password for Redis.',
   }),
   redisTlsCa: optional({
     name: 'GRANTD_REDIS_TLS_CA',
     roles: redisRoles,
     form: 'PEM',
     parse: pemParser('certificate'),
-    unset: 'the authorities that Node knows',
+    unset: 'the CA certificates built into Node',
     file: true,
     secret: false,
-    description: 'With TLS: the authorities by which the certificates of Redis are judged.',
+    description: 'With TLS: the CA certificates that verify the certificates of Redis.',
   }),
 });

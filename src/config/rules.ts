@@ -50,14 +50,14 @@ export const RULES: readonly Rule[] = Object.freeze([
     settings: ['rpcAddress', 'rpcTlsCert', 'rpcTlsKey', 'rpcTlsCa', 'rpcInsecure'],
     holds: rpcIsSafe,
     problem:
-      'GRANTD_RPC_TLS_CERT, GRANTD_RPC_TLS_KEY and GRANTD_RPC_TLS_CA are not set, and GRANTD_RPC_ADDRESS (0.0.0.0:8082 unless set) is not loopback: whoever reached it could do everything to every tenant; set the three, or GRANTD_RPC_INSECURE=true where nobody but fronts and consoles can reach it',
+      'GRANTD_RPC_TLS_CERT, GRANTD_RPC_TLS_KEY and GRANTD_RPC_TLS_CA are not set, and GRANTD_RPC_ADDRESS (0.0.0.0:8082 unless set) is not loopback: anyone who can reach it would have full access to every tenant; set all three, or GRANTD_RPC_INSECURE=true if only fronts and consoles can reach it',
   },
   {
     roles: ['dev'],
     settings: ['rpcAddress', 'rpcInsecure'],
     holds: rpcIsSafe,
     problem:
-      'GRANTD_RPC_ADDRESS is not loopback, and grantd dev has no TLS for it: whoever reached it could do everything to every tenant; leave it out, or set GRANTD_RPC_INSECURE=true where nobody but fronts and consoles can reach it',
+      'GRANTD_RPC_ADDRESS is not loopback, and grantd dev has no TLS for it: anyone who can reach it would have full access to every tenant; unset it, or set GRANTD_RPC_INSECURE=true if only fronts and consoles can reach it',
   },
   together(
     ['front', 'shard', 'console'],
@@ -90,7 +90,7 @@ export const RULES: readonly Rule[] = Object.freeze([
     roles: ['dev', 'front'],
     settings: ['redisUrl', 'redisPassword'],
     holds: (values) => values.redisPassword === undefined || redisPart(values, 'password') === undefined,
-    problem: 'GRANTD_REDIS_PASSWORD is set, and GRANTD_REDIS_URL holds a password too; set one of them',
+    problem: 'GRANTD_REDIS_PASSWORD is set, but GRANTD_REDIS_URL also contains a password; remove one of them',
   },
   {
     roles: ['dev', 'front'],
@@ -113,12 +113,12 @@ export const RULES: readonly Rule[] = Object.freeze([
   oneOf(
     ['console'],
     ['operatorToken', 'operatorTokens'],
-    'GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set: nobody could log in to the console without',
+    'GRANTD_OPERATOR_TOKEN or GRANTD_OPERATOR_TOKENS_FILE must be set: without it, nobody can log in to the console',
   ),
   oneOf(
     ['console'],
     ['baseUrl', 'errorsBase'],
-    'GRANTD_BASE_URL or GRANTD_ERRORS_BASE must be set: the errors of the console name the pages of the public API',
+    'GRANTD_BASE_URL or GRANTD_ERRORS_BASE must be set: the errors of the console link to pages of the public API',
   ),
   {
     roles: ['front', 'shard', 'console'],

@@ -1,4 +1,4 @@
-// The settings of the service as its users and its operator meet it, and of the life of a process.
+// The settings that shape the service for its users and its operator, and the life of a process.
 
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { LOG_LEVELS } from '../telemetry/log-levels.ts';
@@ -27,7 +27,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     parse: parseBoolean,
     default: 'true',
     description:
-      'Whether a demo tenant with a key of all scopes is made at the first start. With `false`, `dev.json` holds the addresses and the operator token only.',
+      'Whether the first start creates a demo tenant and an API key with all scopes. With `false`, `dev.json` holds only the addresses and the operator token.',
   }),
   operatorToken: optional({
     name: 'GRANTD_OPERATOR_TOKEN',
@@ -35,7 +35,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     form: '32 printable ASCII characters or more',
     parse: parseOperatorToken,
     unset:
-      'in `dev`: made at the first start and kept in `dev.json`; in `console`: this or `GRANTD_OPERATOR_TOKENS_FILE` must be set',
+      'in `dev`: generated at the first start and kept in `dev.json`; in `console`: set this or `GRANTD_OPERATOR_TOKENS_FILE`',
     file: true,
     secret: true,
     description:
@@ -50,7 +50,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     file: true,
     secret: false,
     description:
-      'Further operator tokens by name, each as the SHA-256 of its text in hexadecimal. The name stands in the trail. A file is read again when it changes.',
+      'Additional named operator tokens, each given as the SHA-256 hash of the token in hexadecimal. The audit log records the name. A file is reloaded when it changes.',
   }),
   operatorUrl: optional({
     ...plain,
@@ -59,16 +59,16 @@ export const SERVICE_SETTINGS = Object.freeze({
     form: 'URL',
     parse: parseUrl,
     unset: '`console_url` of `dev.json`',
-    description: "Where the operator's commands find the operator's API. Needs `GRANTD_OPERATOR_TOKEN` with it.",
+    description: "URL of the operator's API for the operator's commands. Requires `GRANTD_OPERATOR_TOKEN`.",
   }),
   tenant: optional({
     ...plain,
     name: 'GRANTD_TENANT',
     roles: ['cli'],
-    form: 'id of a tenant',
+    form: 'tenant ID',
     parse: parseTenant,
-    unset: 'none: `--tenant` has to be given',
-    description: "The tenant of the operator's commands that take `--tenant`, where they are called without it.",
+    unset: 'none: pass `--tenant`',
+    description: "The default for `--tenant` of the operator's commands.",
   }),
   plans: optional({
     name: 'GRANTD_PLANS',
@@ -79,7 +79,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     file: true,
     secret: false,
     description:
-      'Plans laid over the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n, "grants_max"?: n or null (none)}}`. Without `grants_max` a plan keeps that of the built-in one of its name, and another has 10,000,000. The same for every process of a cluster.',
+      'Plans that extend or replace the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n, "grants_max"?: n or null (none)}}`. Without `grants_max`, a plan keeps the value of the built-in plan of the same name; any other plan gets 10,000,000. Use the same value for every process of a cluster.',
   }),
   baseUrl: optional({
     ...plain,
@@ -87,9 +87,9 @@ export const SERVICE_SETTINGS = Object.freeze({
     roles: ['dev', 'front', 'console'],
     form: 'URL',
     parse: parseUrl,
-    unset: 'the bound address; in `console`: this or `GRANTD_ERRORS_BASE` must be set',
+    unset: 'the bound address; in `console`: set this or `GRANTD_ERRORS_BASE`',
     requiredBy: ['front'],
-    description: 'The address under which clients reach the public API.',
+    description: 'The URL at which clients reach the public API.',
   }),
   errorsBase: optional({
     ...plain,
@@ -98,7 +98,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     form: 'URL',
     parse: parseUrl,
     unset: '`{base_url}/errors`',
-    description: 'What the `type` of every problem document starts with.',
+    description: 'The URL prefix of the `type` of every problem document.',
   }),
   trustedProxies: optional({
     ...plain,
@@ -108,7 +108,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     parse: parseTrustedProxies,
     unset: 'none',
     description:
-      'Proxies whose `X-Forwarded-For` is believed when failed authentications are counted by client address, and in `console` also `X-Forwarded-Proto`: behind TLS, the cookie of a session goes over TLS only. `loopback`, `linklocal` and `uniquelocal` name ranges.',
+      'Proxies whose `X-Forwarded-For` is trusted when failed authentications are counted by client address. `console` also trusts their `X-Forwarded-Proto`: behind TLS, it restricts the session cookie to TLS. `loopback`, `linklocal` and `uniquelocal` name address ranges.',
   }),
   logLevel: row({
     ...plain,
@@ -118,7 +118,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     parse: choiceParser(LOG_LEVELS),
     default: 'info',
     description:
-      'What is logged on standard error. One line per request only at `debug`. Where it is not set, `grantd dev` on a terminal logs from `warn` on.',
+      'The least severe level that is logged to standard error. Only `debug` logs a line per request. If not set, `grantd dev` on a terminal logs `warn` and above.',
   }),
   drainSeconds: row({
     ...plain,
@@ -129,7 +129,7 @@ export const SERVICE_SETTINGS = Object.freeze({
     default: '5',
     defaults: { shard: '2' },
     description:
-      'After SIGTERM: how long a front or console, not ready any more, still takes connections while load balancers learn of it; how long a shard that has handed its slots over still tells where they went.',
+      'After SIGTERM: how long a front or console reports that it is not ready but still accepts connections, so that load balancers notice; how long a shard that has handed over its slots still redirects callers to the new owners.',
   }),
   shutdownSeconds: row({
     ...plain,
@@ -139,6 +139,6 @@ export const SERVICE_SETTINGS = Object.freeze({
     parse: integerParser(1, SHUTDOWN_SECONDS_MAX),
     default: '25',
     description:
-      'After SIGTERM: when a stop that is not done is given up, with status 1. Longer than `GRANTD_DRAIN_SECONDS`, and shorter than what the supervisor of the process waits before it kills it.',
+      'After SIGTERM: if the process has not stopped by then, it exits with status 1. Must be longer than `GRANTD_DRAIN_SECONDS`, and shorter than the time after which the supervisor kills the process.',
   }),
 });

@@ -37,7 +37,7 @@ export const STORE_SETTINGS = Object.freeze({
     requiredBy: storeRoles,
     unset: 'none',
     description:
-      'The durable store: `sqlite`, the embedded one, in `dev`; `cassandra` in a cluster. Front and console have none.',
+      'The durable store: the embedded `sqlite` in `dev`, `cassandra` in a cluster. Front and console use no store.',
   }),
   dataDirectory: row({
     ...plain,
@@ -47,7 +47,7 @@ export const STORE_SETTINGS = Object.freeze({
     parse: parsePath,
     default: '.grantd',
     description:
-      "The directory of the embedded store and of `dev.json`. It is made where there is none. The operator's commands find the service and its token in `dev.json`.",
+      "The directory of the embedded store and of `dev.json`. `dev` creates it if it does not exist. The operator's commands read the address of the service and its token from `dev.json`.",
   }),
   contactPoints: optional({
     ...plain,
@@ -57,7 +57,8 @@ export const STORE_SETTINGS = Object.freeze({
     parse: parseContactPoints,
     unset: 'none',
     requiredBy: storeRoles,
-    description: 'Nodes of Cassandra that are asked first; the others are found through them. Port 9042 unless given.',
+    description:
+      'Cassandra nodes to contact first; the driver finds the other nodes through them. The default port is 9042.',
   }),
   localDatacenter: optional({
     ...plain,
@@ -68,7 +69,7 @@ export const STORE_SETTINGS = Object.freeze({
     unset: 'none',
     requiredBy: storeRoles,
     description:
-      'The datacentre, as Cassandra names it, whose nodes are used. With `LOCAL_SERIAL` all shards must use the same one.',
+      'The Cassandra datacenter whose nodes are used, by its name in Cassandra. With `LOCAL_SERIAL`, all shards must use the same one.',
   }),
   keyspace: row({
     ...plain,
@@ -77,7 +78,7 @@ export const STORE_SETTINGS = Object.freeze({
     form: 'lower-case letters, digits, `_`',
     parse: parseKeyspace,
     default: 'grantd',
-    description: 'The keyspace of the cluster. `grantd migrate` makes it where there is none.',
+    description: 'The keyspace of the cluster. `grantd migrate` creates it if it does not exist.',
   }),
   replicationFactor: row({
     ...plain,
@@ -87,7 +88,7 @@ export const STORE_SETTINGS = Object.freeze({
     parse: integerParser(1, REPLICATION_FACTOR_MAX),
     default: '3',
     description:
-      'Copies of each row in the local datacentre, for a keyspace that `grantd migrate` makes; an existing one stays as it is. With 3, one node may be down.',
+      'Copies of each row in the local datacenter. Applies only if `grantd migrate` creates the keyspace; an existing keyspace is not changed. With 3, one node may be down.',
   }),
   serialLevel: row({
     ...plain,
@@ -97,7 +98,7 @@ export const STORE_SETTINGS = Object.freeze({
     parse: choiceParser(SERIAL_LEVELS),
     default: 'LOCAL_SERIAL',
     description:
-      'At which level conditional writes are decided: `LOCAL_SERIAL` where all shards use one datacentre, else `SERIAL`. Fixed at the first `grantd migrate`; a shard with another is refused.',
+      'The serial consistency level of conditional writes: `LOCAL_SERIAL` if all shards use one datacenter, otherwise `SERIAL`. The first `grantd migrate` fixes it; a shard with another level does not start.',
   }),
   cassandraUsername: optional({
     name: 'GRANTD_CASSANDRA_USERNAME',
@@ -108,7 +109,7 @@ export const STORE_SETTINGS = Object.freeze({
     file: true,
     secret: false,
     description:
-      'The role to log in as. That of `grantd migrate` needs the right to change the schema; that of shards only to read and write the keyspace.',
+      'The Cassandra role to log in with. For `grantd migrate` it needs permission to change the schema; for shards, only to read and write the keyspace.',
   }),
   cassandraPassword: optional({
     name: 'GRANTD_CASSANDRA_PASSWORD',
@@ -118,7 +119,7 @@ export const STORE_SETTINGS = Object.freeze({
     unset: 'no authentication',
     file: true,
     secret: true,
-    description: 'Its password.',
+    description: 'The password of `GRANTD_CASSANDRA_USERNAME`.',
   }),
   cassandraTlsCa: optional({
     name: 'GRANTD_CASSANDRA_TLS_CA',
@@ -128,7 +129,7 @@ export const STORE_SETTINGS = Object.freeze({
     unset: 'Cassandra without TLS',
     file: true,
     secret: false,
-    description: "Turns TLS to Cassandra on: the authorities by which its nodes' certificates are judged.",
+    description: 'Turns on TLS to Cassandra: the CA certificates that verify the certificates of its nodes.',
   }),
   cassandraTlsCert: optional({
     name: 'GRANTD_CASSANDRA_TLS_CERT',
@@ -138,7 +139,7 @@ export const STORE_SETTINGS = Object.freeze({
     unset: 'no client certificate',
     file: true,
     secret: false,
-    description: 'The client certificate, where Cassandra asks for one.',
+    description: 'The client certificate, if Cassandra requires one.',
   }),
   cassandraTlsKey: optional({
     name: 'GRANTD_CASSANDRA_TLS_KEY',
@@ -157,9 +158,9 @@ export const STORE_SETTINGS = Object.freeze({
     form: `number, 1 to ${SLOTS_MAX}`,
     parse: integerParser(1, SLOTS_MAX),
     defaults: { dev: '256' },
-    unset: 'that of the cluster; 256 where `grantd migrate` makes a new one',
+    unset: 'the number that the cluster has; 256 if `grantd migrate` creates a new one',
     description:
-      'How many slots the tenants are spread over. Fixed when the data directory or the keyspace is made; another number later is refused.',
+      'The number of slots that the tenants are spread over. It is fixed when the data directory or the keyspace is created; a process with another number does not start.',
   }),
   pageCacheBytes: row({
     ...plain,
@@ -169,7 +170,7 @@ export const STORE_SETTINGS = Object.freeze({
     parse: bytesParser(PAGE_CACHE_BYTES_MIN, PAGE_CACHE_BYTES_MAX),
     default: '256MiB',
     description:
-      'The bound of what a process holds in memory of grants, of reads and writes in flight, and of operation ids; its shards share it. The process needs twice as much memory and 256 MiB: the heap of Node follows from it, and a start in less is refused.',
+      'The memory budget of a process for cached grants, reads and writes in flight, and operation IDs. All shards of the process share it. The process needs twice this amount plus 256 MiB of memory and does not start with less; it sizes the Node heap from this setting.',
   }),
   logRetentionHours: row({
     ...plain,
@@ -178,6 +179,6 @@ export const STORE_SETTINGS = Object.freeze({
     form: `number, 1 to ${LOG_RETENTION_HOURS_MAX}`,
     parse: integerParser(1, LOG_RETENTION_HOURS_MAX),
     default: '168',
-    description: 'How long the log is kept behind the checkpoint before it is trimmed, segment by segment.',
+    description: 'How long log segments behind the checkpoint are kept before they are deleted.',
   }),
 });

@@ -1,5 +1,5 @@
-// The settings of traces: the variables that the OpenTelemetry specification names, and not our own, so that what a
-// cluster sets for all its programs holds for this one too
+// The settings for tracing. They are the variables of the OpenTelemetry specification, so that what a cluster sets for all
+// its programs applies to this one too
 // (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
 
 import { SAMPLER_NAMES } from '../telemetry/sampler-names.ts';
@@ -23,17 +23,17 @@ export function parsePairs(text: string): Readonly<Record<string, string>> {
     try {
       pairs.push([decodeURIComponent(key), decodeURIComponent(part.slice(end + 1).trim())]);
     } catch {
-      throw new WrongSetting('must be percent-encoded: a "%" is followed by two hexadecimal digits');
+      throw new WrongSetting('must be percent-encoded: two hexadecimal digits must follow each "%"');
     }
   }
-  if (pairs.length > PAIRS_MAX) throw new WrongSetting(`must hold at most ${PAIRS_MAX} pairs`);
+  if (pairs.length > PAIRS_MAX) throw new WrongSetting(`must contain at most ${PAIRS_MAX} pairs`);
   return Object.freeze(Object.fromEntries(pairs));
 }
 
 function parseHeaders(text: string): Secret {
   for (const [name, value] of Object.entries(parsePairs(text))) {
     if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) {
-      throw new WrongSetting('must name headers of HTTP, with values of printable ASCII characters');
+      throw new WrongSetting('must name HTTP headers with values of printable ASCII characters');
     }
   }
   return new Secret(text);
@@ -53,7 +53,7 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     form: 'true or false',
     parse: (text: string) => parseBoolean(text.toLowerCase()),
     default: 'false',
-    description: 'With `true` nothing is traced, whatever else is set.',
+    description: 'With `true`, tracing is off, whatever else is set.',
   }),
   tracesBaseEndpoint: optional({
     ...plain,
@@ -61,9 +61,9 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     roles: TRACED_ROLES,
     form: 'URL',
     parse: parseUrl,
-    unset: 'nothing is traced',
+    unset: 'tracing is off',
     description:
-      'Where traces are sent, as OTLP over HTTP (protobuf), at the path `/v1/traces` below it. This or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` turns [traces](../operating/tracing.md) on.',
+      'Base URL of the collector; traces go to `/v1/traces` below it, as OTLP over HTTP (protobuf). This or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` turns on [tracing](../operating/tracing.md).',
   }),
   tracesEndpoint: optional({
     ...plain,
@@ -72,7 +72,7 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     form: 'URL',
     parse: parseUrl,
     unset: '`/v1/traces` below `OTEL_EXPORTER_OTLP_ENDPOINT`',
-    description: 'The same with its path, taken as it is.',
+    description: 'The full URL that traces are sent to, used unchanged.',
   }),
   tracesHeaders: optional({
     name: 'OTEL_EXPORTER_OTLP_HEADERS',
@@ -82,7 +82,7 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     unset: 'none',
     file: true,
     secret: true,
-    description: 'Headers that are sent with traces, such as the authorization that their collector asks for.',
+    description: 'HTTP headers sent with traces, for example the authorization that the collector requires.',
   }),
   serviceName: optional({
     ...plain,
@@ -101,7 +101,7 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     parse: parsePairs,
     unset: 'none',
     description:
-      'What else describes this process in traces, such as `deployment.environment.name=production`. They are laid over its own; `OTEL_SERVICE_NAME` wins over a `service.name` here.',
+      'Additional resource attributes, such as `deployment.environment.name=production`. They override the built-in ones, but `OTEL_SERVICE_NAME` overrides a `service.name` given here.',
   }),
   tracesSampler: row({
     ...plain,
@@ -111,7 +111,7 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     parse: choiceParser(SAMPLER_NAMES),
     default: 'parentbased_always_on',
     description:
-      'Which requests are traced. The `parentbased_` ones do what the `traceparent` of the client says, where it sends one.',
+      'Which requests are traced. The `parentbased_` samplers follow the `traceparent` header if the client sends one.',
   }),
   tracesSamplerRatio: row({
     ...plain,
@@ -120,6 +120,6 @@ export const TELEMETRY_SETTINGS = Object.freeze({
     form: 'number, 0 to 1',
     parse: parseRatio,
     default: '1',
-    description: 'For the samplers by `traceidratio`: the share of requests that is traced.',
+    description: 'For the `traceidratio` samplers: the share of requests that is traced.',
   }),
 });

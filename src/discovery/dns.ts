@@ -64,7 +64,7 @@ class DnsWatch {
   #look(): void {
     const { clock, resolve = resolveBySystem } = this.#dependencies;
     // One that takes too long is a failure like any other; what it brings in the end is still good.
-    this.#timer = clock.setTimer(() => this.#fail('The look-up takes too long.'), LOOKUP_MS_MAX);
+    this.#timer = clock.setTimer(() => this.#fail('The DNS lookup timed out.'), LOOKUP_MS_MAX);
     resolve(this.#target.name).then(
       (hosts) => this.#end(() => this.#take(hosts)),
       (error: unknown) => this.#end(() => this.#fail(error instanceof Error ? error.message : String(error))),
@@ -82,19 +82,19 @@ class DnsWatch {
 
   #take(hosts: readonly string[]): void {
     if (hosts.length === 0) {
-      this.#fail('The name has no address.');
+      this.#fail('The name has no addresses.');
       return;
     }
     const { log, observer } = this.#dependencies;
     const { name, port } = this.#target;
     observer?.synced();
-    if (this.#failure !== '') log.info({ name }, 'shards are found in DNS again');
+    if (this.#failure !== '') log.info({ name }, 'DNS lookup of shards works again');
     this.#failure = '';
     const addresses = [...new Set(hosts)].map((host) => withPort(host, port)).sort();
     if (isDeepStrictEqual(addresses, this.#known)) return;
     this.#known = Object.freeze(addresses);
     observer?.knows(addresses.length);
-    log.info({ name, addresses }, 'addresses of shards, by DNS');
+    log.info({ name, addresses }, 'shard addresses from DNS');
     this.#onChange(addresses);
   }
 
@@ -106,7 +106,7 @@ class DnsWatch {
     const { name } = this.#target;
     this.#dependencies.log.warn(
       { name, reason, known: this.#known.length },
-      'shards are not found in DNS; those known stay',
+      'DNS lookup of shards failed; keeping the known addresses',
     );
   }
 }

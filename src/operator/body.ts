@@ -49,7 +49,8 @@ export async function readBody(request: IncomingMessage, rules: BodyRules): Prom
   const announced = request.headers['content-length'];
   if (announced !== undefined && Number(announced) > rules.bytesMax) throw tooLarge(rules.bytesMax);
   return new Promise((resolve, reject) => {
-    const broken = (): void => reject(new GrantdError('invalid-request', 'The body broke off.'));
+    const broken = (): void =>
+      reject(new GrantdError('invalid-request', 'The connection closed before the body was complete.'));
     if (request.destroyed) {
       broken();
       return;

@@ -42,7 +42,7 @@ function parserError(code: unknown): GrantdError {
     return new GrantdError('header-fields-too-large', 'The header of the request exceeds 16 KiB.');
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new GrantdError('request-timeout', 'The request did not arrive whole in time.');
+    return new GrantdError('request-timeout', 'The request did not arrive completely in time.');
   }
   return new GrantdError('invalid-request', 'The request is not well-formed HTTP.');
 }

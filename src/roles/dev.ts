@@ -156,7 +156,7 @@ export async function startDev(
       log,
       notReady: () => {
         if (phase !== 'serving') return [phase];
-        return frontReady() ? [] : ['not every slot has an owner that can be reached'];
+        return frontReady() ? [] : ['some slots have no reachable owner'];
       },
     },
     config,
@@ -221,7 +221,7 @@ export async function startDev(
     { name: 'dev', peer: 'console' },
   );
   parts.defer(() => consoleFront.close());
-  await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front did not reach every shard');
+  await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front could not reach every shard');
   frontReady = () => front.ready() && consoleFront.ready();
 
   const rateLimiter = openRateLimits({ clock, random, log, metrics }, config, parts);

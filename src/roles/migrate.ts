@@ -115,7 +115,7 @@ export async function runMigrate(
     return EXIT.done;
   } catch (error) {
     if (signal.aborted || error !== timeout.signal.reason) throw toStartError(error);
-    print(`Gave up after ${(timeoutMs ?? 0) / 1000} s${told === '' ? '.' : `; the last reason: ${told}`}`);
+    print(`Timed out after ${(timeoutMs ?? 0) / 1000} s${told === '' ? '.' : `; last reason: ${told}`}`);
     return EXIT.timedOut;
   } finally {
     timer?.cancel();

@@ -142,12 +142,12 @@ export async function startShard(
     await server.close();
   });
   await untilAborted(shard.join(), signal);
-  readiness.wait('waiting for its share of the slots');
+  readiness.wait('waiting for its slots');
   await untilAborted(shard.start(), signal);
   readiness.serve(() => {
     const part = shard.unhealthyPart;
-    if (part !== undefined) return `unhealthy (${part}): its slots go to other shards`;
-    return shard.ready ? undefined : 'waiting for its share of the slots';
+    if (part !== undefined) return `unhealthy (${part}): other shards take its slots`;
+    return shard.ready ? undefined : 'waiting for its slots';
   });
   log.info({ shardName, incarnation: shard.incarnation, address, ops: ops.url }, 'serving');
   const running = parts.move();

@@ -73,12 +73,9 @@ export class SpanDelivery implements SpanProcessor {
       this.#metrics.traceSpans.inc({ outcome: delivered ? 'exported' : 'failed' }, spans.length);
       if (!delivered && !this.#failing) {
         // Its text may repeat what the collector answered; the headers are not in it.
-        this.#log.warn(
-          { reason: result.error?.message },
-          'the collector of traces does not take spans; they are dropped',
-        );
+        this.#log.warn({ reason: result.error?.message }, 'the trace collector does not accept spans; dropping them');
       } else if (delivered && this.#failing) {
-        this.#log.info('the collector of traces takes spans again');
+        this.#log.info('the trace collector accepts spans again');
       }
       this.#failing = !delivered;
       done(result);

@@ -93,7 +93,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
         (input as HTMLInputElement).value = text;
       }, value);
       await page.getByRole('button', { name: 'Suspend' }).click();
-      await page.getByText('The form is not one of this session.').waitFor();
+      await page.getByText('The form does not belong to this session.').waitFor();
       await assertAccessible(page, 'a refused form');
     }
     assert.equal((await service.operator.readTenant(context, tenantId)).state, 'active');
@@ -109,7 +109,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     page.on('request', (request) => {
       if (request.url().endsWith('/cluster/live')) renewals += 1;
     });
-    const stale = page.getByText('This page could not be renewed.');
+    const stale = page.getByText('This page could not be updated.');
     assert.ok(await stale.isHidden());
     await page.getByText('No slot has moved').waitFor();
     await page.getByRole('link', { name: 'All slots as a table' }).focus();
@@ -187,7 +187,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
       await using opened = await visitConsole(browser, hour.url, { token: OPERATOR_TOKEN, colorScheme });
       const { page } = opened;
       const plot = page.getByRole('img', { name: /^Checks per second, last hour/ });
-      assert.match((await plot.getAttribute('aria-label')) ?? '', /nothing sampled from 11:10:15 to 11:30:00/);
+      assert.match((await plot.getAttribute('aria-label')) ?? '', /no samples from 11:10:15 to 11:30:00/);
       // Forty minutes are two thirds of the width; the line ends where the gap begins, and goes on where it ends.
       const shape = await plot.evaluate((svg) => {
         const boxOf = (element: Element | null | undefined) => {
@@ -227,7 +227,9 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     operator.onSurvey = () => Promise.reject(new GrantdError('unavailable', 'No shard can be reached.'));
     await clock.advance(40_000);
     await using late = await visitConsole(browser, hour.url, { token: OPERATOR_TOKEN });
-    await late.page.getByText(/What follows is as of 4\d s ago|What follows is as of 4\d seconds ago/).waitFor();
+    await late.page
+      .getByText(/The figures below are as of 4\d s ago|The figures below are as of 4\d seconds ago/)
+      .waitFor();
     const [figure, title] = await Promise.all(
       [late.page.locator('.outdated .tile strong').first(), late.page.getByRole('heading', { name: 'Cluster' })].map(
         (of) => of.evaluate((element) => getComputedStyle(element).color),
@@ -246,7 +248,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     await page.getByText('3 parts removed').waitFor();
     await assertAccessible(page, 'a deletion');
     service.operator.finishDeletions();
-    await page.getByText('The tenant is gone').waitFor();
+    await page.getByText('Tenant deleted').waitFor();
   });
 
   it('plots the last hour against the limit', async () => {
@@ -267,7 +269,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
       await plot.waitFor();
       assert.match((await plot.textContent()) ?? '', /limit 600/);
       await page.getByText('As a table').click();
-      assert.equal(await page.getByRole('table', { name: 'Requests by minute' }).getByRole('row').count(), 61);
+      assert.equal(await page.getByRole('table', { name: 'Requests per minute' }).getByRole('row').count(), 61);
       await assertAccessible(page, `a plot, ${colorScheme}`);
       await page.setViewportSize(NARROW);
       assert.equal(await plot.count(), 1, 'one of the two sizes is shown');
@@ -282,12 +284,12 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     await opened.open('/tenants');
     const rows = page.getByRole('table', { name: 'Tenants' }).getByRole('row');
     assert.equal(await rows.count(), 51);
-    await page.getByLabel('Search by name or id').pressSequentially('customer 9876');
+    await page.getByLabel('Search by name or ID').pressSequentially('customer 9876');
     await page.getByRole('link', { name: 'Customer 9876', exact: true }).waitFor();
     assert.equal(await rows.count(), 2);
-    assert.ok(await page.getByLabel('Search by name or id').evaluate((field) => field === document.activeElement));
-    await page.getByLabel('Search by name or id').fill('nobody is called so');
-    await page.getByText('No tenant has this in its name').waitFor();
+    assert.ok(await page.getByLabel('Search by name or ID').evaluate((field) => field === document.activeElement));
+    await page.getByLabel('Search by name or ID').fill('nobody is called so');
+    await page.getByText('No tenant matches').waitFor();
     await page.getByRole('link', { name: 'show all tenants' }).click();
     await page.getByRole('link', { name: 'Next page' }).click();
     await page.getByRole('link', { name: 'First page' }).waitFor();

@@ -61,7 +61,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await visit.page.keyboard.type('a wrong token');
     await visit.page.keyboard.press('Enter');
     const field = visit.page.getByLabel('Operator token');
-    await visit.page.getByText('No operator holds this token.').waitFor();
+    await visit.page.getByText('This is not a valid operator token.').waitFor();
     assert.equal(await field.inputValue(), '');
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
     assert.ok(await field.evaluate((element) => element === document.activeElement));
@@ -82,11 +82,11 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await page.getByRole('textbox', { name: 'Name' }).fill('Globex');
     await page.getByLabel('Plan').selectOption('standard');
     await button('Create the tenant').click();
-    await page.getByText('The tenant has no key').waitFor();
+    await page.getByText('This tenant has no keys').waitFor();
 
     await page.getByRole('textbox', { name: 'Name' }).fill('service');
     await button('Create the key').click();
-    await page.getByText('It is shown this once').waitFor();
+    await page.getByText('The key is shown only once').waitFor();
     await button('Copy the key').click();
     await page.getByText('Copied.').waitFor();
     const key = await page.evaluate(() => navigator.clipboard.readText());
@@ -102,7 +102,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await grantForm.getByLabel('Relation').selectOption('editor');
     await grantForm.getByLabel('Object').fill('document plan');
     await button('Create the grant').click();
-    await page.getByText('An object is namespace:id').waitFor();
+    await page.getByText('An object has the form namespace:id').waitFor();
     assert.equal(await grantForm.getByLabel('Subject').inputValue(), 'user:ada');
     assert.equal(await grantForm.getByLabel('Object').inputValue(), 'document plan');
     assert.equal(await grantForm.getByLabel('Relation').inputValue(), 'editor');
@@ -116,19 +116,19 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await page.getByLabel('Relation').selectOption('editor');
     await page.getByLabel('Object').fill('document:plan');
     await button('Check').click();
-    const answer = page.getByRole('status').filter({ hasText: 'By the grant' });
+    const answer = page.getByRole('status').filter({ hasText: 'Allowed by the grant' });
     assert.match((await answer.textContent()) ?? '', /Authorized[\s\S]*grt_[0-9a-z]{26}/);
 
     await section('Objects').click();
     await page.getByLabel('Subject').fill('user:ada');
     await page.getByLabel('Relation').selectOption('editor');
-    await button('List the objects').click();
+    await button('List objects').click();
     await link('document:plan').waitFor();
 
     await section('Namespaces').click();
     await page.getByRole('textbox', { name: 'Name' }).fill('folder');
     await button('Create the namespace').click();
-    await page.getByText('The namespace folder is created.').waitFor();
+    await page.getByText('Namespace folder created.').waitFor();
 
     await section('Grants').click();
     await link('user:ada').click();
@@ -150,7 +150,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await section('Overview').click();
     await page.getByLabel('Plan').selectOption('scale');
     await button('Change the plan').click();
-    await page.getByText('The plan is scale now.').waitFor();
+    await page.getByText('The plan is now scale.').waitFor();
     await link('Suspend …').click();
     await button('Suspend').click();
     await page.getByText('The tenant is suspended').waitFor();
@@ -190,7 +190,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await rows.last().getByRole('link', { name: /^req_/ }).click();
     await page.waitForURL('**request_id=req_**');
     assert.equal(await rows.count(), 1);
-    await link('Show all changes').click();
+    await link('Show all entries').click();
     await page.waitForURL(/trail$/);
     await rows.first().getByRole('link', { name: 'operator token alice' }).click();
     await page.waitForURL('**actor=operator**');
@@ -202,12 +202,12 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await section('Overview').click();
     await link('Delete …').click();
     await page.getByLabel('Type the tenant’s name').fill('globex');
-    await button('Delete for good').click();
+    await button('Delete permanently').click();
     await page.getByText('This is not the name of the tenant.').waitFor();
     await page.getByLabel('Type the tenant’s name').fill('Globex');
-    await button('Delete for good').click();
-    await page.getByText(/is being removed|The tenant is gone/).waitFor();
-    await page.getByText('The tenant is gone').waitFor();
+    await button('Delete permanently').click();
+    await page.getByText(/is being removed|Tenant deleted/).waitFor();
+    await page.getByText('Tenant deleted').waitFor();
     await link('audit log').click();
     await page.getByRole('heading', { name: 'Globex' }).waitFor();
     assert.match((await rows.first().textContent()) ?? '', /tenant\.updated.*deleted.*system/s);
@@ -227,7 +227,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await keyboard.press('Enter');
     await page.waitForURL('**/console/cluster');
     await keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to content');
     await tabTo(page, 'Tenants');
     await keyboard.press('Enter');
     await page.waitForURL('**/console/tenants');
@@ -243,7 +243,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await tabTo(page, 'Expires (UTC)');
     await tabTo(page, 'Create the key');
     await keyboard.press('Enter');
-    await page.getByText('It is shown this once').waitFor();
+    await page.getByText('The key is shown only once').waitFor();
     // What was just made has the focus: the next stop is its button.
     await tabTo(page, 'Copy the key');
     await tabTo(page, 'Revoke first key');
@@ -258,7 +258,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       [{ httpOnly: true, sameSite: 'Strict' }],
     );
     await page.getByRole('button', { name: 'Log out' }).click();
-    await page.getByText('You are logged out.').waitFor();
+    await page.getByText('You have logged out.').waitFor();
     assert.deepEqual(await context.cookies(), []);
     await context.addCookies(cookies);
     await visit.open('/tenants');
@@ -269,7 +269,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await using leaving = await visitConsole(browser, url);
     // Asking for it again and again would count as failed log-ins.
     await waitFor('the new token', () =>
-      `${grantd.stdout}${grantd.stderr}`.includes('operator tokens of the file are in use'),
+      `${grantd.stdout}${grantd.stderr}`.includes('reloaded the file of operator tokens'),
     );
     await leaving.open('/log-in');
     await leaving.page.getByLabel('Operator token').fill(secondToken);

@@ -44,7 +44,7 @@ describe('the log-in link', { skip: missing ?? false }, () => {
 
     const again = await browser.newPage();
     await again.goto(`${service.url}${logInCode.path}`);
-    await again.waitForSelector('text=This link has been used or is too old');
+    await again.waitForSelector('text=This link has already been used or has expired');
     assert.ok(!again.url().includes(code));
   });
 });

@@ -108,13 +108,13 @@ describe('the notes', { skip: missing }, () => {
     const few = { 'cassandra.slots': 4 };
     assert.match(
       await renderNotes({ ci: 'minimal', set: { ...few, 'shard.replicas': 6 } }),
-      /6 shards and there are 4 slots: 2 of the shards would have nothing to do/,
+      /6 shards and there are 4 slots: 2 of the shards would stay idle/,
     );
     assert.match(
       await renderNotes({ ci: 'minimal', set: { ...few, 'shard.autoscaling.enabled': true } }),
       /12 shards and there are 4 slots/,
     );
-    assert.doesNotMatch(await renderNotes({ ci: 'minimal', set: { ...few, 'shard.replicas': 4 } }), /nothing to do/);
-    assert.doesNotMatch(await renderNotes({ ci: 'minimal', set: { 'shard.replicas': 256 } }), /nothing to do/);
+    assert.doesNotMatch(await renderNotes({ ci: 'minimal', set: { ...few, 'shard.replicas': 4 } }), /stay idle/);
+    assert.doesNotMatch(await renderNotes({ ci: 'minimal', set: { 'shard.replicas': 256 } }), /stay idle/);
   });
 });

@@ -104,7 +104,7 @@ describe('the Secrets of a namespace in Kubernetes', () => {
   it('that somebody else changes meanwhile are not changed', async () => {
     await withApi(
       ({ method }) => (method === 'GET' ? [200, { kind: 'Secret' }] : refusal(409, 'the object has been modified')),
-      (store) => assert.rejects(store.replace('x', {}), /x was changed by somebody else while this ran/),
+      (store) => assert.rejects(store.replace('x', {}), /x was changed while this command ran/),
     );
   });
 
@@ -114,7 +114,7 @@ describe('the Secrets of a namespace in Kubernetes', () => {
       async (store) => {
         await assert.rejects(store.read('x'), {
           message:
-            'Reading the Secret x in authorization was refused or not answered: status 403: secrets "x" is forbidden: User "job" cannot get it',
+            'Reading the Secret x in authorization failed: status 403: secrets "x" is forbidden: User "job" cannot get it',
         });
       },
     );

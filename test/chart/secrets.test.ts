@@ -172,8 +172,8 @@ describe('the Secrets that are made', () => {
     const store = new MemorySecrets();
     const printed = await makeIn(store);
     const before = structuredClone(store.secrets);
-    assert.match(printed, /^grantd-operator was made\.$/m);
-    assert.match(await makeIn(store), /^grantd-tls-console is there; it stays as it is\.$/m);
+    assert.match(printed, /^Created grantd-operator\.$/m);
+    assert.match(await makeIn(store), /^grantd-tls-console already exists; left unchanged\.$/m);
     assert.deepEqual(store.secrets, before);
     for (const data of before.values()) for (const text of Object.values(data)) assert.ok(!printed.includes(text));
   });
@@ -212,7 +212,7 @@ describe('the Secrets that are made', () => {
       // The other one is a moment faster with the authority.
       if (name === 'grantd-tls-authority') store.secrets.set(name, other.secrets.get(name) ?? {});
     };
-    assert.match(await makeIn(store), /^grantd-tls-authority was made by another run\.$/m);
+    assert.match(await makeIn(store), /^grantd-tls-authority was created by another run at the same time\.$/m);
     assert.equal(store.text('grantd-tls-shard', 'ca.crt'), other.text('grantd-tls-authority', 'tls.crt'));
   });
 
@@ -229,7 +229,7 @@ describe('the Secrets that are made', () => {
     const laterMs = NOW_MS + 61 * MS_PER_DAY;
     assert.match(
       await makeIn(store, OPTIONS, laterMs),
-      /^grantd-tls-front would have ended in 28 days and was renewed/m,
+      /^Renewed grantd-tls-front for \d+ days; it would have expired in 28 days\.$/m,
     );
     const authority = new X509Certificate(store.text('grantd-tls-authority', 'tls.crt'));
     for (const name of PROCESSES) {
@@ -256,7 +256,10 @@ describe('the Secrets that are made', () => {
     const store = new MemorySecrets();
     await makeIn(store);
     const lateMs = NOW_MS + 3640 * MS_PER_DAY;
-    assert.match(await makeIn(store, OPTIONS, lateMs), /^grantd-tls-authority ends in \d+ days, and is not renewed/m);
+    assert.match(
+      await makeIn(store, OPTIONS, lateMs),
+      /^The CA in grantd-tls-authority expires in \d+ days\. This command does not renew it\.$/m,
+    );
     for (const name of PROCESSES) assert.ok(endOf(store, name) <= endOf(store, 'grantd-tls-authority'), name);
     const renewed = structuredClone(store.secrets);
     await makeIn(store, OPTIONS, lateMs);

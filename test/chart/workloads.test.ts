@@ -416,7 +416,7 @@ describe('the rest of the chart', { skip: missing }, () => {
     assert.doesNotMatch(notes, /tls\.enabled/);
     assert.match(
       await renderNotes(minimal(WITHOUT_TLS)),
-      /tls\.enabled is false: whoever reaches port 8082 of a shard can read and change everything/,
+      /tls\.enabled is false: anyone who can reach port 8082 of a shard can read and change the data of every tenant/,
     );
     assert.match(
       await renderNotes({ ci: 'standalone' }),

@@ -43,7 +43,7 @@ test('each change is printed once, over a restart of the service, until the comm
   await shows('doc:2');
   const { console_url } = service.dev;
   await service.stop();
-  await waitFor('the word that the service is away', async () => (said.includes('Trying again') ? true : undefined));
+  await waitFor('the word that the service is away', async () => (said.includes('Retrying') ? true : undefined));
   service = await startDev(directory, console_url);
   await grant('doc:3');
   await shows('doc:3');
@@ -57,7 +57,7 @@ test('each change is printed once, over a restart of the service, until the comm
   assert.deepEqual(objects, ['doc:1', 'doc:2', 'doc:3']);
   assert.match(
     stderr,
-    /^No answer from the operator's API at http:\S+: .*Trying again until it is back\.\nThe service is back\.\n$/,
+    /^No response from the operator's API at http:\S+: .*Retrying until it responds\.\nThe service responds again\.\n$/,
   );
   assert.equal(code, 130);
 });

@@ -216,7 +216,7 @@ describe('other stories', () => {
     const interrupted = await result;
     assert.equal(interrupted.code, 130, interrupted.stderr);
     assert.match(interrupted.stdout, /^2,000 lines .*: 2,000 created, 0 already there, 0 refused\n$/);
-    assert.match(interrupted.stderr, /^Interrupted\. .*run the same import again: that is safe\.\n$/);
+    assert.match(interrupted.stderr, /^Interrupted\. .*run the same import again; this is safe\.\n$/);
     const again = await grantd(['import', '-', '--tenant', id], many.join(''));
     assert.match(again.stdout, /: 3,000 created, 2,000 already there, 0 refused\n$/);
 

@@ -70,13 +70,13 @@ describe('the heap of a process that starts', () => {
       await run({ ...environment, NODE_OPTIONS: '--max-old-space-size=300' }),
     ]) {
       assert.equal(heaps.length, 1);
-      assert.match(stderr, /^grantd: Node was given a heap of 3\d\d MiB .* takes 406 MiB of it at least/);
+      assert.match(stderr, /^grantd: Node was given a heap of 3\d\d MiB .* needs a heap of at least 406 MiB/);
     }
   });
 
   it('is refused where the machine has less memory than the cache takes', async () => {
     const { heaps, stderr } = await run({ GRANTD_PAGE_CACHE_BYTES: '1024GiB' });
     assert.equal(heaps.length, 1);
-    assert.match(stderr, /^grantd: GRANTD_PAGE_CACHE_BYTES is 1048576 MiB, which takes 2097408 MiB of memory/);
+    assert.match(stderr, /^grantd: GRANTD_PAGE_CACHE_BYTES is 1048576 MiB, which needs 2097408 MiB of memory/);
   });
 });

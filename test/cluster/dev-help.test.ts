@@ -68,7 +68,7 @@ describe('the command line', () => {
   for (const [environment, message] of [
     [{ GRANTD_OPERATOR_TOKEN: 'short' }, /GRANTD_OPERATOR_TOKEN must be 32 to/],
     [{ GRANTD_OPERATOR_URL: 'https://x' }, /GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN/],
-    [{ GRANTD_TENANT: 'acme' }, /GRANTD_TENANT must be the id of a tenant/],
+    [{ GRANTD_TENANT: 'acme' }, /GRANTD_TENANT must be a tenant ID/],
   ] as const) {
     it(`takes ${Object.keys(environment)} that is wrong for wrong usage of an operator's command`, () => {
       const run = spawnSync(process.execPath, [MAIN, 'subjects', '--json'], {

@@ -55,7 +55,7 @@ describe('a start is refused', () => {
       const address = `127.0.0.1:${bound.port}`;
       assert.equal(
         await refusal({ [setting]: address }),
-        `grantd: The address ${address} is in use by ${holderName}. Set ${setting} to another one.`,
+        `grantd: The address ${address} is in use by ${holderName}. Set ${setting} to another address.`,
       );
       await start();
     });
@@ -120,7 +120,7 @@ describe('a start is refused', () => {
   it('where dev.json is not what was written', async () => {
     await (await start()).stop();
     writeFileSync(join(directory, 'data', 'dev.json'), '{');
-    assert.match(await refusal(), /dev\.json is not as grantd writes it\. Remove it/);
+    assert.match(await refusal(), /dev\.json is damaged or was not written by grantd\. Remove it/);
     rmSync(join(directory, 'data', 'dev.json'));
     await start();
   });
@@ -135,7 +135,7 @@ describe('a start is refused', () => {
       }),
       [
         'grantd: 4 settings are wrong:',
-        '  GRANTD_STORE is cassandra, but grantd dev runs on the embedded store only; on Cassandra run grantd migrate, shard, front and console',
+        '  GRANTD_STORE is cassandra, but grantd dev supports only the embedded store; with Cassandra, run grantd migrate, shard, front and console',
         '  GRANTD_SLOTS must be a whole number from 1 to 4096; it is "many"',
         '  GRANTD_OPERATOR_TOKEN must be 32 to 1024 printable ASCII characters without spaces; it has 9 characters',
         '  GRANTD_HTTP_ADRESS is not a setting; did you mean GRANTD_HTTP_ADDRESS?',

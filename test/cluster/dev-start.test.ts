@@ -222,7 +222,7 @@ describe('a start', () => {
     const grantd = await start({ environment: { npm_config_user_agent: 'npm/11.0.0 node/v20.20.2 linux x64' } });
     const lines = grantd.stdout.split('\n').filter((line) => line.includes('20.20.2'));
     assert.deepEqual(lines, [
-      `  Node       ${process.versions.node}, of node_modules (this machine's own, 20.20.2, only runs npm)`,
+      `  Node       ${process.versions.node}, from node_modules (the Node of this machine, 20.20.2, only runs npm)`,
     ]);
   });
 

@@ -94,7 +94,7 @@ describe('a part of a cluster', () => {
       [
         'grantd: 5 settings are wrong:',
         '  GRANTD_RPC_TLS_CA must be a certificate in PEM form',
-        '  GRANTD_STORE is sqlite, the embedded store, which only grantd dev can use; for grantd shard set cassandra',
+        '  GRANTD_STORE is sqlite, the embedded store, which only grantd dev supports; for grantd shard, set cassandra',
         '  GRANTD_CASSANDRA_CONTACT_POINTS is not set; grantd shard needs it (comma-separated hosts, or host:port)',
         '  GRANTD_CASSANDRA_LOCAL_DATACENTER is not set; grantd shard needs it (name)',
         '  GRANTD_DRAIN_SECONDS must be a whole number from 0 to 300; it is "long"',
@@ -148,7 +148,7 @@ describe('a part of a cluster', () => {
         process.platform === 'linux' ? `${basename(process.execPath)} (pid ${process.pid})` : 'another process';
       assert.equal(
         await refusal([role], { ...minimal[role], [setting]: address }),
-        `grantd: The address ${address} is in use by ${holder}. Set ${setting} to another one.`,
+        `grantd: The address ${address} is in use by ${holder}. Set ${setting} to another address.`,
       );
     });
   }
@@ -169,7 +169,7 @@ describe('a part of a cluster', () => {
       const service = start([role], minimal[role]);
       const opsUrl = await opsUrlOf(service);
       assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
-      assert.deepEqual(await readiness(opsUrl), { status: 503, reasons: ['no shard can be reached'] });
+      assert.deepEqual(await readiness(opsUrl), { status: 503, reasons: ['cannot reach any shard'] });
       await stopped(service);
     });
   }
@@ -203,7 +203,7 @@ describe('a part of a cluster', () => {
     service.child.kill('SIGUSR2');
     const { code, stderr } = await service.ended;
     assert.equal(code, 1);
-    assert.match(stderr, /out of the blue.*"msg":"an error was not handled; the process ends"/);
+    assert.match(stderr, /out of the blue.*"msg":"unhandled error; the process exits"/);
   });
 
   it('shard waits for a Cassandra that is not there, saying so, and stops cleanly', async () => {
@@ -223,7 +223,7 @@ describe('a part of a cluster', () => {
       const { code, stdout } = await start(['migrate', '--timeout', '2', ...args], minimal.migrate).ended;
       assert.equal(code, 3, stdout);
       assert.match(stdout, /^Waiting: .+$/m);
-      assert.match(stdout, /^Gave up after 2 s/m);
+      assert.match(stdout, /^Timed out after 2 s/m);
     }
   });
 

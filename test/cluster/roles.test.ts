@@ -181,8 +181,11 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     });
     const ended = await service.ended;
     assert.equal(ended.code, 1);
-    assert.match(ended.stderr, /GRANTD_SLOTS is 16, but the cluster was made with 8\./);
-    assert.match(ended.stderr, /GRANTD_CASSANDRA_SERIAL_LEVEL is SERIAL, but the cluster was made with LOCAL_SERIAL\./);
+    assert.match(ended.stderr, /GRANTD_SLOTS is 16, but the cluster was created with 8\./);
+    assert.match(
+      ended.stderr,
+      /GRANTD_CASSANDRA_SERIAL_LEVEL is SERIAL, but the cluster was created with LOCAL_SERIAL\./,
+    );
   });
 
   it('fronts and shards prove themselves to one another by certificates, found by name', async (context) => {
@@ -221,7 +224,7 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     await ready(front.service, front.ops);
     for (const { service, ops } of [stranger, misled]) {
       await waitFor('a refused connection', () => service.stderr.includes('no connection to a shard'));
-      assert.deepEqual(await reasons(ops), ['no shard can be reached']);
+      assert.deepEqual(await reasons(ops), ['cannot reach any shard']);
     }
     const startConsole = async (environment: Readonly<Record<string, string>>) => {
       const [port = 0, ops = 0] = await freePorts(2);
@@ -268,7 +271,7 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     const { code, stderr } = await service.stop();
     await store.restart(1);
     assert.equal(code, 1, stderr);
-    assert.match(stderr, /"msg":"the stop took too long and was given up"/);
+    assert.match(stderr, /"msg":"shutdown timed out; the process exits"/);
   });
 
   it('two shards, a front and a console serve, and all end cleanly', async () => {

@@ -99,7 +99,7 @@ export class FakeOperator implements OperatorApi {
 
   #data(tenantId: string): TenantData {
     const data = this.#tenants.get(tenantId);
-    if (data === undefined) throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+    if (data === undefined) throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
     return data;
   }
 
@@ -216,13 +216,13 @@ export class FakeOperator implements OperatorApi {
   async tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession> {
     this.#enter('tenant', context, operator);
     const data = this.#data(tenantId);
-    if (data.tenant.state === 'deleting') throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+    if (data.tenant.state === 'deleting') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
     return this.#session(data, operator);
   }
 
   #page<Item>(items: readonly Item[], query: PageQuery): Page<Item> {
     const start = query.cursor === undefined ? 0 : Number(/^at-([0-9]+)$/.exec(query.cursor)?.[1] ?? Number.NaN);
-    if (Number.isNaN(start)) throw new GrantdError('invalid-cursor', 'The cursor is not one of this listing.');
+    if (Number.isNaN(start)) throw new GrantdError('invalid-cursor', 'The cursor does not belong to this listing.');
     const end = start + query.limit;
     return { items: items.slice(start, end), nextCursor: end < items.length ? `at-${end}` : undefined };
   }

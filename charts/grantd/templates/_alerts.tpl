@@ -1,9 +1,9 @@
 {{/*
-The alerts. Each names what clients notice or will, and what to look at first. Series are told apart by the names of
-the pods, which both kinds of monitor leave as they are.
+The alerts. Each says what clients notice, or soon will, and what to look at first. The expressions select series by pod
+name, which both kinds of monitor leave unchanged.
 */}}
 
-{{/* Of (dict "root" $ "name" "GrantdX" "expr" "…" "for" "5m" "severity" "critical" "summary" "…" "description" "…"). */}}
+{{/* Takes (dict "root" $ "name" "GrantdX" "expr" "…" "for" "5m" "severity" "critical" "summary" "…" "description" "…"). */}}
 {{- define "grantd.alert" -}}
 - alert: {{ .name }}
   expr: {{ .expr | quote }}
@@ -30,67 +30,67 @@ the pods, which both kinds of monitor leave as they are.
 {{- $slots := .Values.cassandra.slots | default 256 | int64 -}}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdSlotsWithoutOwner" "for" "1m" "severity" "critical"
   "expr" (printf "sum(grantd_shard_slots{%s,state=\"serving\"}) < %d" $shard $slots)
-  "summary" "Some slots are served by no shard"
-  "description" "Requests for the tenants of these slots are answered 503. See grantd slots, the logs of the shards, and whether Cassandra answers.") }}
+  "summary" "No shard serves some of the slots"
+  "description" "Requests for the tenants in these slots get 503. Run grantd slots, read the logs of the shards, and check that Cassandra responds.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdNoShardMetrics" "for" "2m" "severity" "critical"
   "expr" (printf "absent(grantd_lease_seconds{%s})" $shard)
-  "summary" "No shard can be read"
-  "description" "Either no shard runs, or Prometheus does not reach the ops ports.") }}
-{{- /* The one process of a standalone installation needs no lease, so that its gauge stays 0. */}}
+  "summary" "No shard reports metrics"
+  "description" "Either no shard is running, or Prometheus cannot reach the ops ports.") }}
+{{- /* A standalone installation is one process, which needs no lease: its gauge stays 0. */}}
 {{- if not $standalone }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdShardWithoutLease" "for" "1m" "severity" "critical"
   "expr" (printf "grantd_lease_seconds{%s} == 0" $shard)
-  "summary" "{{ $labels.pod }} may not answer"
-  "description" "Its beats do not reach Cassandra, or it is still starting: its readiness and its log say which.") }}
+  "summary" "{{ $labels.pod }} has no lease and must not answer"
+  "description" "Its heartbeats do not reach Cassandra, or it is still starting. Its readiness probe and its log say which.") }}
 {{- end }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdFrontWithoutShards" "for" "1m" "severity" "critical"
   "expr" (printf "sum by (pod) (grantd_front_shard_connections{%s,state=\"ready\"}) == 0 or sum by (pod) (grantd_front_shard_connections{%s,state=\"ready\"}) == 0" $front $console)
-  "summary" "{{ $labels.pod }} reaches no shard"
-  "description" "Look at its log: discovery (the right to list EndpointSlices), certificates, a NetworkPolicy.") }}
+  "summary" "{{ $labels.pod }} is connected to no shard"
+  "description" "Read its log. Usual causes: discovery (no permission to list EndpointSlices), certificates, or a NetworkPolicy.") }}
 {{- if not $standalone }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdDiscoveryStale" "for" "5m" "severity" "warning"
   "expr" (printf "time() - grantd_discovery_synced_timestamp_seconds{%s} > 900 or time() - grantd_discovery_synced_timestamp_seconds{%s} > 900" $front $console)
-  "summary" "{{ $labels.pod }} has not learnt for a quarter of an hour where shards are"
-  "description" "It goes on with the addresses it knows. The API server is away, or the service account may not list and watch EndpointSlices: see grantd_discovery_failures_total.") }}
+  "summary" "{{ $labels.pod }} has had no shard addresses from discovery for 15 minutes"
+  "description" "It keeps using the addresses it knows. Either the API server is unreachable, or the service account may not list and watch EndpointSlices. See grantd_discovery_failures_total.") }}
 {{- end }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdRedisLost" "for" "5m" "severity" "warning"
   "expr" (printf "grantd_redis_lost{%s} == 1" $front)
-  "summary" "{{ $labels.pod }} does without Redis"
-  "description" "It holds tenants to its share of their limits until Redis answers again. No request fails for it. See grantd_redis_failures_total by reason.") }}
+  "summary" "{{ $labels.pod }} has lost Redis"
+  "description" "Until Redis responds again, it applies only its share of each rate limit. No request fails because of this. See grantd_redis_failures_total by reason.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdRequestsFail" "for" "5m" "severity" "critical"
   "expr" (printf "sum(rate(grantd_http_request_seconds_count{%s,status=~\"5..\"}[5m])) > 0.01 * sum(rate(grantd_http_request_seconds_count{%s}[5m]))" $front $front)
-  "summary" "More than 1 % of the requests fail"
-  "description" "503 means that no owner could be asked in time. See the slots, the queues and Cassandra.") }}
+  "summary" "More than 1 % of requests fail"
+  "description" "503 means that the request got no answer from the owner of its slot in time. Check the slots, the queues and Cassandra.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdChecksSlow" "for" "10m" "severity" "warning"
   "expr" (printf "histogram_quantile(0.99, sum by (le) (rate(grantd_http_request_seconds_bucket{%s,operation=\"check\"}[5m]))) > 0.1" $front)
-  "summary" "One check in a hundred takes longer than 100 ms"
-  "description" "Fronts or shards are short of CPU, or many pages are read from Cassandra: compare the hit ratio of the page cache.") }}
+  "summary" "1 % of checks take longer than 100 ms"
+  "description" "Fronts or shards are short of CPU, or shards read many subjects from Cassandra. Check the hit ratio of the subject cache.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdAppendsSlow" "for" "10m" "severity" "warning"
   "expr" (printf "histogram_quantile(0.99, sum by (le) (rate(grantd_append_seconds_bucket{%s}[5m]))) > 1" $shard)
-  "summary" "One append to the log in a hundred takes longer than a second"
-  "description" "Writes wait for Cassandra. Look at its latency and whether all its nodes are up.") }}
+  "summary" "1 % of appends to the log take longer than a second"
+  "description" "Writes wait for Cassandra. Check its latency and that all its nodes are up.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdBeatsFail" "for" "5m" "severity" "warning"
   "expr" (printf "sum by (pod) (rate(grantd_beat_seconds_count{%s,outcome!=\"stood\"}[5m])) > 0.2 * sum by (pod) (rate(grantd_beat_seconds_count{%s}[5m]))" $shard $shard)
-  "summary" "{{ $labels.pod }} loses beats"
-  "description" "unknown: Cassandra is slow to answer. withheld: the shard is too busy to call itself. When all fail, its slots go to others.") }}
+  "summary" "More than 20 % of the heartbeats of {{ $labels.pod }} fail"
+  "description" "Outcome unknown: Cassandra responds too slowly. Outcome withheld: the shard is unhealthy, see grantd_shard_unhealthy. If all heartbeats fail, other shards take its slots.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdSessionsLost" "for" "0m" "severity" "warning"
   "expr" (printf "increase(grantd_sessions_lost_total{%s}[15m]) > 0" $shard)
   "summary" "{{ $labels.pod }} was declared dead and joined again"
-  "description" "It could not beat for longer than its lease: a paused machine, a starved CPU, or a network between it and Cassandra.") }}
+  "description" "It sent no heartbeat for longer than its lease. Usual causes: a paused machine, a starved CPU, or the network between the shard and Cassandra.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdStateWritesFail" "for" "10m" "severity" "warning"
   "expr" (printf "increase(grantd_state_write_failures_total{%s}[5m]) > 0" $shard)
-  "summary" "{{ $labels.pod }} cannot write its state tables"
-  "description" "Nothing is lost, it is in the log; but writes stop when too much waits. Look at Cassandra.") }}
+  "summary" "{{ $labels.pod }} cannot write to the state tables"
+  "description" "Nothing is lost: the data is in the log. But writes stop once too much of it waits. Check Cassandra.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdWriteBehindLags" "for" "10m" "severity" "warning"
   "expr" (printf "grantd_checkpoint_lag_entries{%s} > 10000" $shard)
-  "summary" "{{ $labels.pod }} is behind with its state tables"
-  "description" "A failover would take longer, and writes wait at the bound. Cassandra is too slow for this rate of writes.") }}
+  "summary" "The state tables of {{ $labels.pod }} lag behind the log"
+  "description" "A failover would take longer, and at the limit writes wait. Cassandra is too slow for this write rate.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdSlotMovesFail" "for" "5m" "severity" "warning"
   "expr" (printf "increase(grantd_slot_moves_total{%s,kind=\"failed\"}[10m]) > 0" $shard)
-  "summary" "{{ $labels.pod }} fails to take slots"
-  "description" "Its log says why a slot could not be opened. A log that cannot be read to its end is never skipped.") }}
+  "summary" "{{ $labels.pod }} fails to open or release slots"
+  "description" "The log of the pod says why. A shard never opens a slot whose log it cannot read to the end.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdPageCacheTooSmall" "for" "30m" "severity" "info"
   "expr" (printf "rate(grantd_page_cache_evictions_total{%s}[10m]) > 0 and on (pod) sum by (pod) (rate(grantd_page_lookups_total{%s,result=\"miss\"}[10m])) > 0.2 * sum by (pod) (rate(grantd_page_lookups_total{%s}[10m]))" $shard $shard $shard)
-  "summary" "{{ $labels.pod }} reads more than a fifth of its pages from the store"
-  "description" "Raise shard.pageCacheBytes with the memory of the pods, or add shards.") }}
+  "summary" "{{ $labels.pod }} reads more than 20 % of subjects from the store"
+  "description" "Raise shard.pageCacheBytes and the memory of the pods, or add shards.") }}
 {{- end }}

@@ -1,9 +1,9 @@
-{{/* What a schema cannot say well: which values have to stand together. All that is wrong is told at once. */}}
+{{/* What a schema cannot express well: rules between values. All problems are reported at once. */}}
 
 {{- define "grantd.check" -}}
 {{- $wrong := list -}}
 {{- if not .Values.enabled -}}
-{{- $wrong = append $wrong "enabled=false is for a chart that has this one as a part: name it there as the condition of the dependency" -}}
+{{- $wrong = append $wrong "enabled=false works only in a parent chart that names it as the condition of the dependency" -}}
 {{- end -}}
 {{- $cache := int64 (include "grantd.pageCacheBytes" .) -}}
 {{- if or (lt $cache 1048576) (gt $cache 1099511627776) -}}
@@ -14,17 +14,17 @@
 {{- $wrong = append $wrong . -}}
 {{- end -}}
 {{- if and .Values.monitoring.podMonitor.enabled .Values.monitoring.serviceMonitor.enabled -}}
-{{- $wrong = append $wrong "monitoring.podMonitor and monitoring.serviceMonitor exclude each other: with both, every series would be there twice" -}}
+{{- $wrong = append $wrong "monitoring.podMonitor and monitoring.serviceMonitor exclude each other: with both, every series would exist twice" -}}
 {{- end -}}
 {{- if not .Values.standalone.enabled -}}
 {{- if not .Values.cassandra.contactPoints -}}
-{{- $wrong = append $wrong "cassandra.contactPoints must name nodes of Cassandra (or set standalone.enabled=true to try grantd without one)" -}}
+{{- $wrong = append $wrong "cassandra.contactPoints must name Cassandra nodes (or set standalone.enabled=true to try grantd without Cassandra)" -}}
 {{- end -}}
 {{- if not .Values.cassandra.localDatacenter -}}
-{{- $wrong = append $wrong "cassandra.localDatacenter must name the datacentre whose nodes are used" -}}
+{{- $wrong = append $wrong "cassandra.localDatacenter must name the datacenter whose nodes are used" -}}
 {{- end -}}
 {{- if and .Values.cassandra.tls.enabled (not .Values.cassandra.tls.existingSecret) -}}
-{{- $wrong = append $wrong "cassandra.tls.existingSecret must name the Secret with the authorities of Cassandra's certificates" -}}
+{{- $wrong = append $wrong "cassandra.tls.existingSecret must name the Secret with the CA certificates of Cassandra" -}}
 {{- end -}}
 {{- range $name, $credentials := dict "cassandra.credentials" .Values.cassandra.credentials "migration.credentials" .Values.migration.credentials -}}
 {{- if and (not $credentials.existingSecret) (ne (empty $credentials.username) (empty $credentials.password)) -}}
@@ -39,7 +39,7 @@
 {{- end -}}
 {{- end -}}
 {{- if and (not .Values.tls.enabled) (not .Values.tls.allowInsecure) -}}
-{{- $wrong = append $wrong "tls.enabled=false lets whoever reaches port 8082 of a shard do everything to every tenant, without a token; leave it on (tls.source=job needs nothing of you), or set tls.allowInsecure=true where a mesh or a network policy lets only fronts and consoles in" -}}
+{{- $wrong = append $wrong "with tls.enabled=false, anyone who can reach port 8082 of a shard has full access to every tenant, without a token; leave TLS on (tls.source=job needs no preparation), or set tls.allowInsecure=true if a mesh or a network policy admits only fronts and consoles" -}}
 {{- end -}}
 {{- range $name, $component := dict "front" .Values.front "shard" .Values.shard "console" .Values.console -}}
 {{- if ge (int64 $component.drainSeconds) (int64 $component.shutdownSeconds) -}}
@@ -59,10 +59,10 @@
 {{- $wrong = append $wrong "httpRoute.parentRefs must name a Gateway" -}}
 {{- end -}}
 {{- if and .Values.redis.existingSecret (or .Values.redis.url .Values.redis.password .Values.redis.sentinelPassword) -}}
-{{- $wrong = append $wrong "redis.existingSecret excludes redis.url and the passwords beside it" -}}
+{{- $wrong = append $wrong "redis.existingSecret excludes redis.url, redis.password and redis.sentinelPassword" -}}
 {{- end -}}
 {{- if and (or .Values.redis.password .Values.redis.sentinelPassword) (not .Values.redis.url) (not .Values.redis.existingSecret) -}}
-{{- $wrong = append $wrong "redis.url must say where the Redis of these passwords is" -}}
+{{- $wrong = append $wrong "redis.url must be set, because redis.password or redis.sentinelPassword is" -}}
 {{- end -}}
 {{- if and .Values.plans .Values.existingPlansConfigMap -}}
 {{- $wrong = append $wrong "plans and existingPlansConfigMap exclude each other" -}}

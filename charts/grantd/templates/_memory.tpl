@@ -24,7 +24,7 @@ the cache and 256 MiB. A test holds the two together.
 {{- $needed := add (mul 2 $cache) (mul 256 $mebibyte) -}}
 {{- if lt $limit $needed -}}
 {{- $largest := div (sub $limit (mul 256 $mebibyte)) (mul 2 $mebibyte) -}}
-{{- printf "shard.pageCacheBytes is %v, which takes %dMi of memory: twice the cache and 256Mi. %s.resources.limits.memory is %v; raise it to %dMi" $.root.Values.shard.pageCacheBytes (div (add $needed $mebibyte -1) $mebibyte) $.name . (div (add $needed $mebibyte -1) $mebibyte) -}}
+{{- printf "shard.pageCacheBytes is %v, which needs %dMi of memory: twice the cache plus 256Mi. %s.resources.limits.memory is %v; raise it to %dMi" $.root.Values.shard.pageCacheBytes (div (add $needed $mebibyte -1) $mebibyte) $.name . (div (add $needed $mebibyte -1) $mebibyte) -}}
 {{- if ge $largest 1 }}{{ printf ", or set shard.pageCacheBytes to %dMi or less" $largest }}{{ end -}}
 {{- end -}}
 {{- end -}}

@@ -44,7 +44,7 @@ function refuseTogether(options: ChangesOptions): void {
   if (options.follow && (newestFirst || oldestFirst || until !== undefined)) {
     const ends = newestFirst ? '--newest-first' : oldestFirst ? '--oldest-first' : '--until';
     throw new CliFailure(
-      `${ends} ends with what has happened, --follow waits for what will: pass one of them.`,
+      `--follow waits for new entries, so it cannot be combined with ${ends}. Pass only one of them.`,
       EXIT.usage,
     );
   }
@@ -54,31 +54,29 @@ export function registerChangesCommand(program: Command, context: CliContext): v
   const parseTime = timeParser(context.nowMs, 'the past');
   const command = program
     .command('changes')
-    .description('list what happened to a tenant, newest first: what, when and by whom')
+    .description('show the audit log of a tenant, newest entry first: who changed what, and when')
     .option(...TENANT_OPTION)
-    .option('--oldest-first', 'begin with what happened first')
+    .option('--oldest-first', 'show the oldest entry first')
+    .addOption(new Option('--newest-first', 'show the newest entry first (the default)').conflicts('oldestFirst'))
+    .option('--since <time>', `only entries from this time on: ${TIME_FORMS}, back from now`, parseTime)
+    .option('--until <time>', 'only entries before this time', parseTime)
     .addOption(
-      new Option('--newest-first', 'begin with what happened last; so it does anyway').conflicts('oldestFirst'),
-    )
-    .option('--since <time>', `only what happened then or later: ${TIME_FORMS}, back from now`, parseTime)
-    .option('--until <time>', 'only what happened before', parseTime)
-    .addOption(
-      new Option('--action <action>', `only changes of this kind: ${CHANGE_ACTIONS.join(', ')}`).choices(
+      new Option('--action <action>', `only entries with this action: ${CHANGE_ACTIONS.join(', ')}`).choices(
         CHANGE_ACTIONS,
       ),
     )
-    .option('--actor <actor>', 'only what this one changed: operator:NAME, the id of an API key, or system')
-    .option('--subject <subject>', 'only grants of this subject')
-    .option('--object <object>', 'only grants on this object')
-    .option('--request-id <id>', 'only what this request changed')
-    .option('-f, --follow', 'the last changes, then every new one as it comes, until interrupted')
+    .option('--actor <actor>', 'only changes by this actor: operator:NAME, an API key ID, or system')
+    .option('--subject <subject>', 'only changes to grants of this subject')
+    .option('--object <object>', 'only changes to grants on this object')
+    .option('--request-id <id>', 'only changes made by this request')
+    .option('-f, --follow', 'show the latest entries, then every new one as it arrives, until interrupted')
     .option(
       '--limit <rows>',
-      `at most so many (default: ${ROWS_DEFAULT}; of the past with --follow: ${ROWS_BEFORE_DEFAULT})`,
+      `maximum number of entries (default: ${ROWS_DEFAULT}; with --follow, past entries: ${ROWS_BEFORE_DEFAULT})`,
       parseRows,
     )
-    .option('--cursor <cursor>', 'go on where an earlier listing ended')
-    .option('--json', 'print JSON; with --follow a line per change (NDJSON)');
+    .option('--cursor <cursor>', 'continue where an earlier listing ended')
+    .option('--json', 'print JSON; with --follow, one entry per line (NDJSON)');
   addExamples(
     command,
     `changes --tenant ${TENANT_EXAMPLE} --since 1h`,

@@ -11,7 +11,7 @@ import { OBJECT_ARGUMENT, RELATION_ARGUMENT, SUBJECT_ARGUMENT } from './grants.t
 export function registerCheckCommand(program: Command, context: CliContext): void {
   program
     .command('check')
-    .description('ask whether a subject holds a relation on an object')
+    .description('check whether a subject holds a relation on an object')
     .argument(...SUBJECT_ARGUMENT)
     .argument(...RELATION_ARGUMENT)
     .argument(...OBJECT_ARGUMENT)
@@ -19,7 +19,7 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExit code: 0 authorized, 3 not authorized, 1 no answer, 2 wrong usage.\n\nExamples:\n  grantd check user:ann viewer doc:readme --tenant ten_01k8x0000000000000000000zz\n',
+      '\nExit code: 0 authorized, 3 not authorized, 1 the check failed, 2 wrong usage.\n\nExamples:\n  grantd check user:ann viewer doc:readme --tenant ten_01k8x0000000000000000000zz\n',
     )
     .action(
       context.action(
@@ -36,7 +36,8 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
             json: { subject, relation, object },
           });
           const { authorized } = answer;
-          if (typeof authorized !== 'boolean') throw new CliFailure('The answer says neither yes nor no.');
+          if (typeof authorized !== 'boolean')
+            throw new CliFailure('The response to the check is neither true nor false.');
           context.print(options.json ? renderJson(answer) : `authorized ${authorized}`);
           return authorized ? EXIT.ok : EXIT.denied;
         },

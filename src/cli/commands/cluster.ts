@@ -40,7 +40,7 @@ function summarizeSlots(slots: readonly JsonRecord[]): string {
   return [
     `${plural(slots.length, 'slot')}: ${states.map(([state, of]) => `${formatCount(of.length)} ${state}`).join(', ')}`,
     plural(shards.size, 'shard'),
-    `checkpoints up to ${formatCount(lagMax)} behind`,
+    `checkpoint lag up to ${formatCount(lagMax)}`,
   ].join('; ');
 }
 
@@ -59,7 +59,7 @@ function summarizeLoads(loads: readonly JsonRecord[]): string {
 const LISTINGS: readonly ClusterListing[] = [
   {
     name: 'plans',
-    description: 'list the plans that the service knows',
+    description: 'list the plans of this service',
     columns: [
       ['plan', 'name'],
       ['requests', (plan) => (plan.requests === null ? 'unlimited' : String(plan.requests))],
@@ -71,7 +71,7 @@ const LISTINGS: readonly ClusterListing[] = [
   },
   {
     name: 'slots',
-    description: 'list every slot: who owns it, in which epoch, and how far its log and state are',
+    description: 'list every slot with its owner, its epoch, and how far its log and its state tables are',
     columns: [
       ['slot', 'slot'],
       ['state', 'state'],
@@ -105,7 +105,7 @@ const LISTINGS: readonly ClusterListing[] = [
   {
     name: 'loads',
     field: 'shards',
-    description: 'list what fronts asked of each shard over the last ten seconds, and how it answered',
+    description: 'list the load of each shard over the last ten seconds: checks, failures, latency',
     columns: [
       ['shard', 'shard'],
       ['checks/s', rateCell('checks_per_second')],

@@ -2,7 +2,7 @@
 // from each line of the answer: its value, a tab, what it is. The last line, `:N`, is for other shells. Nothing that was
 // typed is evaluated, and a value may hold a colon.
 
-const BASH = `# bash completion for grantd; source it, or keep it where bash-completion looks for such files.
+const BASH = `# bash completion for grantd; source it, or put it where bash-completion looks for completion files.
 _grantd() {
   local line=\${COMP_LINE:0:COMP_POINT} words word current kept= suggestion value
   read -r -a words <<< "$line"

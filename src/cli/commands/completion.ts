@@ -55,10 +55,10 @@ export function registerCompletionCommand(program: Command, context: CliContext)
   const command = program.commands.find((each) => each.name() === 'completion');
   assert(command !== undefined, 'the library has made its command');
   command.registeredArguments[0]?.choices(SHELLS);
-  command.description('print what a shell needs to complete these commands: bash, zsh or fish');
+  command.description('print the completion script for bash, zsh or fish');
   command.addHelpText(
     'after',
-    '\nThe program has to be found as "grantd": in the PATH, or as a function of that name.\n\nbash, in ~/.bashrc:  source <(grantd completion bash)\nzsh, in ~/.zshrc after compinit:  source <(grantd completion zsh)\nfish:  grantd completion fish > ~/.config/fish/completions/grantd.fish',
+    '\nCompletion works only if the shell finds "grantd", in the PATH or as a function.\n\nbash, in ~/.bashrc:  source <(grantd completion bash)\nzsh, in ~/.zshrc after compinit:  source <(grantd completion zsh)\nfish:  grantd completion fish > ~/.config/fish/completions/grantd.fish',
   );
   addExamples(command, 'completion bash', 'completion fish > ~/.config/fish/completions/grantd.fish').action(
     context.action(async (shell: string) => {

@@ -68,7 +68,7 @@ async function exportTo(context: CliContext, client: OperatorClient, tenant: str
     progress.clear();
     if (grants === 0 && error instanceof Error && 'exitCode' in error) throw error;
     throw new ConnectionFailure(
-      `The export is incomplete: it broke off after ${formatCount(grants)} grants (${reasonOf(error)}). Run it again.`,
+      `The export is incomplete: it stopped after ${formatCount(grants)} grants (${reasonOf(error)}). Run it again.`,
       undefined,
       { cause: error },
     );

@@ -57,7 +57,7 @@ function registerGrants(program: Command, context: CliContext): void {
 
   const add = grants
     .command('add')
-    .description('let a subject hold a relation on an object; one that is there stays as it is')
+    .description('create a grant: the subject then holds the relation on the object; an existing grant stays unchanged')
     .argument(...SUBJECT_ARGUMENT)
     .argument(...RELATION_ARGUMENT)
     .argument(...OBJECT_ARGUMENT)
@@ -78,7 +78,7 @@ function registerGrants(program: Command, context: CliContext): void {
 
   const revoke = grants
     .command('revoke')
-    .description('take a relation on an object from a subject; checks that start afterwards are denied')
+    .description('revoke a grant; checks that start afterwards are denied')
     .argument(...SUBJECT_ARGUMENT)
     .argument(...RELATION_ARGUMENT)
     .argument(...OBJECT_ARGUMENT)
@@ -88,7 +88,7 @@ function registerGrants(program: Command, context: CliContext): void {
       const client = await context.connect();
       const json = { subject, relation, object };
       await client.readJson({ method: 'DELETE', path: path`/tenants/${options.tenant}/grants`, json });
-      context.print(`${subject} is no longer ${relation} of ${object}.`);
+      context.print(`Revoked: ${subject} is no longer ${relation} of ${object}.`);
       return EXIT.ok;
     }),
   );
@@ -124,7 +124,7 @@ function registerListings(program: Command, context: CliContext): void {
 
   const subjects = program
     .command('subjects')
-    .description('list every subject of a tenant that has a grant or ever had one')
+    .description('list every subject of a tenant that has or ever had a grant')
     .option(...TENANT_OPTION);
   addExamples(addListOptions(subjects), `subjects --tenant ${TENANT_EXAMPLE} --limit 20`).action(
     context.action((options: TenantOption & ListOptions) =>
@@ -138,7 +138,7 @@ function registerListings(program: Command, context: CliContext): void {
 }
 
 function registerNamespaces(program: Command, context: CliContext): void {
-  const namespaces = program.command('namespaces').description('list and make the namespaces of a tenant');
+  const namespaces = program.command('namespaces').description('list and create the namespaces of a tenant');
 
   const list = namespaces
     .command('list')
@@ -158,7 +158,7 @@ function registerNamespaces(program: Command, context: CliContext): void {
 
   const create = namespaces
     .command('create')
-    .description('make a namespace; one that is there stays as it is. Grants make theirs by themselves')
+    .description('create a namespace; an existing one stays unchanged (a grant creates its namespaces automatically)')
     .argument('<name>', 'a letter, then up to 63 letters, digits, "_", "." and "-"')
     .option(...TENANT_OPTION)
     .option(...JSON_OPTION);

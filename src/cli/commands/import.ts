@@ -36,7 +36,7 @@ function formatOf(file: string, format: ImportFormat | undefined): ImportFormat 
   const known = FORMATS.get(file.slice(dot < 0 ? file.length : dot).toLowerCase());
   if (known !== undefined) return known;
   throw new CliFailure(
-    `The name of ${file} does not tell its format: pass --format tsv or --format ndjson.`,
+    `Cannot tell the format of ${file} from its name: pass --format tsv or --format ndjson.`,
     EXIT.usage,
   );
 }
@@ -83,7 +83,7 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
     tenant: options.tenant,
     signal: interruption.signal,
     onProgress: (tally) => progress.update(tally),
-    onRetry: (reason, delayMs) => progress.note(`${reason} Trying again in ${(delayMs / 1000).toFixed(1)} s.`),
+    onRetry: (reason, delayMs) => progress.note(`${reason} Retrying in ${(delayMs / 1000).toFixed(1)} s.`),
     onRefused: (refused) => report.add(refused),
   });
   const elapsedMs = performance.now() - startedMs;
@@ -103,8 +103,8 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
     );
   }
   if (!outcome.whole) {
-    const what = interruption.signal.aborted ? 'Interrupted' : 'Broken off';
-    context.note(`${what}. What is counted above stands; to finish, run the same import again: that is safe.`);
+    const what = interruption.signal.aborted ? 'Interrupted' : 'The import stopped early';
+    context.note(`${what}. The grants counted above are stored. To finish, run the same import again; this is safe.`);
     return outcome.failure === undefined ? EXIT.interrupted : EXIT.failed;
   }
   return outcome.tally.refused > 0 ? EXIT.linesRefused : EXIT.ok;
@@ -113,17 +113,23 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
 export function registerImportCommand(program: Command, context: CliContext): void {
   program
     .command('import')
-    .description('create grants from a file, one per line; what is there already stays')
+    .description('create grants from a file, one per line; existing grants stay unchanged')
     .argument('<file>', 'a .tsv (subject, relation, object) or .ndjson file; - for standard input')
     .option(...TENANT_OPTION)
     .addOption(
-      new Option('--format <format>', 'of the file; without it, by its name, and tsv for -').choices(['tsv', 'ndjson']),
+      new Option('--format <format>', 'format of the file (default: by its name; tsv for -)').choices([
+        'tsv',
+        'ndjson',
+      ]),
     )
-    .option('--refused <file>', 'write every refused line there: number, error type, reason, the line')
+    .option(
+      '--refused <file>',
+      'write every refused line to this file: line number, error type, reason, the line itself',
+    )
     .option('--json', 'print the summary as JSON')
     .addHelpText(
       'after',
-      '\nIt may be interrupted and run again at any time: lines that are there already stay as they are.\nExit code: 0 all lines stand, 4 some were refused, 1 broken off, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n',
+      '\nYou can interrupt an import and run it again at any time: existing grants stay unchanged.\nExit code: 0 all lines imported, 4 some lines refused, 1 stopped by an error, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n',
     )
     .action(context.action((file: string, options: ImportOptions) => importFile(context, file, options)));
 }

@@ -44,17 +44,17 @@ interface CreateOptions extends TenantOption {
 }
 
 export function registerKeysCommands(program: Command, context: CliContext): void {
-  const keys = program.command('keys').description('make, list and revoke the API keys of a tenant');
+  const keys = program.command('keys').description('create, list and revoke the API keys of a tenant');
 
   const create = keys
     .command('create')
-    .description('make an API key; its text is shown this once and kept nowhere')
+    .description('create an API key; it is shown only once and never stored')
     .option(...TENANT_OPTION)
-    .requiredOption('--scope <scope>', 'check:read, grant:write or admin; repeat it for several', addScopes)
-    .option('--name <name>', 'what it is for')
+    .requiredOption('--scope <scope>', 'check:read, grant:write or admin; repeat for several scopes', addScopes)
+    .option('--name <name>', 'what the key is for')
     .option(
       '--expires-at <time>',
-      `when it ends, in UTC: ${TIME_FORMS}, from now`,
+      `when the key expires, in UTC: ${TIME_FORMS}, from now`,
       timeParser(context.nowMs, 'the future'),
     )
     .option(...JSON_OPTION);
@@ -73,14 +73,14 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
       };
       const key = await client.readJson({ method: 'POST', path: path`/tenants/${options.tenant}/keys`, json });
       printRecord(context, key, options);
-      if (!options.json) context.note('Keep the key now: it cannot be shown again.');
+      if (!options.json) context.note('Save the key now: it cannot be shown again.');
       return EXIT.ok;
     }),
   );
 
   const list = keys
     .command('list')
-    .description('list the live API keys of a tenant')
+    .description('list the active API keys of a tenant')
     .option(...TENANT_OPTION);
   addExamples(addListOptions(list), `keys list --tenant ${TENANT_EXAMPLE}`).action(
     context.action((options: TenantOption & ListOptions) =>
@@ -90,8 +90,8 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
 
   const revoke = keys
     .command('revoke')
-    .description('revoke an API key for good; requests that start afterwards are refused')
-    .argument('<key_id>', 'key_…, of "grantd keys list"')
+    .description('revoke an API key permanently; requests that start afterwards are refused')
+    .argument('<key_id>', 'key_…, from "grantd keys list"')
     .option(...TENANT_OPTION)
     .option(...YES_OPTION);
   addExamples(
@@ -103,7 +103,7 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
       const client = await context.connect();
       if (!options.yes) {
         await confirm(context, {
-          what: `This revokes the key ${keyId} for good: whoever uses it is refused from then on.`,
+          what: `This permanently revokes the key ${keyId}. Every client that still uses it will be refused.`,
           answer: 'yes',
           declined: 'Nothing was revoked.',
         });

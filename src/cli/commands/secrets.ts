@@ -26,8 +26,7 @@ const daysParser =
   (min: number) =>
   (text: string): number => {
     const days = /^\d{1,4}$/.test(text) ? Number(text) : -1;
-    if (days < min || days > DAYS_MAX)
-      throw new InvalidArgumentError(`It must be a number of days from ${min} to ${DAYS_MAX}.`);
+    if (days < min || days > DAYS_MAX) throw new InvalidArgumentError(`It must be from ${min} to ${DAYS_MAX} days.`);
     return days;
   };
 
@@ -35,13 +34,14 @@ const DNS_NAME = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-
 const OBJECT_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 function parseObjectName(text: string): string {
-  if (!OBJECT_NAME.test(text)) throw new InvalidArgumentError('It must be a name as Kubernetes has them.');
+  if (!OBJECT_NAME.test(text)) throw new InvalidArgumentError('It must be a valid Kubernetes name.');
   return text;
 }
 
 function parseDnsNames(text: string): readonly string[] {
   const names = text.split(',');
-  if (!names.every((name) => DNS_NAME.test(name))) throw new InvalidArgumentError('It must be DNS names with commas.');
+  if (!names.every((name) => DNS_NAME.test(name)))
+    throw new InvalidArgumentError('It must be comma-separated DNS names.');
   return names;
 }
 
@@ -55,7 +55,7 @@ function certificateNames(options: SecretsOptions): CertificateNames | undefined
   const { shardNames: shard, frontNames: front, consoleNames: console } = options;
   if (shard === undefined && front === undefined && console === undefined) return undefined;
   if (shard === undefined || front === undefined || console === undefined) {
-    throw new CliFailure('--shard-names, --front-names and --console-names go together.', EXIT.usage);
+    throw new CliFailure('Pass all of --shard-names, --front-names and --console-names, or none.', EXIT.usage);
   }
   return { shard, front, console };
 }
@@ -63,19 +63,24 @@ function certificateNames(options: SecretsOptions): CertificateNames | undefined
 export function registerSecretsCommand(program: Command, context: CliContext): void {
   program
     .command('secrets')
-    .description('make the Secrets in Kubernetes that nobody gave, and renew certificates that end soon')
-    .requiredOption('--namespace <name>', 'where they are made', parseObjectName)
-    .requiredOption('--name <name>', 'what their names begin with', parseObjectName)
-    .option('--label <key=value>', 'a label of each; repeat it for several', addLabel, {})
-    .option('--operator-token', 'NAME-operator: a random token of the operator, under "token"')
-    .option('--shard-names <names>', 'the DNS names of the certificate in NAME-tls-shard, with commas', parseDnsNames)
-    .option('--front-names <names>', 'those of the one in NAME-tls-front', parseDnsNames)
-    .option('--console-names <names>', 'those of the one in NAME-tls-console', parseDnsNames)
-    .option('--certificate-days <days>', 'how long a certificate lasts', daysParser(1), DAYS_MAX)
-    .option('--renew-before-days <days>', 'renews one that lasts no longer than this; 0: none', daysParser(0), 0)
+    .description('create missing Secrets in Kubernetes, and renew certificates that expire soon')
+    .requiredOption('--namespace <name>', 'namespace of the Secrets', parseObjectName)
+    .requiredOption('--name <name>', 'prefix of their names', parseObjectName)
+    .option('--label <key=value>', 'label for each Secret; repeat for several labels', addLabel, {})
+    .option('--operator-token', 'create NAME-operator with a random operator token under "token"')
+    .option('--shard-names <names>', 'DNS names of the certificate in NAME-tls-shard, comma-separated', parseDnsNames)
+    .option('--front-names <names>', 'DNS names of the certificate in NAME-tls-front', parseDnsNames)
+    .option('--console-names <names>', 'DNS names of the certificate in NAME-tls-console', parseDnsNames)
+    .option('--certificate-days <days>', 'how long a certificate is valid', daysParser(1), DAYS_MAX)
+    .option(
+      '--renew-before-days <days>',
+      'renew a certificate that expires within this time; 0: never renew',
+      daysParser(0),
+      0,
+    )
     .addHelpText(
       'after',
-      '\nCertificates come from an authority that is made in NAME-tls-authority, lasts ten years and is not renewed. What\nelse is there stays as it is. The API server is found by KUBECONFIG or by the service account of the pod.\n\nExamples:\n  grantd secrets --namespace grantd --name grantd --operator-token\n',
+      '\nCertificates are issued by a CA, which is created in NAME-tls-authority, is valid for ten years and is not renewed.\nOther existing Secrets stay unchanged. The API server comes from KUBECONFIG or the service account of the pod.\n\nExamples:\n  grantd secrets --namespace grantd --name grantd --operator-token\n',
     )
     .action(
       context.action(async (options: SecretsOptions) => {

@@ -49,15 +49,15 @@ interface FieldCommand {
 const FIELD_COMMANDS: readonly FieldCommand[] = [
   {
     name: 'rename',
-    description: 'give a tenant another name; its id stays',
-    argument: ['<name>', 'what people call it, up to 256 characters'],
+    description: 'rename a tenant; its ID stays the same',
+    argument: ['<name>', 'display name, up to 256 characters'],
     example: '"Acme Corp"',
     change: (name) => ({ name }),
   },
   {
     name: 'set-plan',
-    description: 'put a tenant on another plan; it counts everywhere within seconds',
-    argument: ['<plan>', 'one of "grantd plans"'],
+    description: 'move a tenant to another plan; it applies everywhere within seconds',
+    argument: ['<plan>', 'a plan from "grantd plans"'],
     example: 'scale',
     change: (plan) => ({ plan }),
   },
@@ -79,7 +79,7 @@ function registerReads(tenants: Command, context: CliContext): void {
   const list = tenants
     .command('list')
     .description('list the tenants of the cluster')
-    .option('--name <text>', 'only those with this text in their name or id (case-insensitive)');
+    .option('--name <text>', 'only tenants whose name or ID contains this text (case-insensitive)');
   addExamples(
     addListOptions(list),
     'tenants list',
@@ -113,9 +113,9 @@ function registerReads(tenants: Command, context: CliContext): void {
 function registerChanges(tenants: Command, context: CliContext): void {
   const create = tenants
     .command('create')
-    .description('make a tenant')
-    .argument('<name>', 'what people call it, up to 256 characters')
-    .option('--plan <name>', 'its plan; without it, free')
+    .description('create a tenant')
+    .argument('<name>', 'display name, up to 256 characters')
+    .option('--plan <name>', 'plan of the tenant (default: free)')
     .option(...JSON_OPTION);
   addExamples(create, 'tenants create "Acme Corp" --plan standard').action(
     context.action(async (name: string, options: JsonOption & { readonly plan?: string }) => {
@@ -153,14 +153,14 @@ interface DeletionOptions extends JsonOption {
 function registerDeletion(tenants: Command, context: CliContext): void {
   const command = tenants
     .command('delete')
-    .description('delete a tenant with all its grants and keys; its id is never used again')
+    .description('delete a tenant with all its grants and keys; its ID is never reused')
     .argument(...ID_ARGUMENT)
     .option(...YES_OPTION)
-    .option('--wait', 'show how it goes on, and end once all data is removed')
+    .option('--wait', 'show progress, and wait until all data is removed')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
-      '\nThe tenant is refused at once; its data is removed in the background, and until then\n"grantd tenants show" says "deleting". Running it again with --wait goes on watching.',
+      '\nRequests of the tenant are refused at once. Its data is removed in the background; until then,\n"grantd tenants show" says "deleting". To watch the progress, run the command again with --wait.',
     );
   addExamples(
     command,
@@ -173,7 +173,7 @@ function registerDeletion(tenants: Command, context: CliContext): void {
       if (!options.yes) {
         const tenant = await client.readJson({ method: 'GET', path: path`/tenants/${id}` });
         await confirm(context, {
-          what: `This deletes the tenant "${textOf(tenant, 'name')}" with all its grants and keys, for good.`,
+          what: `This permanently deletes the tenant "${textOf(tenant, 'name')}" with all its grants and keys.`,
           answer: textOf(tenant, 'tenant_id'),
           declined: 'Nothing was deleted.',
         });
@@ -187,7 +187,7 @@ function registerDeletion(tenants: Command, context: CliContext): void {
 }
 
 export function registerTenantsCommands(program: Command, context: CliContext): void {
-  const tenants = program.command('tenants').description('make, list, change and delete tenants');
+  const tenants = program.command('tenants').description('create, list, change and delete tenants');
   registerReads(tenants, context);
   registerChanges(tenants, context);
   registerDeletion(tenants, context);

@@ -31,7 +31,8 @@ function barOf(requests: number, most: number | undefined): string {
 
 function render(context: CliContext, usage: JsonRecord): string {
   const minutes = recordsOf(usage, 'minutes');
-  if (minutes.length === 0) return 'No request in the last hour, as far as the service remembers.';
+  if (minutes.length === 0)
+    return 'No requests in the last hour. Usage starts again at zero when the tenant moves to another shard.';
   const most = perMinute(usage.limit);
   const columns: readonly Column[] = [
     ['minute', 'at'],
@@ -42,14 +43,14 @@ function render(context: CliContext, usage: JsonRecord): string {
   ];
   const total = (field: string): string =>
     formatCount(minutes.reduce((sum, minute) => sum + countOf(minute, field), 0));
-  const limit = most === undefined ? 'no limit' : `at most ${formatCount(most)} a minute by the plan`;
+  const limit = most === undefined ? 'no limit' : `the plan allows ${formatCount(most)} per minute`;
   return `${context.tableOf(minutes, columns)}\n\n${total('requests')} requests, ${total('refused')} refused, ${total('checks')} checks; ${limit}`;
 }
 
 export function registerUsageCommand(program: Command, context: CliContext): void {
   const command = program
     .command('usage')
-    .description('show the last hour of a tenant, minute by minute: requests, those refused, checks')
+    .description('show the last hour of a tenant per minute: requests, refused requests, checks')
     .option(...TENANT_OPTION)
     .option(...JSON_OPTION);
   addExamples(command, `usage --tenant ${TENANT_EXAMPLE}`, `usage --tenant ${TENANT_EXAMPLE} --json`).action(

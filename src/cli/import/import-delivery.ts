@@ -47,7 +47,7 @@ function parseResults(text: string, length: number): readonly BatchResult[] {
   const positions = new Set(results.map(({ index }) => index));
   const whole = results.length === length && positions.size === length;
   if (!whole || results.some(({ index }) => !(index >= 0 && index < length))) {
-    throw new CliFailure('The answer to a batch does not have one result for each of its lines.');
+    throw new CliFailure('The response to a batch does not have one result per line.');
   }
   return results;
 }

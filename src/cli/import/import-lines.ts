@@ -89,7 +89,9 @@ export function encodeLine(
   if (text === '') return undefined;
   const columns = text.split('\t');
   if (columns.length !== 3) {
-    return refuse(`The line has ${columns.length} columns, not 3: subject, relation and object, with a tab between.`);
+    return refuse(
+      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of 3: subject, relation and object, separated by tabs.`,
+    );
   }
   const [subject, relation, object] = columns;
   return { json: JSON.stringify({ subject, relation, object }) };

@@ -102,7 +102,7 @@ export async function runImport(client: OperatorClient, run: ImportRun): Promise
   };
   const count = async (batch: Batch, { index, result, code, detail }: BatchResult): Promise<void> => {
     const line = batch.lines[index];
-    if (line === undefined) throw new Error('A result names no line of its batch.');
+    if (line === undefined) throw new Error('A result names a line that is not in its batch.');
     if (result === 'refused') {
       await refuse({ line, code, detail });
       return;

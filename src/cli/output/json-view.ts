@@ -6,7 +6,7 @@ import { CliFailure } from '../failures.ts';
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 const unexpected = (what: string): CliFailure =>
-  new CliFailure(`The operator's API answered with something unexpected: ${what}. Do the versions fit?`);
+  new CliFailure(`Unexpected response from the operator's API: ${what}. Is its version compatible with this command?`);
 
 export function parseJson(text: string): unknown {
   try {
@@ -17,7 +17,7 @@ export function parseJson(text: string): unknown {
 }
 
 export function asRecord(value: unknown): JsonRecord {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unexpected('no JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unexpected('not a JSON object');
   return Object.fromEntries(Object.entries(value));
 }
 

@@ -2,7 +2,7 @@
 
 import { InvalidArgumentError } from 'commander';
 
-const FORMS = 'a day (2030-01-31), a time (2030-01-31T12:00Z) or a distance (90d; s, m, h, d or w)';
+const FORMS = 'a day (2030-01-31), a time (2030-01-31T12:00Z) or a duration (90d; s, m, h, d or w)';
 export const TIME_FORMS = '2030-01-31, 2030-01-31T12:00Z or 90d (s, m, h, d, w)';
 
 const UNIT_MS: ReadonlyMap<string, number> = new Map([

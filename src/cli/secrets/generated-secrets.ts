@@ -77,25 +77,25 @@ async function ensure(
 ): Promise<SecretData> {
   const present = await store.read(name);
   if (present !== undefined) {
-    print(`${name} is there; it stays as it is.`);
+    print(`${name} already exists; left unchanged.`);
     return present;
   }
   const made = make();
   if (await store.create(name, made)) {
-    print(`${name} was made.`);
+    print(`Created ${name}.`);
     return made.data;
   }
   // Another run was first, and what it made is what counts.
   const other = await store.read(name);
-  if (other === undefined) throw new CliFailure(`${name} was removed while this ran. Run it again.`);
-  print(`${name} was made by another run.`);
+  if (other === undefined) throw new CliFailure(`${name} was removed while this command ran. Run it again.`);
+  print(`${name} was created by another run at the same time.`);
   return other;
 }
 
 function textOf(name: string, data: SecretData, key: string): string {
   const text = data[key];
   if (text === undefined || text === '') {
-    throw new CliFailure(`The Secret ${name} has no ${key}, so it was not made by this command. Remove or rename it.`);
+    throw new CliFailure(`The Secret ${name} has no ${key}, so this command did not create it. Remove or rename it.`);
   }
   return text;
 }
@@ -135,7 +135,9 @@ export async function ensureSecrets(dependencies: MadeSecretsDependencies, optio
   const authorityDays = Math.floor((Date.parse(parsedAuthority.validTo) - dependencies.nowMs) / MS_PER_DAY);
   const days = Math.min(options.certificateDays, authorityDays);
   if (authorityDays <= options.renewBeforeDays) {
-    dependencies.print(`${authoritySecret} ends in ${authorityDays} days, and is not renewed by this command.`);
+    dependencies.print(
+      `The CA in ${authoritySecret} expires in ${authorityDays} days. This command does not renew it.`,
+    );
   }
   for (const role of ROLES) {
     const make = (): SecretData =>
@@ -155,6 +157,6 @@ export async function ensureSecrets(dependencies: MadeSecretsDependencies, optio
     // One that would hardly last longer than the one before is no gain.
     if (!isDue || days - left < 1) continue;
     await dependencies.store.replace(secret, make());
-    dependencies.print(`${secret} would have ended in ${Math.floor(left)} days and was renewed for ${days}.`);
+    dependencies.print(`Renewed ${secret} for ${days} days; it would have expired in ${Math.floor(left)} days.`);
   }
 }

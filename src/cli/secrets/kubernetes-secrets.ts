@@ -40,7 +40,7 @@ export async function openKubernetesSecrets(options: {
       return await work();
     } catch (error) {
       if (statusOf(error) === expected) return undefined;
-      throw new CliFailure(`${what} in ${namespace} was refused or not answered: ${describe(error)}`);
+      throw new CliFailure(`${what} in ${namespace} failed: ${describe(error)}`);
     }
   }
 
@@ -56,7 +56,7 @@ export async function openKubernetesSecrets(options: {
     },
     async create(name, { type, data }) {
       const body: V1Secret = { metadata: { name, namespace, labels: { ...labels } }, type, stringData: { ...data } };
-      const created = await call(`Making the Secret ${name}`, CONFLICT, () =>
+      const created = await call(`Creating the Secret ${name}`, CONFLICT, () =>
         api.createNamespacedSecret({ namespace, body }),
       );
       return created !== undefined;
@@ -64,13 +64,12 @@ export async function openKubernetesSecrets(options: {
     async replace(name, data) {
       const what = `Changing the Secret ${name}`;
       const secret = await call(what, NOT_FOUND, () => api.readNamespacedSecret({ name, namespace }));
-      if (secret === undefined) throw new CliFailure(`${name} was removed while this ran. Run it again.`);
+      if (secret === undefined) throw new CliFailure(`${name} was removed while this command ran. Run it again.`);
       const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
       // With the version that was read, so that a change by somebody else meanwhile is refused and not undone.
       const body: V1Secret = { ...secret, data: { ...secret.data, ...Object.fromEntries(encoded) } };
       const changed = await call(what, CONFLICT, () => api.replaceNamespacedSecret({ name, namespace, body }));
-      if (changed === undefined)
-        throw new CliFailure(`${name} was changed by somebody else while this ran. Run it again.`);
+      if (changed === undefined) throw new CliFailure(`${name} was changed while this command ran. Run it again.`);
     },
   };
 }

@@ -40,7 +40,7 @@ const loadByDefault: LoadKubeConfig = async () => {
   const config = new KubeConfig();
   config.loadFromDefault();
   if (config.getCurrentCluster()?.server === NOTHING_FOUND) {
-    throw new ApiFailure('invalid', 'No token of a service account is mounted, and KUBECONFIG is not set.');
+    throw new ApiFailure('invalid', 'No service account token is mounted, and KUBECONFIG is not set.');
   }
   return config;
 };
@@ -79,10 +79,7 @@ async function prepare(load: LoadKubeConfig): Promise<{ readonly server: string;
     };
   } catch (error) {
     if (error instanceof ApiFailure) throw error;
-    throw new ApiFailure(
-      'invalid',
-      `The configuration of the Kubernetes client cannot be used: ${describeSystemError(error)}`,
-    );
+    throw new ApiFailure('invalid', `The Kubernetes client configuration is not usable: ${describeSystemError(error)}`);
   }
 }
 
@@ -97,7 +94,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiFailure('invalid', 'The answer is not JSON.');
+    throw new ApiFailure('invalid', 'The response is not JSON.');
   }
 }
 
@@ -105,7 +102,8 @@ async function readText(response: IncomingMessage, lengthMax: number): Promise<s
   let text = '';
   for await (const chunk of response) {
     text += chunk;
-    if (text.length > lengthMax) throw new ApiFailure('invalid', `The answer is longer than ${lengthMax} characters.`);
+    if (text.length > lengthMax)
+      throw new ApiFailure('invalid', `The response is longer than ${lengthMax} characters.`);
   }
   return text;
 }
@@ -118,7 +116,7 @@ async function refusal(response: IncomingMessage): Promise<ApiFailure> {
   } catch {
     // What the answer says would be welcome; its status is enough.
   }
-  return failureOfStatus(status, message ?? `The API server answers ${status}.`);
+  return failureOfStatus(status, message ?? `The API server responds with status ${status}.`);
 }
 
 async function* readLines(response: IncomingMessage, signal: AbortSignal): AsyncGenerator<unknown> {
@@ -134,7 +132,7 @@ async function* readLines(response: IncomingMessage, signal: AbortSignal): Async
   } catch (error) {
     const failure = failureOf(error, signal);
     throw failure instanceof ApiFailure && failure.kind === 'unreachable'
-      ? new ApiFailure('interrupted', `The watch broke off: ${failure.message}`)
+      ? new ApiFailure('interrupted', `The watch was interrupted: ${failure.message}`)
       : failure;
   }
 }

@@ -41,7 +41,7 @@ function asList(value: unknown): readonly unknown[] {
 }
 
 function asText(value: unknown): string {
-  if (typeof value !== 'string' || value === '') throw new ApiFailure('invalid', 'A text is missing.');
+  if (typeof value !== 'string' || value === '') throw new ApiFailure('invalid', 'A string is missing.');
   return value;
 }
 
@@ -92,9 +92,9 @@ export function parseSliceEvent(value: unknown): SliceEvent {
     case 'BOOKMARK':
       return { kind: 'bookmark', version: versionOf(fields) };
     case 'ERROR':
-      throw failureOfStatus(Number(fields.code), statusMessage(fields) ?? 'The watch has failed.');
+      throw failureOfStatus(Number(fields.code), statusMessage(fields) ?? 'The watch failed.');
     default:
-      throw new ApiFailure('invalid', 'An event has no known type.');
+      throw new ApiFailure('invalid', 'An event has an unknown type.');
   }
 }
 

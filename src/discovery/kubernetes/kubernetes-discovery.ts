@@ -129,7 +129,7 @@ class KubernetesWatch {
     const { clock } = this.#dependencies;
     const attempt = new Attempt(clock);
     this.#attempt = attempt;
-    attempt.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server does not answer in time.'));
+    attempt.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server did not respond in time.'));
     try {
       const { version, slices } = parseSliceList(await this.#api.read(this.#path({}), attempt.signal));
       if (this.#closed) return;
@@ -147,7 +147,7 @@ class KubernetesWatch {
     const { clock } = this.#dependencies;
     const attempt = new Attempt(clock);
     this.#attempt = attempt;
-    attempt.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server does not begin the watch in time.'));
+    attempt.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server did not start the watch in time.'));
     const startMs = clock.monotonicMs();
     const untilListSeconds = Math.ceil((this.#listAtMs - startMs) / 1000);
     const timeoutSeconds = Math.max(WATCH_SECONDS_MIN, Math.min(WATCH_SECONDS, untilListSeconds));
@@ -163,7 +163,7 @@ class KubernetesWatch {
       this.#recover();
       attempt.allow(
         timeoutSeconds * 1000 + WATCH_GRACE_MS,
-        new ApiFailure('interrupted', 'The watch is silent and was not ended in time.'),
+        new ApiFailure('interrupted', 'The watch sent nothing and did not end in time.'),
       );
       for await (const line of lines) {
         if (this.#closed) return;
@@ -174,7 +174,7 @@ class KubernetesWatch {
       if (clock.monotonicMs() - startMs >= GOOD_WATCH_MS) this.#failures = 0;
     }
     if (clock.monotonicMs() - startMs < WATCH_MS_MIN) {
-      throw new ApiFailure('interrupted', 'The API server ends the watch as soon as it has begun.');
+      throw new ApiFailure('interrupted', 'The API server ends the watch immediately.');
     }
     this.#dependencies.observer.synced();
   }
@@ -210,7 +210,7 @@ class KubernetesWatch {
     if (addresses.length === 0 || isDeepStrictEqual(addresses, this.#known)) return;
     this.#known = Object.freeze(addresses);
     observer.knows(addresses.length);
-    log.info({ namespace, service, addresses }, 'addresses of shards, by Kubernetes');
+    log.info({ namespace, service, addresses }, 'shard addresses from Kubernetes');
     this.#onChange(addresses);
   }
 
@@ -218,12 +218,11 @@ class KubernetesWatch {
   #tellLack(found: number): void {
     const { namespace, service, port } = this.#target;
     let lack = '';
-    if (found > ADDRESSES_MAX)
-      lack = `the Service has more than ${ADDRESSES_MAX} endpoints; the others are not dialled`;
+    if (found > ADDRESSES_MAX) lack = `the Service has more than ${ADDRESSES_MAX} endpoints; ignoring the others`;
     else if (found === 0) {
       const hasHosts = this.#slices.values().some(({ hosts }) => hosts.length > 0);
-      const reason = hasHosts ? `no endpoint of the Service has a port ${port}` : 'the Service has no endpoints';
-      lack = `${reason}; the addresses known stay`;
+      const reason = hasHosts ? `no endpoint of the Service has the port ${port}` : 'the Service has no endpoints';
+      lack = `${reason}; keeping the known addresses`;
     }
     if (lack === this.#lack) return;
     this.#lack = lack;
@@ -234,7 +233,7 @@ class KubernetesWatch {
     if (this.#failure === undefined) return;
     this.#failure = undefined;
     const { namespace, service } = this.#target;
-    this.#dependencies.log.info({ namespace, service }, 'EndpointSlices are listed and watched again');
+    this.#dependencies.log.info({ namespace, service }, 'listing and watching EndpointSlices works again');
   }
 
   #fail({ message, status }: ApiFailure, reason: DiscoveryFailure): void {
@@ -248,12 +247,12 @@ class KubernetesWatch {
     if (status === 403) {
       log.warn(
         detail,
-        `the service account may not list and watch EndpointSlices in namespace ${namespace}; the addresses known stay`,
+        `the service account may not list and watch EndpointSlices in namespace ${namespace}; keeping the known addresses`,
       );
     } else if (status === 401) {
-      log.warn(detail, 'the API server does not accept the credentials; the addresses known stay');
+      log.warn(detail, 'the API server rejects the credentials; keeping the known addresses');
     } else {
-      log.warn(detail, 'EndpointSlices cannot be listed or watched; the addresses known stay');
+      log.warn(detail, 'cannot list or watch EndpointSlices; keeping the known addresses');
     }
   }
 }

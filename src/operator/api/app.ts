@@ -196,7 +196,7 @@ export function createConsoleApp(
     app.all(`${OPERATOR_API_PREFIX}${path}`, (request: Request, response: ConsoleResponse) => {
       const operation = methods.get(request.method);
       if (operation !== undefined) return run(operation, request, response);
-      throw new GrantdError('method-not-allowed', `This path has only ${allow}.`, { details: { allow } });
+      throw new GrantdError('method-not-allowed', `This path supports only ${allow}.`, { details: { allow } });
     });
   }
 

@@ -29,12 +29,12 @@ export function authenticate(
     const refusal = failureLimiter?.refusal(address);
     if (refusal !== undefined) {
       metrics.rateLimited.inc({ bucket: 'authentication' });
-      throw new GrantdError('rate-limited', 'Too many operator tokens from this address were refused.', {
+      throw new GrantdError('rate-limited', 'Too many requests with a wrong operator token came from this address.', {
         details: { retryAfterSeconds: refusal.resetSeconds },
       });
     }
     failureLimiter?.record(address);
   }
   metrics.authenticationFailures.inc();
-  throw new GrantdError('unauthorized', 'An operator token is needed: "Authorization: Bearer <operator token>".');
+  throw new GrantdError('unauthorized', 'An operator token is required: "Authorization: Bearer <operator token>".');
 }

@@ -43,14 +43,14 @@ export interface Operation {
 /** The tenant of the path. Throws `tenant-not-found` for an id that no factory could have made. */
 export function tenantIdOf(call: Call): TenantId {
   const tenantId = parseTenantId(call.parameters.tenantId ?? '');
-  if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+  if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
   return tenantId;
 }
 
 /** The key of the path. Throws `key-not-found` for an id that no factory could have made. */
 export function keyIdOf(call: Call): KeyId {
   const keyId = parseKeyId(call.parameters.keyId ?? '');
-  if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
+  if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no active API key with this ID.');
   return keyId;
 }
 

@@ -56,14 +56,14 @@ export interface PageDependencies {
 /** The tenant of the path. Throws `tenant-not-found` for an id that no factory could have made. */
 export function tenantIdOf(call: PageCall): TenantId {
   const tenantId = parseTenantId(call.parameters.tenantId ?? '');
-  if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+  if (tenantId === undefined) throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
   return tenantId;
 }
 
 /** The key of the path. */
 export function keyIdOf(call: PageCall): KeyId {
   const keyId = parseKeyId(call.parameters.keyId ?? '');
-  if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
+  if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no active API key with this ID.');
   return keyId;
 }
 

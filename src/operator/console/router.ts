@@ -195,7 +195,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     if (isFormOf(session, form.optional('csrf'))) return form;
     throw new GrantdError(
       'unauthorized',
-      'The form is not one of this session. Open the page again; nothing was changed.',
+      'The form does not belong to this session. Nothing was changed. Open the page again.',
     );
   }
 
@@ -237,7 +237,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
       const page = ofPath.find((each) => each.method === method);
       if (page !== undefined) return run(page, request, response);
       const allow = ofPath.map((each) => each.method).join(', ');
-      throw new GrantdError('method-not-allowed', `This page has only ${allow}.`, { details: { allow } });
+      throw new GrantdError('method-not-allowed', `This page supports only ${allow}.`, { details: { allow } });
     });
   }
 

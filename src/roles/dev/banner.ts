@@ -41,8 +41,8 @@ function requestLines(facts: BannerFacts, key: string): string[] {
 }
 
 function consoleLine({ consoleUrl, devFilePath, logInLink }: BannerFacts): string {
-  if (logInLink === undefined) return `  Console    ${consoleUrl}/ (log in with operator_token of ${devFilePath})`;
-  return `  Console    ${logInLink}\n             (logs in once, within 10 minutes; later: ${consoleUrl}/ with operator_token of ${devFilePath})`;
+  if (logInLink === undefined) return `  Console    ${consoleUrl}/ (log in with operator_token from ${devFilePath})`;
+  return `  Console    ${logInLink}\n             (this link works once, for 10 minutes; later: ${consoleUrl}/ with operator_token from ${devFilePath})`;
 }
 
 export function renderBanner(facts: BannerFacts): string {
@@ -58,13 +58,13 @@ export function renderBanner(facts: BannerFacts): string {
   ];
   if (machineNode !== undefined) {
     lines.push(
-      `  Node       ${process.versions.node}, of node_modules (this machine's own, ${machineNode}, only runs npm)`,
+      `  Node       ${process.versions.node}, from node_modules (the Node of this machine, ${machineNode}, only runs npm)`,
     );
   }
   if (demo === undefined) {
     lines.push(
       '',
-      'No demo tenant was made. Make a tenant and a key of it:',
+      'No demo tenant was created. Create a tenant and an API key:',
       '',
       'bin/grantd tenants create --help',
       'bin/grantd keys create --help',
@@ -72,9 +72,9 @@ export function renderBanner(facts: BannerFacts): string {
   } else {
     lines.push(
       `  Tenant     ${demo.tenantId}`,
-      `  Key        ${facts.terminal ? 'below, kept' : 'kept'} in ${facts.devFilePath}`,
+      `  Key        ${facts.terminal ? 'below, stored' : 'stored'} in ${facts.devFilePath}`,
       '',
-      'Create a grant, check it, list the objects:',
+      'Create a grant, check it, list objects:',
       '',
       ...requestLines(facts, demo.key),
     );

@@ -55,7 +55,7 @@ export function readDevFile(dataDirectory: string): DevFile | undefined {
   const file = parseDevFile(text);
   if (file === undefined) {
     throw new StartError(
-      `${path} is not as grantd writes it. Remove it: the next start makes a new one, with a new demo key.`,
+      `${path} is damaged or was not written by grantd. Remove it: the next start creates a new one with a new demo key.`,
     );
   }
   return file;

@@ -70,7 +70,7 @@ export async function whileCassandraIsAway<Value>(
     } catch (error) {
       if (!isOutage(error)) throw error;
       onWaiting(error.message);
-      log.debug({ err: error }, 'Cassandra cannot be reached');
+      log.debug({ err: error }, 'cannot reach Cassandra');
       await delay(clock, RETRY_MS, signal);
     }
   }

@@ -16,15 +16,15 @@ function findDifferences(config: ClusterSettings, meta: Meta): string[] {
   const differences: string[] = [];
   const { slots, serialLevel } = config;
   if (slots !== undefined && slots !== meta.slots) {
-    differences.push(`GRANTD_SLOTS is ${slots}, but the cluster was made with ${meta.slots}.`);
+    differences.push(`GRANTD_SLOTS is ${slots}, but the cluster was created with ${meta.slots}.`);
   }
   if (serialLevel !== meta.serialLevel) {
     differences.push(
-      `GRANTD_CASSANDRA_SERIAL_LEVEL is ${serialLevel}, but the cluster was made with ${meta.serialLevel}.`,
+      `GRANTD_CASSANDRA_SERIAL_LEVEL is ${serialLevel}, but the cluster was created with ${meta.serialLevel}.`,
     );
   } else if (datacentreOf(config) !== meta.datacentre) {
     differences.push(
-      `GRANTD_CASSANDRA_LOCAL_DATACENTER is ${config.localDatacenter}, but the cluster was made with ${meta.datacentre}, and under LOCAL_SERIAL every shard has to use the same one.`,
+      `GRANTD_CASSANDRA_LOCAL_DATACENTER is ${config.localDatacenter}, but the cluster was created with ${meta.datacentre}. With LOCAL_SERIAL, every shard must use the same datacenter.`,
     );
   }
   return differences;
@@ -35,6 +35,6 @@ export function requireSameCluster(config: ClusterSettings, meta: Meta): void {
   const differences = findDifferences(config, meta);
   if (differences.length === 0) return;
   throw new StartError(
-    ['The settings are not those of the cluster, which cannot be changed:', ...differences].join('\n  '),
+    ['These settings differ from those of the cluster, which cannot be changed:', ...differences].join('\n  '),
   );
 }

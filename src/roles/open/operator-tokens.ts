@@ -34,7 +34,7 @@ export function openOperatorTokens(
     if (text !== lastText) {
       current = createOperatorTokens([...own, ...parseNamedTokens(text)]);
       // The first reading only repeats what the settings had.
-      if (lastText !== undefined) log.info({ path }, 'the operator tokens of the file are in use');
+      if (lastText !== undefined) log.info({ path }, 'reloaded the file of operator tokens');
       lastText = text;
     }
     lastFailure = '';
@@ -47,7 +47,7 @@ export function openOperatorTokens(
         .catch((error: unknown) => {
           const reason = error instanceof Error ? error.message : String(error);
           if (reason !== lastFailure)
-            log.warn({ path, reason }, 'the file of operator tokens cannot be used; the last ones stay');
+            log.warn({ path, reason }, 'cannot use the file of operator tokens; the previous tokens stay valid');
           lastFailure = reason;
         })
         .finally(() => watch(path));

@@ -51,7 +51,7 @@ export function serverAccess(
   if (!isLoopback(address)) {
     log.warn(
       { address },
-      "GRANTD_RPC_INSECURE: this address takes anyone for a console, so that whoever reaches it can make the operator's calls, and nothing on the network is encrypted; let nobody but fronts and consoles reach it, or set GRANTD_RPC_TLS_CERT, _KEY and _CA",
+      "GRANTD_RPC_INSECURE: anyone who can reach this address can make the operator's calls, and traffic is not encrypted; allow only fronts and consoles to reach it, or set GRANTD_RPC_TLS_CERT, _KEY and _CA",
     );
   }
   return { unprovenConsoles: true };

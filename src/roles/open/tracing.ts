@@ -47,6 +47,6 @@ export async function openTracing(
     version: process.version,
   });
   parts.defer(() => tracing.close());
-  dependencies.log.info({ url, sampler: config.tracesSampler }, 'requests are traced');
+  dependencies.log.info({ url, sampler: config.tracesSampler }, 'tracing is on');
   return tracing;
 }

@@ -54,7 +54,7 @@ function superviseProcess(log: Log): Supervision {
     });
   }
   const die = (error: unknown): void => {
-    log.error({ err: error }, 'an error was not handled; the process ends');
+    log.error({ err: error }, 'unhandled error; the process exits');
     process.exit(1);
   };
   process.on('uncaughtException', die);
@@ -77,7 +77,7 @@ export async function runRole(
   const stopAsked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   signal.addEventListener('abort', () => {
     setTimeout(() => {
-      log.error({ stopMsMax }, 'the stop took too long and was given up');
+      log.error({ stopMsMax }, 'shutdown timed out; the process exits');
       process.exit(1);
     }, stopMsMax);
   });

@@ -133,7 +133,7 @@ export async function listenOps(
     try {
       send(socket, await answer(socket, method, path), method === 'HEAD');
     } catch (error) {
-      log.error({ err: error }, 'the ops port failed to answer');
+      log.error({ err: error }, 'the ops port failed to serve a request');
       send(socket, json('500 Internal Server Error', { status: 'internal error' }), method === 'HEAD');
     }
   }

@@ -12,8 +12,8 @@ const CUT_OFF_MS = 10_000;
 /** Several failovers: what is not there by then does not come by waiting. */
 const INCOMPLETE_MS_MAX = 30_000;
 
-export const NO_SHARD = 'no shard can be reached';
-export const INCOMPLETE = 'not every slot has an owner that can be reached';
+export const NO_SHARD = 'cannot reach any shard';
+export const INCOMPLETE = 'some slots have no reachable owner';
 
 export interface Reach {
   /** Why the front should get no traffic now; undefined: it may. */

@@ -61,7 +61,7 @@ export function openLoopBack(
       if (overslept(nowMs)) pongAtMs = Math.max(pongAtMs, nowMs - PING_INTERVAL_MS);
       if (nowMs - Math.max(pongAtMs, resetAtMs) > REDIAL_MS) {
         resetAtMs = nowMs;
-        dial.reset('The shard did not answer its own call.');
+        dial.reset('The shard did not respond to its own call.');
       }
     }
     tickedAtMs = nowMs;

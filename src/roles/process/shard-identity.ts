@@ -14,7 +14,7 @@ export function resolveShardName(config: Pick<ShardConfig, 'shardName'>, hostNam
     return parseShardName(hostName.toLowerCase());
   } catch (error) {
     if (!(error instanceof WrongSetting)) throw error;
-    throw new StartError(`The host name cannot be the name of a shard: it ${error.message}. Set GRANTD_SHARD_NAME.`);
+    throw new StartError(`The host name is not a valid shard name: it ${error.message}. Set GRANTD_SHARD_NAME.`);
   }
 }
 

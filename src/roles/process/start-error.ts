@@ -15,7 +15,7 @@ export class StartError extends Error {
 const IN_USE = /EADDRINUSE|address already in use/i;
 const ADDRESS_REASONS: readonly (readonly [RegExp, string])[] = [
   [IN_USE, 'is in use by another process'],
-  [/EACCES|permission denied/i, 'needs rights that this process does not have'],
+  [/EACCES|permission denied/i, 'needs permissions that this process does not have'],
   [/EADDRNOTAVAIL|cannot assign requested address/i, 'is not an address of this machine'],
   [/ENOTFOUND|EAI_AGAIN|name resolution/i, 'has a host name that does not resolve'],
 ];
@@ -34,6 +34,6 @@ export async function listenOn<Server>(
     if (reason === undefined) throw error;
     const holder = IN_USE.test(text) ? findPortHolder(splitAddress(address).port) : undefined;
     const why = holder === undefined ? reason : `is in use by ${holder}`;
-    throw new StartError(`The address ${address} ${why}. Set ${setting} to another one.`, { cause: error });
+    throw new StartError(`The address ${address} ${why}. Set ${setting} to another address.`, { cause: error });
   }
 }

@@ -79,9 +79,9 @@ export class Lane<Each extends CallMap> {
           reject(directoryError(this.#settings.directory, message.message, new Error(message.cause)));
         }
       });
-      worker.on('error', (error) => this.#log.error({ err: error }, 'a thread of the store failed'));
+      worker.on('error', (error) => this.#log.error({ err: error }, 'SQLite worker thread failed'));
       worker.on('exit', () => {
-        reject(directoryError(this.#settings.directory, 'the thread of the store ended'));
+        reject(directoryError(this.#settings.directory, 'the SQLite worker thread exited'));
         if (this.#worker === worker) this.#onExit();
       });
     });
@@ -96,14 +96,14 @@ export class Lane<Each extends CallMap> {
   ): Promise<Each[Name]['result']> {
     if (this.#closed) return Promise.reject(new GrantdError('unavailable', 'The store is closed.'));
     if (deadline <= this.#clock.monotonicMs()) {
-      return Promise.reject(new GrantdError('unavailable', 'The deadline passed before the store was asked.'));
+      return Promise.reject(new GrantdError('unavailable', 'The deadline passed before the call reached the store.'));
     }
     if (this.#worker === undefined) {
-      return Promise.reject(new GrantdError('unavailable', 'The store is being started again.'));
+      return Promise.reject(new GrantdError('unavailable', 'The store is restarting.'));
     }
     const heavy = this.#calls.size > 0 && this.#weight + weight > WEIGHT_MAX;
     if (this.#calls.size >= CALLS_MAX || heavy) {
-      return Promise.reject(new GrantdError('overloaded', 'The store has more work than it can take.'));
+      return Promise.reject(new GrantdError('overloaded', 'The store has more work than it can handle.'));
     }
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
@@ -172,7 +172,7 @@ export class Lane<Each extends CallMap> {
         continue;
       }
       call.expired = true;
-      call.reject(new GrantdError('unavailable', 'The store did not answer in time; the outcome is not known.'));
+      call.reject(new GrantdError('unavailable', 'The store did not respond in time; the outcome is not known.'));
     }
     if (nextMs !== Number.POSITIVE_INFINITY) this.#scheduleSweep(nextMs);
   }
@@ -184,17 +184,17 @@ export class Lane<Each extends CallMap> {
     this.#calls.clear();
     this.#weight = 0;
     for (const call of calls) {
-      if (!call.expired) call.reject(unavailable({ reason: 'the thread of the store ended', message: '' }));
+      if (!call.expired) call.reject(unavailable({ reason: 'the SQLite worker thread exited', message: '' }));
     }
     if (!this.#closed) this.#restartLater();
   }
 
   #restartLater(): void {
-    this.#log.error('a thread of the store ended; it is started again');
+    this.#log.error('SQLite worker thread exited; restarting it');
     this.#clock.setTimer(() => {
       if (this.#closed) return;
       this.start().catch((error: unknown) => {
-        this.#log.error({ reason: describeError(error) }, 'a thread of the store could not be started');
+        this.#log.error({ reason: describeError(error) }, 'cannot start a SQLite worker thread');
         this.#restartLater();
       });
     }, RESTART_DELAY_MS);
@@ -205,20 +205,17 @@ export class Lane<Each extends CallMap> {
     const known = this.#failing?.reason === failure.reason ? this.#failing.loggedAtMs : Number.NEGATIVE_INFINITY;
     if (nowMs - known < FAILURE_LOG_INTERVAL_MS) return;
     this.#failing = { reason: failure.reason, loggedAtMs: nowMs };
-    this.#log.error(
-      { reason: failure.reason, cause: failure.message },
-      `the store cannot do its work: ${failure.reason}`,
-    );
+    this.#log.error({ reason: failure.reason, cause: failure.message }, `the store is failing: ${failure.reason}`);
   }
 
   #noteRecovery(): void {
-    this.#log.info({ reason: this.#failing?.reason }, 'the store works again');
+    this.#log.info({ reason: this.#failing?.reason }, 'the store has recovered');
     this.#failing = undefined;
   }
 }
 
 function unavailable(failure: Failure): GrantdError {
-  return new GrantdError('unavailable', 'The store could not do its work; the outcome of a write is not known.', {
+  return new GrantdError('unavailable', 'The store failed; the outcome of a write is not known.', {
     cause: new Error(failure.message === '' ? failure.reason : `${failure.reason}: ${failure.message}`),
   });
 }

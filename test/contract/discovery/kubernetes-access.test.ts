@@ -69,7 +69,7 @@ describe('the access of discovery by Kubernetes', () => {
   it('says so where the credentials are not accepted, and shows none', async () => {
     server.trouble = { list: 401 };
     watch(loadFromText(kubeConfigText(plainCluster(await server.listen()), { token: SECRET })));
-    await failsWith(/does not accept the credentials; the addresses known stay/);
+    await failsWith(/rejects the credentials; keeping the known addresses/);
     assert.equal(discovery.failures[0], 'forbidden');
   });
 
@@ -80,7 +80,7 @@ describe('the access of discovery by Kubernetes', () => {
 
   it('does not show a kubeconfig that cannot be read', async () => {
     watch(loadFromText(`users:\n- token: ${SECRET}\n  - [`));
-    await failsWith(/configuration of the Kubernetes client cannot be used: YAMLException/);
+    await failsWith(/Kubernetes client configuration is not usable: YAMLException/);
     assert.equal(discovery.failures[0], 'invalid');
   });
 
@@ -89,7 +89,7 @@ describe('the access of discovery by Kubernetes', () => {
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'sh', env: [], interactiveMode: 'Never' };
     let args = ['-c', `echo ${SECRET} >&2; exit 1`];
     watch(loadFromText(() => kubeConfigText(plainCluster(address), { exec: { ...exec, args } })));
-    await failsWith(/configuration of the Kubernetes client cannot be used: Error/);
+    await failsWith(/Kubernetes client configuration is not usable: Error/);
     const credential = { apiVersion: exec.apiVersion, kind: 'ExecCredential', status: { token: SECRET } };
     args = ['-c', `echo '${JSON.stringify(credential)}'`];
     await discovery.untilToldInTime('10.0.0.1:8082');
@@ -150,6 +150,6 @@ describe('the access of discovery by Kubernetes', () => {
     await mkdir(join(home, 'empty'));
     setEnvironment(t, { KUBECONFIG: undefined, HOME: home });
     watch(undefined);
-    await failsWith(/No token of a service account is mounted, and KUBECONFIG is not set/);
+    await failsWith(/No service account token is mounted, and KUBECONFIG is not set/);
   });
 });

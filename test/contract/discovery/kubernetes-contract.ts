@@ -104,7 +104,7 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
       await discovery.untilTold('10.0.0.2:8082');
       assert.deepEqual(discovery.told, [['10.0.0.1:8082'], ['10.0.0.2:8082']]);
       assert.equal(discovery.warnings().length, 1);
-      assert.match(discovery.warnings()[0] ?? '', /has no endpoints; the addresses known stay/);
+      assert.match(discovery.warnings()[0] ?? '', /has no endpoints; keeping the known addresses/);
     });
 
     it('waits for a Service that is not there yet', async () => {
@@ -169,12 +169,12 @@ export function defineKubernetesContract(name: string, options: { open(): Promis
       await discovery.until('three refusals', () => forbidden() >= 3);
       const told = discovery.warnings().filter((line) => line.includes('may not list and watch EndpointSlices'));
       assert.equal(told.length, 1);
-      assert.match(told[0] ?? '', new RegExp(`in namespace ${namespace}; the addresses known stay`));
+      assert.match(told[0] ?? '', new RegExp(`in namespace ${namespace}; keeping the known addresses`));
       assert.deepEqual(discovery.told, [['10.0.0.1:8082']]);
       await kubernetes.allow();
       await discovery.untilToldInTime('10.0.0.2:8082');
       await discovery.until('the recovery to be told', () =>
-        discovery.logged.some((line) => line.includes('listed and watched again')),
+        discovery.logged.some((line) => line.includes('EndpointSlices works again')),
       );
     });
 

@@ -261,7 +261,7 @@ describe('discovery by Kubernetes, when the API server', () => {
     });
     discovery = watchDiscovery(load, { namespace: NAMESPACE, service: SERVICE });
     await discovery.untilWithoutTime('the lack to be told', () => discovery.warnings().length > 0);
-    assert.match(discovery.warnings()[0] ?? '', /no endpoint of the Service has a port rpc/);
+    assert.match(discovery.warnings()[0] ?? '', /no endpoint of the Service has the port rpc/);
     server.write(slice('a', '10.0.0.1'));
     await discovery.untilTold('10.0.0.1:8082');
     assert.equal(discovery.warnings().length, 1);

@@ -88,7 +88,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
     const wrong = { username: SERVICE.username, password: 'a-wrong-pass-word' };
     await assert.rejects(openStore(cluster, { credentials: wrong }, log), (error: unknown) => {
       assert.ok(error instanceof GrantdError && error.retryable);
-      assert.match(error.message, /refuses the user name or the password/);
+      assert.match(error.message, /rejects the user name or password/);
       assert.doesNotMatch(JSON.stringify([error.message, error.details, String(error.cause)]), /a-wrong-pass-word/);
       return true;
     });

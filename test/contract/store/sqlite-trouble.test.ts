@@ -46,12 +46,12 @@ describe('sqlite store in trouble', () => {
     assert.equal((await store.readRecord(1, failed - 1, soon()))?.seq, failed - 1);
     const lines = log.lines.filter((line) => line.includes('the disk is full'));
     assert.equal(lines.length, 1, log.lines.join('\n'));
-    assert.match(lines[0] ?? '', /^error: the store cannot do its work: the disk is full/);
+    assert.match(lines[0] ?? '', /^error: the store is failing: the disk is full/);
 
     await store.removeSegment(1, 0, soon());
     const retried = createRecord(1, failed, { body: 'x'.repeat(20_000) });
     assert.deepEqual(await store.append(retried, soon()), { kind: 'appended' });
-    assert.ok(log.lines.some((line) => line.startsWith('info: the store works again')));
+    assert.ok(log.lines.some((line) => line.startsWith('info: the store has recovered')));
     await store.close();
   });
 
@@ -108,7 +108,7 @@ describe('sqlite store in trouble', () => {
     const alongside = lane.call('removeMember', ['inc_1'], soon());
     await assert.rejects(broken, hasCode('unavailable'));
     await assert.rejects(alongside, hasCode('unavailable'));
-    assert.ok(log.lines.some((line) => line.includes('a thread of the store ended; it is started again')));
+    assert.ok(log.lines.some((line) => line.includes('SQLite worker thread exited; restarting it')));
     await assert.rejects(lane.call('removeMember', ['inc_1'], soon()), hasCode('unavailable'));
     const isBack = (): Promise<boolean> =>
       lane.call('removeMember', ['inc_1'], soon()).then(

@@ -96,7 +96,7 @@ describe('keys', () => {
     const revoke = ['keys', 'revoke', '--tenant', id, key_id];
     const declined = await grantd(revoke, { terminal: true, stdin: 'y\n' });
     assert.deepEqual([declined.code, declined.stdout], [1, '']);
-    assert.match(declined.stderr, /for good.*Nothing was revoked/s);
+    assert.match(declined.stderr, /permanently.*Nothing was revoked/s);
     assert.match((await grantd(['keys', 'list', '--tenant', id])).stdout, new RegExp(key_id));
     const left = await grantd(revoke, { terminal: true, stdin: '' });
     assert.deepEqual([left.code, left.stdout], [1, ''], 'the end of the input is a no');
@@ -153,7 +153,7 @@ test('plans, slots and members are tables', async () => {
   );
   assert.match(slots, /\n0 +unowned +- +3 +- +- +- +- +- +- +-\n/);
   assert.match(slots, /\n1 +serving +shard-0 +2 +2499 ms +4 +1090 +90 +1000 +h:1 +inc_a\n/);
-  assert.match(slots, /\n3 slots: 2 serving, 1 unowned; 1 shard; checkpoints up to 1,000 behind\n$/);
+  assert.match(slots, /\n3 slots: 2 serving, 1 unowned; 1 shard; checkpoint lag up to 1,000\n$/);
   const json = JSON.parse((await grantd(['slots', '--json'])).stdout);
   assert.deepEqual(json[0], {
     slot: 0,
@@ -247,10 +247,10 @@ describe('failures', () => {
       exit_code: 1,
       status: 404,
       code: 'tenant-not-found',
-      hint: '"grantd tenants list" shows the tenants that are there.',
+      hint: '"grantd tenants list" shows the existing tenants.',
     });
     const away = errorOf(await grantd(['plans', '--json'], { target: { url: 'http://127.0.0.1:1/', token: 't' } }));
-    assert.match(away.message, /No answer/);
+    assert.match(away.message, /No response/);
     for (const args of [
       ['tenants'],
       ['tenants', 'nonsense'],
@@ -283,7 +283,7 @@ describe('failures', () => {
     assert.doesNotMatch(refused.stderr, /wrong/);
     const away = await grantd(['plans'], { target: { url: 'http://127.0.0.1:1/', token: 't' } });
     assert.equal(away.code, 1);
-    assert.match(away.stderr, /No answer from the operator's API at http:\/\/127\.0\.0\.1:1: /);
+    assert.match(away.stderr, /No response from the operator's API at http:\/\/127\.0\.0\.1:1: /);
   });
 
   test('an answer from something else is not taken for one of the operator’s API', async () => {
@@ -291,8 +291,11 @@ describe('failures', () => {
       (body: string, status: number): typeof fetch =>
       async () =>
         new Response(body, { status });
-    assert.match((await grantd(['plans'], { fetch: other('<html>', 502) })).stderr, /HTTP status 502: .*address right/);
-    assert.match((await grantd(['plans'], { fetch: other('<html>', 200) })).stderr, /something unexpected/);
+    assert.match(
+      (await grantd(['plans'], { fetch: other('<html>', 502) })).stderr,
+      /HTTP status 502: .*address correct/,
+    );
+    assert.match((await grantd(['plans'], { fetch: other('<html>', 200) })).stderr, /Unexpected response/);
     assert.match((await grantd(['plans'], { fetch: other('{"plans":3}', 200) })).stderr, /no array "plans"/);
   });
 

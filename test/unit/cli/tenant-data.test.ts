@@ -36,7 +36,7 @@ describe('grants', () => {
     assert.deepEqual(JSON.parse(json.stdout), []);
     assert.equal((await ofTenant('subjects')).stdout, 'SUBJECT\nuser:ann\n');
     const revoked = await ofTenant('grants', 'revoke', 'user:ann', 'viewer', 'doc:a/b');
-    assert.equal(revoked.stdout, 'user:ann is no longer viewer of doc:a/b.\n');
+    assert.equal(revoked.stdout, 'Revoked: user:ann is no longer viewer of doc:a/b.\n');
     const missing = await ofTenant('grants', 'revoke', 'user:ann', 'viewer', 'doc:a/b');
     assert.deepEqual([missing.code, missing.stdout], [1, '']);
     assert.match(missing.stderr, /grant-not-found.*grantd grants list/s);
@@ -49,7 +49,7 @@ describe('grants', () => {
     const cursor = /--cursor (\S+)/.exec(first.stderr)?.[1] ?? '';
     assert.equal((await ofTenant('objects', 'user:bob', 'viewer', '--cursor', cursor)).stdout, 'OBJECT\ndoc:c\n');
     const wrong = await ofTenant('objects', 'user:bob', 'viewer', '--cursor', 'x');
-    assert.match(wrong.stderr, /invalid-cursor.*Begin without --cursor/s);
+    assert.match(wrong.stderr, /invalid-cursor.*Start again without --cursor/s);
   });
 
   test('what the service refuses is told with its reason', async () => {
@@ -96,7 +96,7 @@ describe('usage and loads', () => {
     assert.match(stdout, /MINUTE +REQUESTS +REFUSED +CHECKS +OF THE LIMIT\n/);
     assert.match(stdout, /10:00:00\.000Z +150 +0 +140 +#{5} {16}25 %\n/);
     assert.match(stdout, /10:01:00\.000Z +1000 +400 +600 +#{20} 100 %\n/);
-    assert.match(stdout, /\n1,150 requests, 400 refused, 740 checks; at most 600 a minute by the plan\n$/);
+    assert.match(stdout, /\n1,150 requests, 400 refused, 740 checks; the plan allows 600 per minute\n$/);
     const json = await grantd(['usage', '--tenant', tenant, '--json'], { fetch: answer(usage) });
     assert.deepEqual(JSON.parse(json.stdout), usage);
   });
@@ -106,7 +106,7 @@ describe('usage and loads', () => {
     const free = await grantd(['usage', '--tenant', tenant], { fetch: answer({ limit: null, minutes }) });
     assert.match(free.stdout, /; no limit\n$/);
     const quiet = await grantd(['usage', '--tenant', tenant], { fetch: answer({ limit: null, minutes: [] }) });
-    assert.match(quiet.stdout, /^No request in the last hour/);
+    assert.match(quiet.stdout, /^No requests in the last hour/);
   });
 
   test('loads are a row per shard', async () => {
@@ -148,6 +148,6 @@ test('whoever stops watching a deletion is told that it goes on', async () => {
     },
   });
   assert.deepEqual([code, stdout], [130, '']);
-  assert.match(stderr, /goes on in the background/);
+  assert.match(stderr, /continues in the background/);
   assert.match((await grantd(['tenants', 'show', id])).stdout, /deleting/);
 });

@@ -56,7 +56,7 @@ describe('parseDiscovery', () => {
       ['kubernetes:', 'kubernetes:shards', 'kubernetes:/shards', 'kubernetes:a/', 'kubernetes:a/B', 'kubernetes:a/b/c'],
       /after kubernetes:, like kubernetes:/,
     );
-    refuses(parseDiscovery, ['kubernetes:a/b:', 'kubernetes:a/b:c:d', 'kubernetes:a/-b:1'], /may name a port of it/);
+    refuses(parseDiscovery, ['kubernetes:a/b:', 'kubernetes:a/b:c:d', 'kubernetes:a/-b:1'], /optionally a port/);
   });
 
   it('takes a namespace and a Service, and the port of it that is not called rpc', () => {
@@ -80,7 +80,7 @@ describe('parseContactPoints', () => {
     refuses(
       parseContactPoints,
       ['cassandra-1,,b', 'http://a', 'a:b', '0.0.0.0:9042'],
-      /comma-separated hosts.* is none$/,
+      /comma-separated hosts.* is not one$/,
     );
   });
 });

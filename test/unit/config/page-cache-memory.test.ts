@@ -21,10 +21,10 @@ describe('the memory of a page cache', () => {
 
   it('is refused with its numbers and both remedies where the process may not use so much', () => {
     const problem = problemOf(2048, 512, 268);
-    assert.match(problem, /^GRANTD_PAGE_CACHE_BYTES is 2048 MiB, which takes 4352 MiB of memory/);
+    assert.match(problem, /^GRANTD_PAGE_CACHE_BYTES is 2048 MiB, which needs 4352 MiB of memory/);
     assert.match(
       problem,
-      /may use 512 MiB\. Give it 4352 MiB \(.*\)\. Or set GRANTD_PAGE_CACHE_BYTES to 128MiB or less/,
+      /may use only 512 MiB\. Give it 4352 MiB \(.*\)\. Or set GRANTD_PAGE_CACHE_BYTES to 128MiB or less/,
     );
     assert.equal(plan(128, 512, 384).kind, 'fits');
     assert.equal(plan(129, 512, 384).kind, 'refused');
@@ -50,6 +50,6 @@ describe('the memory of a page cache', () => {
     assert.deepEqual(plan(256, 1024, 536, true), { kind: 'fits' });
     assert.deepEqual(plan(256, 1024, 406, true), { kind: 'fits' });
     const problem = problemOf(256, 1024, 405, true);
-    assert.match(problem, /heap of 405 MiB \(.*NODE_OPTIONS.*256 MiB, which takes 406 MiB/);
+    assert.match(problem, /heap of 405 MiB \(.*NODE_OPTIONS.*256 MiB, which needs a heap of at least 406 MiB/);
   });
 });

@@ -129,7 +129,7 @@ describe('the parser of', () => {
       ['::ffff:10.0.0.0/104', ['::ffff:10.0.0.0/104']],
     ]);
     const mapped = ['::ffff:10.0.0.0/8', '0:0::FFFF:a00:0/24', 'loopback,::ffff:10.0.0.0/95'];
-    refuses(parseTrustedProxies, mapped, /a range of IPv4 addresses as such, like 10\.0\.0\.0\/8/);
+    refuses(parseTrustedProxies, mapped, /IPv4 ranges in IPv4 notation, like 10\.0\.0\.0\/8/);
     refuses(parseTrustedProxies, [
       '',
       '10.0.0.0/33',

@@ -105,14 +105,14 @@ describe('readConfig', () => {
     for (const [index, start] of [
       /^GRANTD_HTTP_ADDRESS must be host:port.*"8080"/,
       /^GRANTD_SHARD_NAME must be .*"Shard!"/,
-      /^GRANTD_STORE is cassandra, but grantd dev runs on the embedded store only/,
+      /^GRANTD_STORE is cassandra, but grantd dev supports only the embedded store/,
       /^GRANTD_SLOTS must be a whole number from 1 to 4096; it is "0"/,
-      /^GRANTD_PAGE_CACHE_BYTES must be a number of bytes/,
+      /^GRANTD_PAGE_CACHE_BYTES must be from \d+ to \d+ bytes/,
       /^GRANTD_LOG_RETENTION_HOURS must be a whole number from 1/,
       /^GRANTD_DEMO must be true or false; it is "yes"/,
       /^GRANTD_PLANS must be JSON/,
       /^GRANTD_BASE_URL must be an http or https URL/,
-      /^GRANTD_TRUSTED_PROXIES must be .*"nowhere" is none/,
+      /^GRANTD_TRUSTED_PROXIES must be .*"nowhere" is not one/,
       /^GRANTD_LOG_LEVEL must be one of debug, info, warn, error, silent; it is "loud"/,
       /^GRANTD_HTP_ADDRESS is not a setting; did you mean GRANTD_HTTP_ADDRESS\?/,
     ].entries()) {
@@ -172,7 +172,7 @@ describe('readConfig', () => {
     assert.match(problemsOf({ GRANTD_OPERATOR_TOKEN_FILE: file('\n') })[0] ?? '', /names a file that is empty/);
     assert.match(problemsOf({ GRANTD_PLANS_FILE: file(' '.repeat(2_000_000)) })[0] ?? '', /more than 1048576 bytes/);
     assert.deepEqual(problemsOf({ GRANTD_OPERATOR_TOKEN: TOKEN, GRANTD_OPERATOR_TOKEN_FILE: file(TOKEN) }), [
-      'GRANTD_OPERATOR_TOKEN is set, and GRANTD_OPERATOR_TOKEN_FILE too; set one of them',
+      'GRANTD_OPERATOR_TOKEN and GRANTD_OPERATOR_TOKEN_FILE are both set; set only one of them',
     ]);
   });
 

@@ -89,7 +89,7 @@ describe('the address of Redis', () => {
     assert.deepEqual(problemsOf({ GRANTD_REDIS_URL: url, GRANTD_REDIS_PASSWORD: 'x' }), []);
     for (const [environment, problem] of [
       [{ GRANTD_REDIS_PASSWORD: 'x' }, /^GRANTD_REDIS_PASSWORD needs GRANTD_REDIS_URL$/],
-      [{ ...withPassword, GRANTD_REDIS_PASSWORD: 'x' }, /^GRANTD_REDIS_PASSWORD is set, .* set one of them$/],
+      [{ ...withPassword, GRANTD_REDIS_PASSWORD: 'x' }, /^GRANTD_REDIS_PASSWORD is set, .* remove one of them$/],
       [
         { GRANTD_REDIS_URL: url, GRANTD_REDIS_SENTINEL_PASSWORD: 'x' },
         /^GRANTD_REDIS_SENTINEL_PASSWORD needs .*sentinel/,

@@ -113,7 +113,7 @@ describe('the settings of the parts of a cluster', () => {
     for (const role of ['shard', 'migrate'] as const) {
       assert.match(
         problemsOf(role, { ...CASSANDRA, GRANTD_STORE: 'sqlite' })[0] ?? '',
-        new RegExp(`^GRANTD_STORE is sqlite, the embedded store, .* for grantd ${role} set cassandra`),
+        new RegExp(`^GRANTD_STORE is sqlite, the embedded store, .* for grantd ${role}, set cassandra`),
       );
     }
     assert.match(

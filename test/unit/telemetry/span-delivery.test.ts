@@ -84,7 +84,7 @@ describe('the delivery of spans', () => {
       await waitFor('a batch', () => batches.length === batch);
     }
     assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /^warn: the collector of traces does not take spans; they are dropped.*ECONNREFUSED/);
+    assert.match(lines[0] ?? '', /^warn: the trace collector does not accept spans; dropping them.*ECONNREFUSED/);
     assert.equal(await counted('failed'), 50);
     answerAll({ code: 0 });
     for (let batch = 6; batch <= 8; batch += 1) {
@@ -92,7 +92,7 @@ describe('the delivery of spans', () => {
       await waitFor('a batch', () => batches.length === batch);
     }
     assert.equal(lines.length, 2);
-    assert.match(lines[1] ?? '', /^info: the collector of traces takes spans again/);
+    assert.match(lines[1] ?? '', /^info: the trace collector accepts spans again/);
     assert.equal(await counted('exported'), 30);
     await delivery.shutdown();
   });

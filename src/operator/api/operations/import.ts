@@ -70,7 +70,10 @@ export function parseLines(body: Uint8Array): readonly Line[] {
       lines.push({ number, refusal: { code, detail: message } });
     }
     if (lines.length > IMPORT_LINES_MAX) {
-      throw new GrantdError('payload-too-large', `The body has more than ${IMPORT_LINES_MAX} lines. Split it.`);
+      throw new GrantdError(
+        'payload-too-large',
+        `The body has more than ${IMPORT_LINES_MAX} lines. Split it into several requests.`,
+      );
     }
   }
   return lines;

@@ -19,7 +19,7 @@ function requireKnownPlan(plans: Plans, plan: string | undefined): void {
 }
 
 function requirePresent<Given extends Tenant>(tenant: Given): Given {
-  if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+  if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
   return tenant;
 }
 
@@ -48,7 +48,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
         const query = parseQuery(call.search, { ...pageShape, name: tenantSearch.optional() });
         const after = query.cursor === undefined ? undefined : parseTenantId(query.cursor);
         if (query.cursor !== undefined && after === undefined) {
-          throw new GrantdError('invalid-cursor', 'The cursor is not one of this listing.');
+          throw new GrantdError('invalid-cursor', 'The cursor does not belong to this listing.');
         }
         const page = await operatorApi.listTenants(call.context(), { after, limit: query.limit, name: query.name });
         return {
@@ -80,7 +80,7 @@ export function tenantOperations(operatorApi: OperatorApi, plans: Plans): readon
           state: z.enum(['active', 'suspended'], 'must be active or suspended').optional(),
         });
         if (body.name === undefined && body.plan === undefined && body.state === undefined) {
-          throw new GrantdError('invalid-request', 'The body must have at least one of "name", "plan" and "state".');
+          throw new GrantdError('invalid-request', 'The body must contain at least one of "name", "plan" and "state".');
         }
         requireKnownPlan(plans, body.plan);
         const tenant = await operatorApi.updateTenant(call.context(), { ...body, tenantId, operator: call.operator });

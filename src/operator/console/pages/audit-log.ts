@@ -169,7 +169,7 @@ function filterForm({ parts, asked }: Narrowing, filled: Filled): Markup {
     <summary>Filter by action, actor, subject, object, request or time</summary>
     <search><form method="get" action=${pathTo(parts)} class="form-row" novalidate>
       ${selectField({ name: 'action', label: 'Action', choices, value: asked.action ?? '' }, filled)}
-      ${field('actor', 'Actor', 'operator:NAME, the id of a key, or system')}
+      ${field('actor', 'Actor', 'operator:NAME, an API key ID, or system')}
       ${field('subject', 'Subject', 'namespace:id')}
       ${field('object', 'Object', 'namespace:id')}
       ${field('request_id', 'Request', 'req_ and 26 characters')}
@@ -177,7 +177,7 @@ function filterForm({ parts, asked }: Narrowing, filled: Filled): Markup {
       ${field('until', 'Before (UTC)', undefined, 'datetime-local')}
       ${submit('Show', 'secondary')}
     </form></search>
-    ${isAsked ? html`<p><a href=${pathTo(parts)}>Show all changes</a></p>` : undefined}
+    ${isAsked ? html`<p><a href=${pathTo(parts)}>Show all entries</a></p>` : undefined}
   </details>`;
 }
 
@@ -190,14 +190,12 @@ function listingMarkup(
   const { items, nextCursor } = page;
   if (items.length === 0) {
     if (nextCursor !== undefined)
-      return empty('Nothing found so far', 'There are older changes: go on with the next page.');
+      return empty('Nothing found so far', 'There are older entries: continue with the next page.');
     return Object.keys(narrowing.asked).length > 0
-      ? empty('No change fits', html`<a href=${pathTo(narrowing.parts)}>Show all changes</a>, or ask for less at once.`)
+      ? empty('No entry matches', html`<a href=${pathTo(narrowing.parts)}>Show all entries</a>, or use fewer filters.`)
       : empty(
           'Nothing here',
-          isDeleted
-            ? 'What was here is older than the log is kept.'
-            : 'Changes of this tenant appear here as they are made.',
+          isDeleted ? 'The entries of this tenant have expired.' : 'Every change to this tenant appears here.',
         );
   }
   return table<TrailRow>(
@@ -231,7 +229,7 @@ async function trailPage(dependencies: PageDependencies, call: PageCall): Promis
     // One page looks at a bounded number of changes.
     const isShort = nextCursor !== undefined && scannedToMs !== undefined;
     listing = html`${listingMarkup(page, narrowing, keys, tenant.state === 'deleted')}
-      ${isShort ? html`<p role="status">Looked back to ${moment(scannedToMs)} UTC so far; the next page goes on from there.</p>` : undefined}
+      ${isShort ? html`<p role="status">Searched back to ${moment(scannedToMs)} UTC so far. The next page continues from there.</p>` : undefined}
       ${pager({ parts, query: asked, cursor, next: nextCursor })}`;
   }
   const content = html`<section aria-labelledby="trail-title">

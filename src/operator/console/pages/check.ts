@@ -34,15 +34,15 @@ async function answerMarkup(call: PageCall, session: OperatorTenantSession, tupl
   const grant = authorized ? await findGrant(call, session, tuple) : undefined;
   const grants = pathTo(['tenants', session.tenantId, 'grants'], { subject });
   const why = !authorized
-    ? html`<p>There is no such grant. Relations do not imply each other: <a href=${grants}>see what the subject holds</a>.</p>`
+    ? html`<p>No such grant exists. Relations do not imply each other: <a href=${grants}>show the grants of the subject</a>.</p>`
     : grant === undefined
-      ? html`<p>By the grant of these very three. The subject holds too many others to find its id here.</p>`
-      : html`<p>By the grant ${code(grant.grantId)} of ${moment(grant.createdAtMs)} UTC. <a href=${grants}>All that the subject holds</a></p>`;
+      ? html`<p>Allowed by a grant of exactly this subject, relation and object. The subject has too many grants to look up its ID here.</p>`
+      : html`<p>Allowed by the grant ${code(grant.grantId)}, created ${moment(grant.createdAtMs)} UTC. <a href=${grants}>All grants of the subject</a></p>`;
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
     ${why}
-    ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused whatever the answer.</p>` : undefined}
+    ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the result of this check.</p>` : undefined}
     <p class="id">Checked at ${moment(checkedAtMs)} UTC</p>
   </section>`;
 }
@@ -53,8 +53,8 @@ async function checkPage(dependencies: PageDependencies, call: PageCall): Promis
   const { query } = call;
   let refusal: Refusal | undefined;
   let answer: Markup = empty(
-    'Ask a question',
-    'May this subject do that? The answer is the one that the API gives now.',
+    'Check an authorization',
+    'Does this subject hold this relation on this object? You see the result that the API returns now.',
   );
   if (query.text('relation') !== '') {
     const read = readTuple(query);

@@ -85,10 +85,10 @@ export function tiles(look: Look, owners: readonly OwnerRow[]): Markup {
   const isSlow = p99Ms !== undefined && p99Ms > P99_MS_MAX;
   return html`<dl class="tiles">
     ${tile('Slots serving', `${count(slots - slotsDown)} / ${count(slots)}`, slotsDown === 0 ? shards : `${shards}; ${count(slotsDown)} not serving`, slotsDown > 0)}
-    ${tile('Checkpoint lag', known(lag), `entries, the slot furthest behind${isLagging ? `: above ${count(LAG_MAX)}` : ''}`, isLagging)}
+    ${tile('Checkpoint lag', known(lag), `entries, in the slot with the largest lag${isLagging ? `: above ${count(LAG_MAX)}` : ''}`, isLagging)}
     ${tile('Checks', html`${known(checksPerSecond)}<span class="unit"> / s</span>`, `over the last ten seconds${without}`)}
-    ${tile('p99 of checks', html`${p99Ms === undefined ? NOT_KNOWN : milliseconds(p99Ms)}<span class="unit"> ms</span>`, `the slowest shard: ${isSlow ? 'above' : 'the bound is'} ${P99_MS_MAX} ms`, isSlow)}
-    ${tile('Failures', html`${known(failuresPerSecond, 1)}<span class="unit"> / s</span>`, 'responses of 500 and above', (failuresPerSecond ?? 0) > 0)}
+    ${tile('p99 of checks', html`${p99Ms === undefined ? NOT_KNOWN : milliseconds(p99Ms)}<span class="unit"> ms</span>`, `of the slowest shard: ${isSlow ? 'above the limit of' : 'the limit is'} ${P99_MS_MAX} ms`, isSlow)}
+    ${tile('Failures', html`${known(failuresPerSecond, 1)}<span class="unit"> / s</span>`, 'responses with status 500 or above', (failuresPerSecond ?? 0) > 0)}
   </dl>`;
 }
 
@@ -101,7 +101,7 @@ function session({ members, ended }: OwnerRow): Markup {
     const word = ended.kind === 'lost' ? 'lost' : 'left';
     return html`<span class="badge member-${ended.kind === 'lost' ? 'dead' : 'draining'}">${word} at ${clockTime(ended.atMs)}</span>`;
   }
-  if (members.length === 0) return html`<span class="badge member-dead">not there</span>`;
+  if (members.length === 0) return html`<span class="badge member-dead">absent</span>`;
   return members.map(({ state }) => html`<span class="badge member-${state}">${state}</span>`);
 }
 

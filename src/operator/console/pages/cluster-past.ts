@@ -13,7 +13,7 @@ const EXACT_MS_MAX = 15_000;
 const PLOTS: readonly TimePlot[] = [
   { title: 'Checks per second', figure: 'checksPerSecond', format: (value) => known(value), isWhole: true },
   {
-    title: `p99 of checks in ms, the slowest shard (bound: ${P99_MS_MAX} ms)`,
+    title: `p99 of checks in ms, slowest shard (limit: ${P99_MS_MAX} ms)`,
     figure: 'p99Ms',
     format: (value) => `${milliseconds(value)} ms`,
     bound: { value: P99_MS_MAX, name: `${P99_MS_MAX} ms` },
@@ -28,8 +28,8 @@ export function plots(watch: ClusterWatch, nowMs: number): Markup {
   return html`
     <div class="time-plots">${PLOTS.map((plot) => timePlot(plot, samples, nowMs))}</div>
     <p class="hint">
-      A point is the highest of a quarter of a minute. Shaded: nothing was sampled.${' '}
-      ${since === undefined ? undefined : html`This console has taken samples since ${moment(since)}.`}
+      Each point is the highest value of 15 seconds. Shaded: no samples.${' '}
+      ${since === undefined ? undefined : html`This console has been taking samples since ${moment(since)}.`}
     </p>`;
 }
 
@@ -46,9 +46,9 @@ function what(event: ClusterEvent): Markup {
     case 'lost':
       return html`<span class="badge member-dead">lost</span> <strong>${foreign(event.shardName)}</strong> was declared dead`;
     case 'left':
-      return html`<strong>${foreign(event.shardName)}</strong> left, after it had handed over its slots`;
+      return html`<strong>${foreign(event.shardName)}</strong> left after handing over its slots`;
     case 'draining':
-      return html`<strong>${foreign(event.shardName)}</strong> began to hand over its slots`;
+      return html`<strong>${foreign(event.shardName)}</strong> started to hand over its slots`;
     default:
       return html`<strong>${foreign(event.shardName)}</strong> joined`;
   }
@@ -58,7 +58,7 @@ export function eventsList(events: readonly ClusterEvent[]): Markup {
   if (events.length === 0) {
     return empty(
       'No slot has moved',
-      'Moves of slots and lost shards of the last hour appear here, as this console saw them.',
+      'Slot moves and lost shards that this console observed in the last hour appear here.',
     );
   }
   return html`<ol class="moves">${events.map((event) => {

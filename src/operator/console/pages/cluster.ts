@@ -33,7 +33,7 @@ function lookMarkup(look: Look, events: readonly ClusterEvent[]): Markup {
     </section>
     <section aria-labelledby="shards-title">
       <h2 id="shards-title">Shards</h2>
-      ${look.members === undefined ? html`<p class="form-error">The members cannot be read now; what the slots say is shown.</p>` : undefined}
+      ${look.members === undefined ? html`<p class="form-error">The members cannot be read at the moment. The table shows only what is known from the slots.</p>` : undefined}
       ${ownersTable(owners, look)}
     </section>`;
 }
@@ -41,9 +41,9 @@ function lookMarkup(look: Look, events: readonly ClusterEvent[]): Markup {
 /** Before the first look that succeeded there is nothing to show. */
 function lastMarkup(last: Look | undefined, message: string, events: readonly ClusterEvent[], nowMs: number): Markup {
   return html`<div class="empty alarming" role="status">
-      <p class="empty-title">No shard answers</p>
-      <p>${message} This page goes on asking. Look whether shards run, and whether this console can reach them.</p>
-      ${last === undefined ? undefined : html`<p>What follows is ${asOf(last.atMs, nowMs)} (${moment(last.atMs)} UTC).</p>`}
+      <p class="empty-title">No shard responds</p>
+      <p>${message} This page keeps retrying. Check that the shards are running and that this console can reach them.</p>
+      ${last === undefined ? undefined : html`<p>The figures below are ${asOf(last.atMs, nowMs)} (${moment(last.atMs)} UTC).</p>`}
     </div>
     ${last === undefined ? undefined : html`<div class="outdated">${lookMarkup(last, events)}</div>`}`;
 }
@@ -62,7 +62,7 @@ async function figuresPart({ watch, clock }: PageDependencies): Promise<Markup> 
     if (!(error instanceof GrantdError) || error.code === 'internal') throw error;
     content = lastMarkup(watch.last, error.message, watch.events(), clock.wallMs());
   }
-  const events = html`<section aria-labelledby="moves-title"><h2 id="moves-title">Moves and lost shards <small>in the last hour, UTC</small></h2>${eventsList(watch.events())}</section>`;
+  const events = html`<section aria-labelledby="moves-title"><h2 id="moves-title">Slot moves and lost shards <small>in the last hour, UTC</small></h2>${eventsList(watch.events())}</section>`;
   return live('live', ['cluster', 'live'], FIGURES_SECONDS, [content, events]);
 }
 
@@ -83,7 +83,7 @@ function slotsTable(slots: readonly SlotView[], { from }: SlotCursor): Markup {
         { title: 'State', cell: ({ state }) => html`<span class="badge slot-${state}">${state}</span>` },
         { title: 'Owner', cell: ({ shardName }) => (shardName === undefined ? NOT_KNOWN : foreign(shardName)) },
         { title: 'Epoch', kind: 'number', cell: ({ epoch }) => known(epoch) },
-        { title: 'End of log', kind: 'number', cell: ({ logEnd }) => known(logEnd) },
+        { title: 'Log end', kind: 'number', cell: ({ logEnd }) => known(logEnd) },
         { title: 'Checkpoint', kind: 'number', cell: ({ checkpoint }) => known(checkpoint) },
         { title: 'Lag', kind: 'number', cell: (slot) => known(lagOf(slot)) },
         { title: 'Tenants', kind: 'number', cell: ({ tenants }) => known(tenants) },
@@ -107,7 +107,7 @@ export function clusterPages(dependencies: PageDependencies): readonly Page[] {
       async run() {
         const body = html`<h1>Cluster</h1>
           <p class="stale" data-stale hidden>
-            <span role="status">This page could not be renewed. It goes on trying.</span>${' '}
+            <span role="status">This page could not be updated. It keeps retrying.</span>${' '}
             The figures are <span data-stale-age>out of date</span>.
           </p>
           ${await figuresPart(dependencies)}

@@ -6,12 +6,12 @@ import { pathTo } from '../page.ts';
 import { code } from '../parts/parts.ts';
 
 const NEXT: Partial<Record<ErrorCode, string>> = {
-  'tenant-not-found': 'It may have been deleted, or the address is not whole. Look for it among the tenants.',
-  'invalid-cursor': 'The place in the listing is not known any more. Start the listing again.',
-  unauthorized: 'Go back, load the page again, and send the form once more.',
-  unavailable: 'Try again in a moment. The cluster page shows which slots have no owner now.',
+  'tenant-not-found': 'It may have been deleted, or the address is incomplete. Look for it in the list of tenants.',
+  'invalid-cursor': 'This position in the listing is no longer valid. Start again from the first page.',
+  unauthorized: 'Go back, reload the page, and submit the form again.',
+  unavailable: 'Try again in a moment. The cluster page shows which slots have no owner.',
   overloaded: 'Try again in a moment.',
-  internal: 'The log of this console has more under the request id below.',
+  internal: 'Search the log of this console for the request ID below.',
 };
 
 const TITLES: Partial<Record<ErrorCode, string>> = { unauthorized: 'Refused' };

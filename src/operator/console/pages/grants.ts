@@ -42,8 +42,8 @@ async function subjectsListing(
   const listing =
     page.items.length === 0
       ? empty(
-          'The tenant has no grant',
-          'Nobody may do anything yet. Create the first grant below, or import a file with the command line.',
+          'This tenant has no grants',
+          'No subject is authorized for anything yet. Create the first grant below, or import a file with “grantd import”.',
         )
       : html`<ul class="subjects">${page.items.map(
           (subject) => html`<li><a href=${pathTo(parts, { subject })}>${foreign(subject)}</a></li>`,
@@ -65,10 +65,10 @@ async function grantsListing(
   const listing =
     page.items.length === 0
       ? empty(
-          page.nextCursor === undefined ? 'This subject holds nothing' : 'Nothing here',
+          page.nextCursor === undefined ? 'This subject has no grants' : 'Nothing here',
           page.nextCursor === undefined
-            ? 'Create a grant below, or look for another subject.'
-            : 'Many grants of this subject were revoked: go on with the next page.',
+            ? 'Create a grant below, or search for another subject.'
+            : 'Many grants of this subject were revoked: continue with the next page.',
         )
       : table<Grant>(
           'Grants of the subject',
@@ -101,7 +101,7 @@ async function grantsPage(
   const search = subject === '' || fits || refusal !== undefined ? undefined : refuse('subject', SUBJECT_REFUSED);
   const finder = html`<search><form method="get" action=${pathTo(parts)} class="form-row" novalidate>
     ${subjectField({ value: subject }, search === undefined ? undefined : { fields: call.query, refusal: search })}
-    ${submit('Show its grants', 'secondary')}
+    ${submit('Show grants', 'secondary')}
   </form></search>`;
   const listing = fits
     ? await grantsListing(call, session, parts, subject)
@@ -134,8 +134,8 @@ async function askToRevoke(dependencies: PageDependencies, call: PageCall): Prom
   const content = html`<section class="confirm">
     <h2>Revoke this grant</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
-    <p>Checks of it say no from that moment on, on every front. It can be undone on the page that follows: the grant is then
-      created again, under an id of its own.</p>
+    <p>Checks that start afterwards are denied, on every front. You can undo this on the next page, which creates the grant
+      again with a new ID.</p>
     ${form}
   </section>`;
   return { kind: 'page', status: 200, title: 'Revoke a grant', body: tenantFrame(tenant, 'grants', content) };
@@ -157,9 +157,9 @@ async function write(dependencies: PageDependencies, call: PageCall, revoke: boo
     const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
     const notice = {
       created: `Grant created: ${held}`,
-      exists: `The grant existed already: ${held}`,
+      exists: `The grant already existed: ${held}`,
       revoked: `Grant revoked: ${held}`,
-      'not-found': `The grant was not there any more: ${held}`,
+      'not-found': `The grant had already been revoked: ${held}`,
     }[result.kind];
     const parts = ['tenants', session.tenantId, 'grants'];
     const redirect = { kind: 'redirect', to: pathTo(parts, { subject: tuple.subject }), notice } as const;

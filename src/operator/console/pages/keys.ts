@@ -27,9 +27,9 @@ import { readTenant } from './tenant.ts';
 const KEYS_PER_PAGE = 50;
 
 const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
-  'check:read': 'ask checks, list objects and namespaces',
+  'check:read': 'run checks, list objects and namespaces',
   'grant:write': 'create and revoke grants, create namespaces',
-  admin: 'manage keys, of any scope',
+  admin: 'manage keys of any scope',
 };
 
 interface Created {
@@ -40,8 +40,8 @@ interface Created {
 function createdPanel({ key: { name, keyId }, text }: Created): Markup {
   return html`<section class="made" role="status" data-focus tabindex="-1" aria-labelledby="made-title">
     <h2 id="made-title">The key ${name === '' ? '' : html`“${foreign(name)}” `}is created</h2>
-    <p>Copy it now. It is shown this once and kept nowhere: who loses it needs another one. This console names it by its
-      id, which ends in ${code(keyIdEnd(keyId))}.</p>
+    <p>Copy it now. The key is shown only once and is not stored; if it is lost, create another one. This console identifies
+      it by its ID, which ends in ${code(keyIdEnd(keyId))}.</p>
     <p class="secret"><code id="made-key" dir="ltr">${text}</code></p>
     <p class="buttons">
       <button type="button" data-copy="made-key" data-copy-told="made-told">Copy the key</button>
@@ -97,7 +97,7 @@ function createForm(call: PageCall, tenant: TenantStatus, filled: Filled | undef
     call.session,
     pathTo(['tenants', tenant.tenantId, 'keys']),
     html`${formError(filled)}
-      ${textField({ name: 'name', label: 'Name', hint: 'What it is for, so that it can be told from others.' }, filled)}
+      ${textField({ name: 'name', label: 'Name', hint: 'What the key is for, to tell it apart from others.' }, filled)}
       ${checkBoxes({ name: 'scopes', legend: 'Scopes', choices, checked: ['check:read'] }, filled)}
       ${textField({ name: 'expires', label: 'Expires (UTC)', type: 'datetime-local', hint: 'Empty: never.' }, filled)}
       ${submit('Create the key')}`,
@@ -120,8 +120,8 @@ async function keysPage(
   const listing =
     page.items.length === 0
       ? empty(
-          'The tenant has no key',
-          'Without one nobody can use it. Create the first below, and hand it to its owner.',
+          'This tenant has no keys',
+          'Applications need a key to use this tenant. Create the first one below and give it to its owner.',
         )
       : keysTable(tenant, page.items, clock.wallMs());
   const parts = ['tenants', tenant.tenantId, 'keys'];
@@ -183,7 +183,7 @@ async function askToRevoke(dependencies: PageDependencies, call: PageCall, refus
   const content = html`<section class="confirm">
     <h2>Revoke this key</h2>
     ${key === undefined ? html`<p>${code(keyId)}</p>` : keyFacts(key, dependencies.clock.wallMs())}
-    <p>Requests with it are refused from that moment on, on every front. This cannot be undone; another key can be created.</p>
+    <p>Requests with this key that start afterwards are refused, on every front. This cannot be undone, but you can create another key.</p>
     ${form}
   </section>`;
   return {
@@ -207,7 +207,7 @@ async function revoke(dependencies: PageDependencies, call: PageCall): Promise<P
   } catch (error) {
     // Another operator was faster: what was wanted is so.
     if (error instanceof GrantdError && error.code === 'key-not-found') {
-      return { kind: 'redirect', to, notice: `The tenant has no live key ${keyId}: it was revoked before.` };
+      return { kind: 'redirect', to, notice: `The key ${keyId} had already been revoked.` };
     }
     return askToRevoke(dependencies, call, refuseThrown(error));
   }

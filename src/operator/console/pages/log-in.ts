@@ -45,18 +45,19 @@ export function createLogIn(dependencies: {
       });
       if (token === '' && code === '') {
         metrics.authenticationFailures.inc();
-        return refused('token', 'An operator token is needed.', 401);
+        return refused('token', 'Enter an operator token.', 401);
       }
       const limit = failureLimiter?.refusal(address);
       if (limit !== undefined) {
         metrics.rateLimited.inc({ bucket: 'authentication' });
-        const message = `This address failed to log in too often. Try again in ${limit.resetSeconds} seconds.`;
+        const message = `Too many failed logins from this address. Try again in ${limit.resetSeconds} seconds.`;
         return refused('form', message, 429, limit.resetSeconds);
       }
       metrics.authenticationFailures.inc();
       failureLimiter?.record(address);
-      if (code !== '') return refused('token', 'This link has been used or is too old. Log in with the token.', 401);
-      return refused('token', 'No operator holds this token.', 401);
+      if (code !== '')
+        return refused('token', 'This link has already been used or has expired. Log in with the token.', 401);
+      return refused('token', 'This is not a valid operator token.', 401);
     },
     targetOf(fields) {
       const to = fields.text('to');
@@ -70,7 +71,7 @@ export function createLogIn(dependencies: {
 export function showLogIn(fields: Fields, refusal: Refusal | undefined): Extract<PageAnswer, { kind: 'page' }> {
   const filled = { fields, refusal };
   const done =
-    fields.text('done') === 'logged-out' ? html`<p class="notice" role="status">You are logged out.</p>` : undefined;
+    fields.text('done') === 'logged-out' ? html`<p class="notice" role="status">You have logged out.</p>` : undefined;
   const body = html`<section class="log-in">
     ${done}
     <h1>Log in</h1>
@@ -85,8 +86,8 @@ export function showLogIn(fields: Fields, refusal: Refusal | undefined): Extract
           required: true,
           autocomplete: 'current-password',
           attributes: { autofocus: '' },
-          hint: html`The token itself, not its SHA-256. For ${html`<code>grantd dev</code>`} it is
-            ${' '}<code>operator_token</code> in <code>dev.json</code> of the data directory.`,
+          hint: html`Paste the token itself, not its SHA-256 hash. For ${html`<code>grantd dev</code>`} it is
+            ${' '}<code>operator_token</code> in <code>dev.json</code> in the data directory.`,
         },
         filled,
       )}

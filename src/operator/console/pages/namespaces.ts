@@ -22,8 +22,8 @@ async function namespacesPage(dependencies: PageDependencies, call: PageCall, re
   const listing =
     all.length === 0
       ? empty(
-          'The tenant has no namespace',
-          'A grant creates the namespaces that it names. Create one here to reserve its name.',
+          'This tenant has no namespaces',
+          'A grant creates its namespaces automatically. Create one here to reserve its name.',
         )
       : [
           table<Namespace>(
@@ -58,12 +58,12 @@ async function namespacesPage(dependencies: PageDependencies, call: PageCall, re
 async function create(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
   const name = call.form.text('name').trim();
   if (!isNamespaceName(name)) {
-    return namespacesPage(dependencies, call, refuse('name', 'This is no name of a namespace.'));
+    return namespacesPage(dependencies, call, refuse('name', 'This is not a valid namespace name.'));
   }
   try {
     const session = await tenantSessionOf(dependencies.operator, call);
     const { created } = await session.createNamespace(call.context(), name);
-    const notice = created ? `The namespace ${name} is created.` : `The namespace ${name} was there already.`;
+    const notice = created ? `Namespace ${name} created.` : `Namespace ${name} already existed.`;
     return { kind: 'redirect', to: pathTo(['tenants', session.tenantId, 'namespaces']), notice };
   } catch (error) {
     return namespacesPage(dependencies, call, refuseThrown(error));

@@ -23,7 +23,7 @@ function refusalOf({ subject, relation, namespace }: Asked): Refusal | undefined
   const messages = {
     ...(isIdentifier(subject) ? {} : { subject: SUBJECT_REFUSED }),
     ...(isRelation(relation) ? {} : { relation: RELATION_REFUSED }),
-    ...(namespace === '' || isNamespaceName(namespace) ? {} : { namespace: 'This is no name of a namespace.' }),
+    ...(namespace === '' || isNamespaceName(namespace) ? {} : { namespace: 'This is not a valid namespace name.' }),
   };
   return Object.keys(messages).length === 0 ? undefined : { status: 422, messages };
 }
@@ -38,10 +38,10 @@ async function listing(call: PageCall, session: TenantSession, asked: Asked): Pr
   const objects =
     page.items.length === 0
       ? empty(
-          page.nextCursor === undefined ? 'No object' : 'Nothing here',
+          page.nextCursor === undefined ? 'No objects' : 'Nothing here',
           page.nextCursor !== undefined
-            ? 'Many grants of this subject were revoked: go on with the next page.'
-            : html`${foreign(subject)} holds <strong>${relation}</strong> on nothing${namespace === '' ? '' : ' in this namespace'}. Relations do not imply each other.`,
+            ? 'Many grants of this subject were revoked: continue with the next page.'
+            : html`${foreign(subject)} does not hold <strong>${relation}</strong> on any object${namespace === '' ? '' : ' in this namespace'}. Relations do not imply each other.`,
         )
       : html`<ul class="subjects">${page.items.map((object) => {
           const check = pathTo(['tenants', session.tenantId, 'check'], { subject, relation, object });
@@ -65,7 +65,7 @@ async function objectsPage(dependencies: PageDependencies, call: PageCall): Prom
   const refusal = isAsked ? refusalOf(asked) : undefined;
   const filled = { fields: call.query, refusal };
   const result = !isAsked
-    ? empty('Ask for the objects of a subject', 'Everything on which it holds the relation, as the API lists it.')
+    ? empty('List the objects of a subject', 'All objects on which it holds the relation, as the API lists them.')
     : refusal === undefined
       ? await listing(call, session, asked)
       : undefined;
@@ -73,7 +73,7 @@ async function objectsPage(dependencies: PageDependencies, call: PageCall): Prom
       ${subjectField({ required: true }, filled)}
       ${relationField(filled)}
       ${textField({ name: 'namespace', label: 'Namespace', hint: 'Empty: all.' }, filled)}
-      ${submit('List the objects', 'secondary')}
+      ${submit('List objects', 'secondary')}
     </form></search>
     ${result}`;
   const status = refusal?.status ?? 200;

@@ -24,15 +24,15 @@ const STEPS: readonly Step[] = [
     path: 'suspend',
     title: 'Suspend this tenant',
     explanation:
-      'From then on every request of the tenant is refused, on every front. Nothing is removed; you can resume it at any time.',
+      'All its requests that start afterwards are refused, on every front. No data is removed; you can resume the tenant at any time.',
     button: 'Suspend',
     state: 'suspended',
-    notice: 'The tenant is suspended: its requests are refused from now on.',
+    notice: 'The tenant is suspended: its requests are now refused.',
   },
   {
     path: 'resume',
     title: 'Resume this tenant',
-    explanation: 'Its requests are served again at once, with the keys and grants it had.',
+    explanation: 'Its requests are served again at once, with the same keys and grants as before.',
     button: 'Resume',
     state: 'active',
     notice: 'The tenant is active again.',
@@ -41,8 +41,8 @@ const STEPS: readonly Step[] = [
     path: 'delete',
     title: 'Delete this tenant',
     explanation:
-      'Its requests are refused at once, and all its data is removed: keys, namespaces, grants. This cannot be undone; there is no way back but a backup.',
-    button: 'Delete for good',
+      'Its requests are refused at once, and all its keys, namespaces and grants are removed. This cannot be undone; you can only restore a backup.',
+    button: 'Delete permanently',
     state: 'deleting',
     notice: undefined,
   },
@@ -59,7 +59,7 @@ async function ask(dependencies: PageDependencies, call: PageCall, step: Step, r
             name: 'typed',
             label: html`Type the tenant’s name: ${foreign(tenant.name)}`,
             required: true,
-            hint: 'Its id is taken too, where the name is hard to type.',
+            hint: 'You can also type its ID.',
           },
           filled,
         )

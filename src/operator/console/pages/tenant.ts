@@ -20,12 +20,12 @@ import { planChoices, planText } from './tenants.ts';
 /** The tenant of the path. Throws `tenant-not-found` also for one that is gone. */
 export async function readTenant({ operator }: PageDependencies, call: PageCall): Promise<TenantStatus> {
   const tenant = await operator.readTenant(call.context(), tenantIdOf(call));
-  if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'No tenant with this id exists.');
+  if (tenant.state === 'deleted') throw new GrantdError('tenant-not-found', 'There is no tenant with this ID.');
   return tenant;
 }
 
 const conflict = (what: string): string =>
-  `Somebody else changed this meanwhile: it is ${what} now. Nothing was changed; send the form again to change that.`;
+  `Another operator has changed this to ${what} in the meantime. Nothing was overwritten; submit the form again to change it.`;
 
 async function usageMarkup(
   { operator, clock, plans }: PageDependencies,
@@ -46,18 +46,18 @@ async function usageMarkup(
   const content =
     all === 0
       ? empty(
-          'No request in the last hour',
-          'Usage is kept in memory for an hour: it begins anew where the tenant moves to another shard.',
+          'No requests in the last hour',
+          'Usage is kept in memory for an hour. It starts again at zero when the tenant moves to another shard.',
         )
       : html`<p>
           ${plural(all, 'request')} in the last hour, ${count(sum((minute) => minute.checks))} of them checks.${' '}
-          ${refused === 0 ? 'None was refused by the limit.' : html`<strong>${count(refused)} refused by the limit.</strong>`}
+          ${refused === 0 ? 'The limit refused none of them.' : html`<strong>${count(refused)} refused by the limit.</strong>`}
         </p>
         ${usagePlot(complete.some(({ requests: asked }) => asked > 0) ? complete : minutes, limit)}
         <details>
           <summary>As a table</summary>
           ${table<UsageMinute>(
-            'Requests by minute',
+            'Requests per minute',
             [
               { title: 'Minute (UTC)', cell: ({ atMs }) => moment(atMs) },
               { title: 'Requests', kind: 'number', cell: (minute) => count(minute.requests) },
@@ -69,7 +69,7 @@ async function usageMarkup(
         </details>`;
   return html`<div id="usage" data-live="10000" hx-get=${path} hx-trigger="every 10s, refresh" hx-swap="outerMorph" hx-status:4xx="swap:none" hx-status:5xx="swap:none">
     <h2>Usage</h2>
-    ${limit === undefined ? html`<p>The plan has no limit.</p>` : html`<p>The limit comes to ${count(limitPerMinute(limit))} requests a minute.</p>`}
+    ${limit === undefined ? html`<p>The plan has no limit.</p>` : html`<p>The limit is ${count(limitPerMinute(limit))} requests per minute.</p>`}
     ${content}
   </div>`;
 }
@@ -118,7 +118,7 @@ function lifeLinks(tenant: Tenant): Markup {
       : html`<a class="button secondary" href=${pathTo(['tenants', tenantId, 'suspend'])}>Suspend …</a>`;
   return html`<section class="danger-zone" aria-labelledby="life-title">
     <h2 id="life-title">Suspend or delete</h2>
-    <p>A suspended tenant keeps all it has; its requests are refused. A deleted one loses everything, for good.</p>
+    <p>Suspending a tenant refuses its requests and keeps its data. Deleting it removes its data permanently.</p>
     <p class="buttons">${suspend} <a class="button danger outline" href=${pathTo(['tenants', tenantId, 'delete'])}>Delete …</a></p>
   </section>`;
 }
@@ -128,19 +128,19 @@ export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: strin
   const path = pathTo(['tenants', tenantId, 'deletion']);
   if (tenant === undefined) {
     return html`<div id="deletion" role="status" class="empty">
-      <p class="empty-title">The tenant is gone</p>
-      <p>All its data is removed. Its <a href=${pathTo(['tenants', tenantId, 'trail'])}>audit log</a> is kept.
+      <p class="empty-title">Tenant deleted</p>
+      <p>All its data has been removed. Its <a href=${pathTo(['tenants', tenantId, 'trail'])}>audit log</a> is kept.
         <a href=${pathTo(['tenants'])}>Back to the tenants</a></p>
     </div>`;
   }
   const { partsRemoved = 0, lastPartAtMs } = tenant.deletion ?? {};
   const progress =
     partsRemoved === 0
-      ? 'Nothing is removed yet.'
+      ? 'Nothing has been removed yet.'
       : html`${plural(partsRemoved, 'part')} removed${lastPartAtMs === undefined ? '' : html`, the last one at ${moment(lastPartAtMs)} UTC`}.`;
   return html`<div id="deletion" data-live="2000" hx-get=${path} hx-trigger="every 2s, refresh" hx-swap="outerMorph" hx-status:4xx="swap:none" hx-status:5xx="swap:none">
     <h2>Deletion</h2>
-    <p>The data of this tenant is being removed. It goes on in the background, over restarts too.</p>
+    <p>The data of this tenant is being removed in the background. Restarts do not stop this.</p>
     <progress aria-label="Deletion"></progress>
     <p role="status">${progress}</p>
   </div>`;
@@ -190,12 +190,12 @@ async function changePlan(dependencies: PageDependencies, call: PageCall): Promi
   const again = (refusal: Refusal): Promise<PageAnswer> => overview(dependencies, call, { which: 'plan', refusal });
   const tenant = await readTenant(dependencies, call);
   const plan = call.form.text('plan');
-  if (!plans.has(plan)) return again(refuse('plan', 'This must be one of the plans.'));
+  if (!plans.has(plan)) return again(refuse('plan', 'Choose one of the plans.'));
   if (tenant.plan !== call.form.text('shown')) return again(refuse('plan', conflict(`“${tenant.plan}”`), 409));
   try {
     const change = { tenantId: tenant.tenantId, plan, operator: call.session.operator };
     await operator.updateTenant(call.context(), change);
-    const notice = `The plan is ${plan} now.`;
+    const notice = `The plan is now ${plan}.`;
     return { kind: 'redirect', to: pathTo(['tenants', tenant.tenantId]), notice };
   } catch (error) {
     return again(refuseThrown(error));
@@ -212,7 +212,7 @@ async function changeName(dependencies: PageDependencies, call: PageCall): Promi
   try {
     const change = { tenantId: tenant.tenantId, name: parsed.data.name, operator: call.session.operator };
     await operator.updateTenant(call.context(), change);
-    return { kind: 'redirect', to: pathTo(['tenants', tenant.tenantId]), notice: 'The name is changed.' };
+    return { kind: 'redirect', to: pathTo(['tenants', tenant.tenantId]), notice: 'The name has been changed.' };
   } catch (error) {
     return again(refuseThrown(error));
   }

@@ -19,7 +19,7 @@ const SEARCH_LENGTH_MAX = 300;
 /** What a plan lets through, in words. */
 export function planText(plans: Plans, name: string): string {
   const plan = plans.get(name);
-  if (plan === undefined) return `${name} (unknown here, acts as ${DEFAULT_PLAN_NAME})`;
+  if (plan === undefined) return `${name} (not configured here; treated as ${DEFAULT_PLAN_NAME})`;
   if (plan.requests === undefined) return `${name} (no limit)`;
   const { windowSeconds } = plan;
   const window =
@@ -35,7 +35,7 @@ export function planChoices(plans: Plans): readonly { readonly value: string; re
 function auditLogOf(search: string): Markup {
   const tenantId = parseTenantId(search);
   if (tenantId === undefined) return undefined;
-  return html`${' '}If it was deleted, <a href=${pathTo(['tenants', tenantId, 'trail'])}>its audit log</a> is still there.`;
+  return html`${' '}If it was deleted, <a href=${pathTo(['tenants', tenantId, 'trail'])}>its audit log</a> is still available.`;
 }
 
 async function results({ operator }: PageDependencies, call: PageCall): Promise<Markup> {
@@ -62,14 +62,14 @@ async function results({ operator }: PageDependencies, call: PageCall): Promise<
         )
       : search !== ''
         ? empty(
-            next === undefined ? 'No tenant has this in its name' : 'None found so far',
+            next === undefined ? 'No tenant matches' : 'None found so far',
             next === undefined
-              ? html`Look for a shorter part of it, or <a href=${pathTo(['tenants'])}>show all tenants</a>.${auditLogOf(search)}`
-              : 'There are more tenants to look through: go on with the next page.',
+              ? html`Search for a shorter part of the name, or <a href=${pathTo(['tenants'])}>show all tenants</a>.${auditLogOf(search)}`
+              : 'There are more tenants to search: continue with the next page.',
           )
         : empty(
-            'There is no tenant yet',
-            html`A tenant is a customer with keys, namespaces and grants of its own.${' '}
+            'There are no tenants yet',
+            html`A tenant is a customer with its own keys, namespaces and grants.${' '}
               <a href=${pathTo(['tenants', 'new'])}>Create the first one</a>.`,
           );
   return html`<div id="results">
@@ -87,7 +87,7 @@ async function listingPage(dependencies: PageDependencies, call: PageCall): Prom
     </div>
     <search><form method="get" action=${path} class="form-row">
       <div class="field">
-        <label for="q">Search by name or id</label>
+        <label for="q">Search by name or ID</label>
         <input
           id="q" type="search" name="q" value=${search} autocomplete="off" spellcheck="false" dir="auto"
           hx-get=${path} hx-trigger="input changed delay:300ms" hx-target="#results" hx-select="#results"
@@ -107,7 +107,7 @@ function newPage({ plans }: PageDependencies, call: PageCall, refusal?: Refusal)
     pathTo(['tenants']),
     html`${formError(filled)}
       ${textField({ name: 'name', label: 'Name', required: true, hint: 'Shown to operators; up to 256 characters. It can be changed later.' }, filled)}
-      ${selectField({ name: 'plan', label: 'Plan', choices: planChoices(plans), value: DEFAULT_PLAN_NAME, hint: 'How many requests are let through. It can be changed at any time.' }, filled)}
+      ${selectField({ name: 'plan', label: 'Plan', choices: planChoices(plans), value: DEFAULT_PLAN_NAME, hint: 'Sets the request limit. It can be changed at any time.' }, filled)}
       ${submit('Create the tenant')}`,
   );
   const body = html`<p class="crumb"><a href=${pathTo(['tenants'])}>Tenants</a></p><h1>Create a tenant</h1>${form}`;
@@ -119,11 +119,11 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
   const parsed = z.object({ name: tenantName }).safeParse({ name: call.form.text('name').trim() });
   if (!parsed.success) return newPage(dependencies, call, refuseInvalid(parsed.error));
   const plan = call.form.text('plan');
-  if (!plans.has(plan)) return newPage(dependencies, call, refuse('plan', 'This must be one of the plans.'));
+  if (!plans.has(plan)) return newPage(dependencies, call, refuse('plan', 'Choose one of the plans.'));
   try {
     const tenant = { name: parsed.data.name, plan, operator: call.session.operator };
     const { tenantId } = await operator.createTenant(call.context(), tenant);
-    const notice = 'The tenant is created. Next, create an API key: without one nobody can use it.';
+    const notice = 'Tenant created. Next, create an API key so that applications can use it.';
     return { kind: 'redirect', to: pathTo(['tenants', tenantId, 'keys']), notice };
   } catch (error) {
     return newPage(dependencies, call, refuseThrown(error));

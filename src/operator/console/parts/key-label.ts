@@ -27,11 +27,11 @@ export const keyIdEnd = (keyId: string): string => `…${keyId.slice(-LAST_CHARA
 
 /** `“ci” (check:read; id …9k2f)` */
 export function keyText({ keyId, name, scopes }: KeyFacts): string {
-  return `${name === '' ? 'without a name' : `“${name}”`} (${scopes.join(', ')}; id ${keyIdEnd(keyId)})`;
+  return `${name === '' ? 'unnamed' : `“${name}”`} (${scopes.join(', ')}; id ${keyIdEnd(keyId)})`;
 }
 
 export function keyMarkup({ keyId, name, scopes }: KeyFacts): Markup {
-  const shown = name === '' ? 'without a name' : html`“${foreign(name)}”`;
+  const shown = name === '' ? 'unnamed' : html`“${foreign(name)}”`;
   return html`<span title=${keyId}>${shown} (${scopes.join(', ')}; id ${code(keyIdEnd(keyId))})</span>`;
 }
 

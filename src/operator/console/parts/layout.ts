@@ -79,7 +79,7 @@ export function renderDocument({ assets, title, session, path, body }: DocumentF
       <script src=${paths.script} defer></script>
     </head>
     <body>
-      <a class="skip" href="#content">Skip to the content</a>
+      <a class="skip" href="#content">Skip to content</a>
       <header class="top">
         <a class="brand" href="${PAGES_PREFIX}/"><img src=${paths.icon} alt="" width="26" height="26" /> grantd</a>
         ${session === undefined ? undefined : navigation(session, path)}

@@ -35,8 +35,8 @@ export function usagePlot(minutes: readonly UsageMinute[], limit: Limit | undefi
     html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${name} width="12" height="12" rx="3" /></svg>`;
   return html`${drawUsage(minutes, limit, 'wide')}${drawUsage(minutes, limit, 'narrow')}
     <ul class="legend">
-      <li>${swatch('plot-area')} let through</li><li>${swatch('plot-refused')} refused, on top</li>
-      <li><small>requests a minute, times in UTC</small></li>
+      <li>${swatch('plot-area')} accepted</li><li>${swatch('plot-refused')} refused, on top</li>
+      <li><small>requests per minute, times in UTC</small></li>
     </ul>`;
 }
 
@@ -78,7 +78,7 @@ function drawUsage(minutes: readonly UsageMinute[], limit: Limit | undefined, si
   const through = ({ requests, refused }: UsageMinute): number => requests - refused;
   const refused = minutes.reduce((sum, minute) => sum + minute.refused, 0);
   return html`<svg class="plot ${size}" viewBox="0 0 ${width} ${height}" role="img"
-    aria-label="Requests per minute of the last hour, at most ${count(most)}; ${count(refused)} refused in all; the table below has every minute">
+    aria-label="Requests per minute in the last hour, at most ${count(most)}; ${count(refused)} refused in total; the table below shows every minute">
     ${ticks}${times}
     <path class="plot-area" d=${shape.y0(y(0)).y1((minute) => y(through(minute)))(minutes)} />
     <path class="plot-refused" d=${shape.y0((minute) => y(through(minute))).y1(({ requests }) => y(requests))(minutes)} />

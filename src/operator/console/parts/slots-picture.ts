@@ -40,6 +40,6 @@ export function slotsPicture(slots: readonly SlotView[], colours: ReadonlyMap<st
   });
   const serving = slots.filter(({ state }) => state === 'serving').length;
   return html`<svg class="slots" viewBox="0 0 ${columns * CELL} ${rows * CELL}" role="img"
-    aria-label="${plural(slots.length, 'slot')}, ${serving} of them serving; the tables below have the same in words"
+    aria-label="${plural(slots.length, 'slot')}, ${serving} of them serving; the tables below contain the same data"
     >${cells}</svg>`;
 }

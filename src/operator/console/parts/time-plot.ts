@@ -75,7 +75,7 @@ function summary(plot: TimePlot, buckets: readonly Bucket[], gaps: readonly Gap[
   const known = buckets.filter((bucket) => bucket.value !== undefined);
   const last = known.at(-1);
   const peak = known.reduce((most, each) => ((each.value ?? 0) > (most?.value ?? -1) ? each : most), last);
-  if (last?.value === undefined || peak?.value === undefined) return `${title}, last hour: no figure`;
+  if (last?.value === undefined || peak?.value === undefined) return `${title}, last hour: no data`;
   const parts = [
     `${title}, last hour: ${format(last.value)} at ${clockTime(last.atMs)}`,
     `at most ${format(peak.value)} at ${clockTime(peak.atMs)}`,
@@ -84,7 +84,7 @@ function summary(plot: TimePlot, buckets: readonly Bucket[], gaps: readonly Gap[
     const above = known.filter(({ value = 0 }) => value > bound.value).length * BUCKET_MS;
     parts.push(above === 0 ? `never above ${bound.name}` : `above ${bound.name} for ${above / 1000} seconds`);
   }
-  for (const { fromMs, toMs } of gaps) parts.push(`nothing sampled from ${clockTime(fromMs)} to ${clockTime(toMs)}`);
+  for (const { fromMs, toMs } of gaps) parts.push(`no samples from ${clockTime(fromMs)} to ${clockTime(toMs)}`);
   return `${parts.join('; ')} (UTC)`;
 }
 
@@ -113,7 +113,7 @@ export function timePlot(plot: TimePlot, samples: readonly Sample[], nowMs: numb
       ${gaps.map(({ fromMs, toMs }) => {
         const from = inside(fromMs);
         return html`<rect class="plot-gap" x=${round(from)} y=${top} width=${round(inside(toMs) - from)} height=${floor - top}
-          ><title>Nothing was sampled from ${clockTime(fromMs)} to ${clockTime(toMs)} UTC</title></rect>`;
+          ><title>No samples from ${clockTime(fromMs)} to ${clockTime(toMs)} UTC</title></rect>`;
       })}
       ${y
         .ticks(TICKS_OF_FIGURE)

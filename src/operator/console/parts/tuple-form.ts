@@ -8,7 +8,7 @@ import { type Filled, selectField, type TextFieldOptions, textField } from './fo
 export const SUBJECT_HINT = 'namespace:id, such as user:ada';
 const OBJECT_HINT = 'namespace:id, such as document:plan';
 export const SUBJECT_REFUSED = `A subject is ${SUBJECT_HINT}, without spaces.`;
-const OBJECT_REFUSED = `An object is ${OBJECT_HINT}, without spaces.`;
+const OBJECT_REFUSED = `An object has the form ${OBJECT_HINT}, without spaces.`;
 export const RELATION_REFUSED = 'This must be one of the relations.';
 const RELATION_SHOWN_FIRST = 'viewer';
 

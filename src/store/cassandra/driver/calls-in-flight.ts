@@ -68,7 +68,7 @@ export class CallsUnderWay {
         }
         if (attempt.host !== undefined) this.#onTimeout(attempt.host);
         attempt.giveUp(
-          new GrantdError('unavailable', 'The store did not answer in time; the outcome of a write is not known.'),
+          new GrantdError('unavailable', 'The store did not respond in time; the outcome of a write is not known.'),
         );
       };
       this.#attempts.add(attempt);
@@ -99,7 +99,7 @@ export class CallsUnderWay {
     for (const attempt of [...this.#attempts]) {
       if (attempt.host !== host) continue;
       attempt.giveUp(
-        new GrantdError('unavailable', 'A node of the store fell silent; the outcome of a write is not known.'),
+        new GrantdError('unavailable', 'A store node became unresponsive; the outcome of a write is not known.'),
       );
     }
   }

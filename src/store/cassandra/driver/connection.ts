@@ -61,7 +61,7 @@ async function connect(clock: Clock, client: Client, options: CassandraOptions):
   const connecting = client.connect();
   try {
     await within(clock, OPEN_TIMEOUT_MS, connecting, () =>
-      Promise.reject(new GrantdError('unavailable', `Cassandra at ${places} does not answer.`)),
+      Promise.reject(new GrantdError('unavailable', `Cassandra at ${places} does not respond.`)),
     );
   } catch (error) {
     void abandon(client, connecting);
@@ -120,8 +120,8 @@ export async function openConnection({ clock, log }: ConnectionPorts, options: C
   parts.watch = watch;
 
   await connect(clock, client, options);
-  client.on('hostDown', (host: Host) => log.warn({ node: host.address }, 'a Cassandra node is away'));
-  client.on('hostUp', (host: Host) => log.info({ node: host.address }, 'a Cassandra node is back'));
+  client.on('hostDown', (host: Host) => log.warn({ node: host.address }, 'Cassandra node is down'));
+  client.on('hostUp', (host: Host) => log.info({ node: host.address }, 'Cassandra node is up again'));
   watch.start();
 
   let closing: Promise<void> | undefined;

@@ -7,7 +7,7 @@ import { GrantdError } from '../../../core/errors.ts';
 const { errors, types } = cassandra;
 
 const RESPONSE_REASONS: ReadonlyMap<number, string> = new Map([
-  [types.responseErrorCodes.badCredentials, 'Cassandra refuses the user name or the password'],
+  [types.responseErrorCodes.badCredentials, 'Cassandra rejects the user name or password'],
   [types.responseErrorCodes.unavailableException, 'too few replicas are alive'],
   [types.responseErrorCodes.overloaded, 'a node has more work than it can take'],
   [types.responseErrorCodes.isBootstrapping, 'a node is still starting'],
@@ -16,9 +16,9 @@ const RESPONSE_REASONS: ReadonlyMap<number, string> = new Map([
   [types.responseErrorCodes.readFailure, 'a replica failed to read'],
   [types.responseErrorCodes.writeFailure, 'a replica failed to write'],
   [types.responseErrorCodes.unauthorized, 'the role lacks a right'],
-  [types.responseErrorCodes.invalid, 'Cassandra refuses a statement'],
-  [types.responseErrorCodes.syntaxError, 'Cassandra refuses a statement'],
-  [types.responseErrorCodes.configError, 'Cassandra refuses a statement'],
+  [types.responseErrorCodes.invalid, 'Cassandra rejects a statement'],
+  [types.responseErrorCodes.syntaxError, 'Cassandra rejects a statement'],
+  [types.responseErrorCodes.configError, 'Cassandra rejects a statement'],
 ]);
 /** Of a conditional write that met another one. */
 const CAS_WRITE_UNKNOWN = 0x1700;
@@ -34,11 +34,11 @@ const isFull = (error: unknown): boolean => error instanceof errors.BusyConnecti
 
 /** Why the driver failed, in a few words that name no value of a request. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof errors.AuthenticationError) return 'Cassandra refuses the user name or the password';
-  if (error instanceof errors.OperationTimedOutError) return 'a node did not answer in time';
+  if (error instanceof errors.AuthenticationError) return 'Cassandra rejects the user name or password';
+  if (error instanceof errors.OperationTimedOutError) return 'a node did not respond in time';
   if (error instanceof errors.ResponseError) {
-    if (error.code === CAS_WRITE_UNKNOWN) return 'a conditional write met another one';
-    return RESPONSE_REASONS.get(error.code) ?? `Cassandra answers with error 0x${error.code.toString(16)}`;
+    if (error.code === CAS_WRITE_UNKNOWN) return 'a conditional write conflicted with another one';
+    return RESPONSE_REASONS.get(error.code) ?? `Cassandra returns error 0x${error.code.toString(16)}`;
   }
   if (error instanceof errors.NoHostAvailableError) {
     const inner = innerErrorsOf(error).find((each) => each instanceof Error && !isFull(each));
@@ -83,9 +83,9 @@ export function toGrantdError(error: unknown): GrantdError {
     isFull(error) ||
     (inner.length > 0 && inner.some(isFull) && inner.every((each) => isFull(each) || isDown(each)))
   ) {
-    return new GrantdError('overloaded', 'The store has more work than it can take.', { cause: causeOf(error) });
+    return new GrantdError('overloaded', 'The store has more work than it can handle.', { cause: causeOf(error) });
   }
-  return new GrantdError('unavailable', 'The store could not do its work; the outcome of a write is not known.', {
+  return new GrantdError('unavailable', 'The store failed; the outcome of a write is not known.', {
     cause: causeOf(error),
   });
 }

@@ -192,7 +192,7 @@ export class Session {
     const { clock } = this.#ports;
     if (this.#closed) throw new GrantdError('unavailable', 'The store is closed.');
     if (request.deadline <= clock.monotonicMs()) {
-      throw new GrantdError('unavailable', 'The deadline passed before the store was asked.');
+      throw new GrantdError('unavailable', 'The deadline passed before the call reached the store.');
     }
     await request.gate.enter(request.deadline);
     try {

@@ -22,7 +22,7 @@ export class FailureLog {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - (this.#loggedAtMs.get(reason) ?? Number.NEGATIVE_INFINITY) < INTERVAL_MS) return;
     this.#loggedAtMs.set(reason, nowMs);
-    this.#log.warn({ reason, detail }, `the store cannot do its work: ${reason}`);
+    this.#log.warn({ reason, detail }, `the store is failing: ${reason}`);
   }
 
   /** Something worked. */
@@ -32,7 +32,7 @@ export class FailureLog {
     for (const [reason, atMs] of this.#loggedAtMs) {
       if (nowMs - atMs < INTERVAL_MS) continue;
       this.#loggedAtMs.delete(reason);
-      this.#log.info({ reason }, 'the store works again');
+      this.#log.info({ reason }, 'the store has recovered');
     }
   }
 }

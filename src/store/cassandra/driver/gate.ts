@@ -33,11 +33,11 @@ export class Gate {
       return Promise.resolve();
     }
     if (this.#waiting.size >= this.#options.waitingMax) {
-      return Promise.reject(new GrantdError('overloaded', 'The store has more work than it can take.'));
+      return Promise.reject(new GrantdError('overloaded', 'The store has more work than it can handle.'));
     }
     return new Promise((resolve, reject) => {
       const timer = this.#clock.setTimer(
-        () => waiter.refuse(new GrantdError('unavailable', 'The deadline passed before the store was asked.')),
+        () => waiter.refuse(new GrantdError('unavailable', 'The deadline passed before the call reached the store.')),
         Math.max(0, deadline - this.#clock.monotonicMs()),
       );
       const settle = (): void => {

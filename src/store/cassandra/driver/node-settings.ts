@@ -12,15 +12,15 @@ async function warnOfNode(client: Pick<Client, 'execute'>, host: Host, log: Log)
   const settings = new Map<string, unknown>(rows.map((row) => [String(row.name), row.value]));
   const paxos = settings.get('paxos_variant');
   if (paxos !== 'v2' && paxos !== 'v2_without_linearizable_reads_or_rejected_writes') {
-    log.warn({ node: host.address, paxosVariant: paxos }, 'a Cassandra node does not run paxos_variant v2');
+    log.warn({ node: host.address, paxosVariant: paxos }, 'a Cassandra node does not use paxos_variant v2');
   } else if (paxos !== 'v2') {
-    log.warn({ node: host.address, paxosVariant: paxos }, 'a Cassandra node does not give linearizable reads');
+    log.warn({ node: host.address, paxosVariant: paxos }, 'a Cassandra node does not provide linearizable reads');
   }
   const sync = settings.get('commitlog_sync');
   if (sync !== 'batch' && sync !== 'group') {
     log.warn(
       { node: host.address, commitlogSync: sync },
-      'a Cassandra node acknowledges writes before they are on its disk (commitlog_sync): they are lost where enough nodes lose power at once',
+      'a Cassandra node acknowledges writes before they are on disk (commitlog_sync): if enough nodes lose power at once, writes are lost',
     );
   }
 }
@@ -32,7 +32,7 @@ export async function warnOfSettings(client: Pick<Client, 'execute'>, hosts: rea
       await warnOfNode(client, host, log);
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
-      log.info({ node: host.address, detail }, 'the settings of a Cassandra node cannot be read');
+      log.info({ node: host.address, detail }, 'cannot read the settings of a Cassandra node');
     }
   }
 }

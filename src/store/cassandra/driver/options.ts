@@ -19,7 +19,9 @@ const KEYSPACE = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
 /** The keyspace's name as it stands in a statement. Throws an Error for the operator. */
 export function quoteKeyspace(keyspace: string): string {
   if (!KEYSPACE.test(keyspace)) {
-    throw new Error(`${JSON.stringify(keyspace)} is no name of a keyspace: a letter, then letters, digits and "_".`);
+    throw new Error(
+      `${JSON.stringify(keyspace)} is not a valid keyspace name: a letter, then letters, digits and "_".`,
+    );
   }
   return `"${keyspace}"`;
 }

@@ -36,7 +36,7 @@ export type WantedMeta = Omit<Meta, 'schemaVersion' | 'schemaServesFrom' | 'curs
 const CHOSEN = [
   ['slots', 'slots'],
   ['serialLevel', 'the serial level'],
-  ['datacentre', 'the datacentre of conditional writes'],
+  ['datacentre', 'the datacenter of conditional writes'],
 ] as const;
 
 function requireSame(wanted: WantedMeta, standing: Meta): void {
@@ -46,7 +46,7 @@ function requireSame(wanted: WantedMeta, standing: Meta): void {
   );
   if (differences.length === 0) return;
   throw new SchemaRefusal(
-    `The cluster was made with other settings, which cannot be changed. ${differences.join('; ')}.`,
+    `The cluster was created with other settings, which cannot be changed. ${differences.join('; ')}.`,
   );
 }
 
@@ -59,7 +59,7 @@ async function createKeyspace(
   const nodes = hosts().length;
   if (nodes < replicationFactor) {
     throw new SchemaRefusal(
-      `The keyspace ${keyspace} is to have ${replicationFactor} copies of each row, but ${localDatacenter} has ${nodes} ${nodes === 1 ? 'node' : 'nodes'}. Add nodes, or set GRANTD_CASSANDRA_REPLICATION_FACTOR=${nodes}; with fewer than 3 copies no node may be down.`,
+      `The keyspace ${keyspace} needs ${replicationFactor} copies of each row, but ${localDatacenter} has ${nodes} ${nodes === 1 ? 'node' : 'nodes'}. Add nodes, or set GRANTD_CASSANDRA_REPLICATION_FACTOR=${nodes}; with fewer than 3 copies no node may be down.`,
     );
   }
   log.info({ keyspace, datacentre: localDatacenter, replicationFactor }, 'creating the keyspace');
@@ -73,13 +73,13 @@ async function createKeyspace(
 async function applySteps(lock: MigrationLock, changes: SchemaChanges, keyspace: string, log: Log): Promise<void> {
   const done = await lock.readVersion();
   for (const { version, name, statements } of MIGRATIONS.slice(done)) {
-    log.info({ version, name }, 'applying a step of the schema');
+    log.info({ version, name }, 'applying a schema migration');
     for (const statement of statements(keyspace)) {
       await lock.renew();
       await changes.apply(statement);
     }
     await lock.recordStep({ version, name });
-    log.info({ version, name }, 'the step is applied');
+    log.info({ version, name }, 'schema migration applied');
   }
 }
 
@@ -92,9 +92,9 @@ async function writeMeta(meta: MetaCalls, wanted: WantedMeta, { clock, random, l
   requireSame(wanted, standing);
   if (standing.schemaVersion >= SCHEMA_VERSION) return standing;
   if (!(await meta.raiseVersion(standing.schemaVersion, version, deadline()))) {
-    throw new GrantdError('unavailable', 'Another migration has written the version of the schema.');
+    throw new GrantdError('unavailable', 'Another migration has changed the schema version.');
   }
-  log.info({ from: standing.schemaVersion, to: SCHEMA_VERSION }, 'the schema has a new version');
+  log.info({ from: standing.schemaVersion, to: SCHEMA_VERSION }, 'schema upgraded');
   return { ...standing, ...version };
 }
 
@@ -106,7 +106,7 @@ function isUpToDate(standing: Meta | undefined, wanted: WantedMeta, log: Log): s
   if (standing.schemaVersion > SCHEMA_VERSION) {
     log.info(
       { schemaVersion: standing.schemaVersion, thisProgram: SCHEMA_VERSION },
-      'the schema is newer than this program and serves it; it is left as it is',
+      'the schema is newer than this program but compatible; leaving it unchanged',
     );
   }
   return standing.schemaVersion >= SCHEMA_VERSION;
@@ -150,9 +150,7 @@ export async function migrateCassandra(
       await applySteps(lock, changes, keyspace, log);
       return await writeMeta(meta, wanted, ports);
     } finally {
-      await lock
-        .release()
-        .catch(() => log.warn('the lock of the migration could not be released; it expires by itself'));
+      await lock.release().catch(() => log.warn('failed to release the migration lock; it will expire'));
     }
   } finally {
     await connection.close();

@@ -67,14 +67,14 @@ export async function acquireMigrationLock(
     let failure: GrantdError | undefined;
     try {
       if (await tryAcquire()) break;
-      if (!told) log.info('another migration is under way; waiting for it');
+      if (!told) log.info('another migration is running; waiting for it to finish');
       told = true;
     } catch (error) {
       failure = GrantdError.from(error);
       if (!failure.retryable) throw error;
     }
     if (clock.monotonicMs() > untilMs) {
-      throw failure ?? new GrantdError('unavailable', 'Another migration does not come to an end.');
+      throw failure ?? new GrantdError('unavailable', 'Another migration does not finish.');
     }
     await delay(clock, RETRY_MS);
   }

@@ -36,7 +36,7 @@ export class SchemaChanges {
   /** Throws GrantdError `unavailable` where no node is up. */
   constructor(client: Client, hosts: readonly Host[], clock: Clock) {
     const host = hosts.find((each) => each.isUp());
-    if (host === undefined) throw new GrantdError('unavailable', 'No node of Cassandra is up.');
+    if (host === undefined) throw new GrantdError('unavailable', 'No Cassandra node is up.');
     this.#client = client;
     this.#clock = clock;
     this.#host = host;
@@ -75,7 +75,7 @@ export class SchemaChanges {
     const untilMs = this.#clock.monotonicMs() + AGREEMENT_MS_MAX;
     while (!(await this.#agree())) {
       if (this.#clock.monotonicMs() > untilMs) {
-        throw new GrantdError('unavailable', 'The nodes of Cassandra do not agree on the schema.');
+        throw new GrantdError('unavailable', 'The Cassandra nodes do not agree on the schema.');
       }
       await delay(this.#clock, AGREEMENT_INTERVAL_MS);
     }
@@ -105,6 +105,6 @@ export class SchemaChanges {
 }
 
 const unavailable = (error: unknown): GrantdError =>
-  new GrantdError('unavailable', `Cassandra cannot do its work: ${reasonOf(error)}.`, {
+  new GrantdError('unavailable', `Cassandra failed: ${reasonOf(error)}.`, {
     cause: causeOf(error),
   });

@@ -22,16 +22,16 @@ export class SchemaRefusal extends Error {
 export function requireServedBy(meta: Meta): void {
   if (meta.schemaServesFrom <= SCHEMA_VERSION) return;
   throw new SchemaRefusal(
-    `The schema is at version ${meta.schemaVersion} and serves programs made for version ${meta.schemaServesFrom} or later; ` +
-      `this one is made for version ${SCHEMA_VERSION}. Run a later release.`,
+    `The schema is at version ${meta.schemaVersion} and supports programs built for version ${meta.schemaServesFrom} or later; ` +
+      `this one is built for version ${SCHEMA_VERSION}. Run a later release.`,
   );
 }
 
 /** Why to wait, or undefined where this program can work on it. */
 function reasonToWait(meta: Meta | undefined): string | undefined {
-  if (meta === undefined) return 'there is no schema yet; "grantd migrate" makes it';
+  if (meta === undefined) return 'there is no schema yet; run "grantd migrate" to create it';
   if (meta.schemaVersion >= SCHEMA_VERSION) return undefined;
-  return `the schema is at version ${meta.schemaVersion}, this program needs ${SCHEMA_VERSION}; "grantd migrate" brings it there`;
+  return `the schema is at version ${meta.schemaVersion}, but this program needs ${SCHEMA_VERSION}; run "grantd migrate" to upgrade it`;
 }
 
 /**
@@ -57,7 +57,7 @@ export async function waitForSchema(
       reason = waiting ?? '';
     } catch (error) {
       if (!(error instanceof GrantdError) || !error.retryable) throw error;
-      reason = `the store cannot be read: ${error.message}`;
+      reason = `cannot read the store: ${error.message}`;
     }
     if (reason !== told) log.info({ reason }, 'waiting for the schema');
     told = reason;

@@ -31,7 +31,7 @@ export function createLogCalls(session: Session, meta: MetaCalls, keyspace: stri
         [slot, segment, BigInt(seq), BigInt(epoch), entryId, encodeBody(body)],
         deadline,
       );
-      if (answer === undefined) throw new GrantdError('unavailable', 'The append was not answered.');
+      if (answer === undefined) throw new GrantdError('unavailable', 'Cassandra returned no result for the append.');
       return answer['[applied]'] === true ? { kind: 'appended' } : { kind: 'occupied', record: logRecordOf(answer) };
     },
 

@@ -46,7 +46,8 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
       const set = [after.state, BigInt(after.beat), BigInt(after.healthyBeat)];
       const values = [...set, before.incarnation, ...valuesOf(before)];
       const answer = await session.conditional(update, values, deadline);
-      if (answer === undefined) throw new GrantdError('unavailable', 'The change of a member was not answered.');
+      if (answer === undefined)
+        throw new GrantdError('unavailable', 'Cassandra returned no result for the change of a member.');
       if (answer['[applied]'] === true) return undefined;
       // The answer shows the columns of the condition alone.
       return (await readMember(before.incarnation, deadline)) ?? 'none';
@@ -62,7 +63,8 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
         [incarnation, ...valuesOf(member), BigInt(member.healthyBeat), member.place ?? ''],
         deadline,
       );
-      if (answer === undefined) throw new GrantdError('unavailable', 'The insertion of a member was not answered.');
+      if (answer === undefined)
+        throw new GrantdError('unavailable', 'Cassandra returned no result for the insertion of a member.');
       const applied = answer['[applied]'] === true;
       const standing = applied ? { ...member } : memberRowOf(answer, incarnation);
       remembered.set(incarnation, standing);

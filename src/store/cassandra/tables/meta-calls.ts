@@ -64,7 +64,8 @@ export function createMetaCalls(session: Session, keyspace: string): MetaCalls {
 
     async initializeMeta(meta: Meta, deadline: DeadlineMs): Promise<Meta> {
       const answer = await session.conditional(insert, [ID, ...valuesOf(meta)], deadline);
-      if (answer === undefined) throw new GrantdError('unavailable', 'The insertion of meta was not answered.');
+      if (answer === undefined)
+        throw new GrantdError('unavailable', 'Cassandra returned no result for the insertion of meta.');
       const standing = answer['[applied]'] === true ? meta : metaOf(answer);
       fixed = standing;
       return standing;

@@ -51,7 +51,8 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
     async replace(before, after) {
       const values = [...valuesOf(after), before.slot, ...valuesOf(before)];
       const answer = await session.conditional(update, values, deadline);
-      if (answer === undefined) throw new GrantdError('unavailable', 'The change of a slot was not answered.');
+      if (answer === undefined)
+        throw new GrantdError('unavailable', 'Cassandra returned no result for the change of a slot.');
       if (answer['[applied]'] === true) return undefined;
       return isNullAt(answer, 'epoch') ? 'none' : slotRowOf(answer, before.slot);
     },
@@ -68,7 +69,8 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
     };
     remembered.set(slot, undefined);
     const answer = await session.conditional(insert, [slot, ...valuesOf(row)], deadline);
-    if (answer === undefined) throw new GrantdError('unavailable', 'The claim of a slot was not answered.');
+    if (answer === undefined)
+      throw new GrantdError('unavailable', 'Cassandra returned no result for the claim of a slot.');
     const applied = answer['[applied]'] === true;
     const standing = applied ? row : slotRowOf(answer, slot);
     remembered.set(slot, standing);

@@ -147,7 +147,7 @@ export class Writer {
    */
   #settleWal(): void {
     const result = this.#database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
-    if (result?.busy !== 0) throw new Error('The write-ahead log could not be settled after an input/output error.');
+    if (result?.busy !== 0) throw new Error('The write-ahead log could not be recovered after an input/output error.');
     this.#walSuspect = false;
   }
 }

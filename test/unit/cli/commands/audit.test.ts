@@ -183,7 +183,7 @@ describe('followed', () => {
     interrupt();
     const { stdout, stderr } = await ended;
     assert.deepEqual(objectsOf(stdout), ['doc:1', 'doc:2']);
-    assert.equal(stderr, 'Unavailable: Not now. Trying again until it is back.\nThe service is back.\n');
+    assert.equal(stderr, 'Unavailable: Not now. Retrying until it responds.\nThe service responds again.\n');
   });
 
   test('what is wrong from the start, or cannot mend, ends it', async () => {
@@ -191,7 +191,7 @@ describe('followed', () => {
       target: { url: 'http://127.0.0.1:1', token: 't' },
     });
     assert.equal(away.code, 1);
-    assert.match(away.stderr, /No answer .*\n {2}Does the service run there/);
+    assert.match(away.stderr, /No response .*\n {2}Is the service running/);
     const unknown = await grantd(['changes', '--tenant', 'ten_00000000000000000000000000', '-f']);
     assert.match(unknown.stderr, /tenant-not-found/);
     const both = await grantd(['changes', '--tenant', 'ten_x', '-f', '--newest-first']);
@@ -216,7 +216,7 @@ describe('followed', () => {
       fetch: scripted,
     });
     assert.deepEqual([code, stdout.trimEnd().split('\n').length], [0, 2]);
-    assert.match(stderr, /deleted: nothing more will come/);
+    assert.match(stderr, /deleted: its audit log has ended/);
   });
 
   test('it ends with the deletion of the tenant also where a filter leaves that out', async () => {
@@ -227,6 +227,6 @@ describe('followed', () => {
     service.operator.finishDeletions();
     const { code, stdout, stderr } = await ended;
     assert.deepEqual([code, objectsOf(stdout)], [0, ['doc:1', 'doc:2']]);
-    assert.match(stderr, /deleted: nothing more will come/);
+    assert.match(stderr, /deleted: its audit log has ended/);
   });
 });

@@ -177,7 +177,7 @@ describe('import', () => {
     assert.equal(run.code, 0, run.stderr);
     assert.equal(imports, 4);
     assert.match(run.stdout, /^10 lines .*: 0 created, 10 already there, 0 refused/);
-    assert.match(run.stderr, /ECONNREFUSED.* Trying again in/);
+    assert.match(run.stderr, /ECONNREFUSED.* Retrying in/);
   });
 
   test('a failure that repeating does not mend ends it, with what stands', async () => {
@@ -193,7 +193,7 @@ describe('import', () => {
     const run = await grantd(['import', '-', '--tenant', tenant], { stdin: rows(20_000).join(''), fetch: failing });
     assert.equal(run.code, 1);
     assert.match(run.stderr, /Broken\..*\n.*internal/);
-    assert.match(run.stderr, /Broken off\. What is counted above stands; .*is safe/);
+    assert.match(run.stderr, /stopped early\. The grants counted above are stored\. .*is safe/);
     assert.ok(imports < 20);
     const stands = Number(/^([\d,]+) lines/.exec(run.stdout)?.[1]?.replaceAll(',', ''));
     assert.equal((await exportText(tenant)).split('\n').length - 1, stands);
@@ -262,7 +262,7 @@ describe('export', () => {
     service.operator.faults.push(undefined, undefined, new GrantdError('unavailable', 'The owner has gone.'));
     const run = await grantd(['export', '--tenant', tenant]);
     assert.equal(run.code, 1);
-    assert.match(run.stderr, /The export is incomplete: it broke off after/);
+    assert.match(run.stderr, /The export is incomplete: it stopped after/);
     assert.ok(run.stdout.split('\n').length < 3000);
   });
 

@@ -76,7 +76,7 @@ describe('the audit log', () => {
     for (const query of ['?actor=system', '?until=2001-01-31T12:00', '?object=doc:2&subject=user:bob']) {
       const { status, text } = await read(tenantId, query);
       assert.equal(status, 200);
-      assert.match(text, /No change fits/);
+      assert.match(text, /No entry matches/);
     }
   });
 
@@ -129,7 +129,7 @@ describe('the audit log', () => {
     service.operator.rowsPerTrailPage = 2;
     try {
       const { text } = await read(tenantId, '?subject=user:ann');
-      assert.match(text, /Looked back to <time [^>]*>[^<]*<\/time> UTC so far/);
+      assert.match(text, /Searched back to <time [^>]*>[^<]*<\/time> UTC so far/);
       const last = await visitor.get(hrefsOf(text).find((href) => href.includes('cursor=')) ?? '');
       assert.doesNotMatch(last.text, /Looked back/);
     } finally {
@@ -166,7 +166,7 @@ describe('a key', () => {
   it('is named by name, scopes and the end of its id where it is revoked', async () => {
     for (const [name, named] of [
       ['ci & cd', '“ci & cd”'],
-      ['', 'without a name'],
+      ['', 'unnamed'],
     ] as const) {
       const { tenantId, keyId, end, text } = await create(name);
       const path = `/console/tenants/${tenantId}/keys/${keyId}/revoke`;
@@ -236,7 +236,7 @@ describe('revoking a grant', () => {
     const { csrf, ...undone } = Object.fromEntries(fields);
     assert.deepEqual([form?.[1], undone, csrf], [base, tuple, visitor.csrf]);
     assert.doesNotMatch((await visitor.get(to)).text, /with-undo/);
-    for (const notice of [/Grant created: user:ann viewer doc:1/, /The grant existed already/]) {
+    for (const notice of [/Grant created: user:ann viewer doc:1/, /The grant already existed/]) {
       const again = await visitor.post(base, undone);
       assert.equal(again.status, 303);
       assert.match((await visitor.get(again.headers.get('location') ?? '')).text, notice);
@@ -253,7 +253,7 @@ describe('revoking a grant', () => {
     const base = `/console/tenants/${tenantId}/grants`;
     const done = await visitor.post(`${base}/revoke`, tuple);
     const { text } = await visitor.get(done.headers.get('location') ?? '');
-    assert.match(text, /was not there any more/);
+    assert.match(text, /had already been revoked/);
     assert.doesNotMatch(text, /with-undo/);
     const wrong = await visitor.get(`${base}/revoke?subject=ann&relation=viewer&object=doc:1`);
     assert.equal(wrong.status, 422);

@@ -73,7 +73,7 @@ describe('a log-in link', () => {
     failures.length = 0;
     const second = await new ConsoleVisitor(linked.url).post('/console/log-in', { token: '', code });
     assert.equal(second.status, 401);
-    assert.match(second.text, /This link has been used or is too old/);
+    assert.match(second.text, /This link has already been used or has expired/);
     assert.ok(!second.text.includes(code));
     assert.equal(failures.length, 1);
   });
@@ -258,7 +258,7 @@ describe('a change', () => {
     const visit = await visitor.post('/console/tenants', { name: 'New one', plan: 'standard' });
     assert.equal(visit.status, 303);
     assert.equal(service.operator.calls.findLast(({ name }) => name === 'createTenant')?.operator, OPERATOR_NAME);
-    assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /The tenant is created/);
+    assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /Tenant created/);
   });
 
   it('that is refused keeps what was typed, beside what was wrong', async () => {
@@ -282,7 +282,7 @@ describe('a change', () => {
     await service.operator.updateTenant(context, { tenantId, plan: 'scale', name: 'Renamed', operator: 'bob' });
     const plan = await visitor.post(`${path}/plan`, { shown: 'free', plan: 'standard' });
     assert.equal(plan.status, 409);
-    assert.match(plan.text, /it is “scale” now/);
+    assert.match(plan.text, /changed this to “scale” in the meantime/);
     const name = await visitor.post(`${path}/name`, { shown: 'Acme', name: 'Mine' });
     assert.equal(name.status, 409);
     assert.match(name.text, /value="Mine"/);
@@ -297,7 +297,7 @@ describe('a change', () => {
     await session.revokeKey(context, record.keyId);
     const visit = await visitor.post(`/console/tenants/${tenantId}/keys/${record.keyId}/revoke`, {});
     assert.equal(visit.status, 303);
-    assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /it was revoked before/);
+    assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /had already been revoked/);
   });
 
   it('deletes only where the name or the id is typed', async () => {
@@ -312,7 +312,7 @@ describe('a change', () => {
     assert.equal((await visitor.post(path, { typed: 'Acme & Sons' })).status, 303);
     assert.match((await visitor.get(`/console/tenants/${tenantId}`)).text, /id="deletion"/);
     service.operator.finishDeletions();
-    assert.match((await visitor.get(`/console/tenants/${tenantId}/deletion`)).text, /The tenant is gone/);
+    assert.match((await visitor.get(`/console/tenants/${tenantId}/deletion`)).text, /Tenant deleted/);
   });
 });
 
@@ -486,7 +486,7 @@ describe('long listings', () => {
     try {
       for (const path of ['/grants?subject=user:a', '/objects?subject=user:a&relation=viewer']) {
         const { text } = await visitor.get(`/console/tenants/${tenantId}${path}`);
-        assert.match(text, /go on with the next page/);
+        assert.match(text, /continue with the next page/);
         assert.match(text, /rel="next" href="[^"]*cursor=further/);
         assert.doesNotMatch(text, /holds nothing|No object/);
       }

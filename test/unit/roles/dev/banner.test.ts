@@ -47,7 +47,7 @@ describe('the banner', () => {
   it('shows the log-in link where there is one, and else where the token is', () => {
     assert.match(renderBanner(FACTS), /Console {4}http:\/\/127\.0\.0\.1:8090\/console\/log-in#code=once\n/);
     const without = renderBanner({ ...FACTS, logInLink: undefined });
-    assert.match(without, /Console {4}http:\/\/127\.0\.0\.1:8090\/ \(log in with operator_token of /);
+    assert.match(without, /Console {4}http:\/\/127\.0\.0\.1:8090\/ \(log in with operator_token from /);
   });
 
   it('says in one line that the Node of the machine is another one', () => {

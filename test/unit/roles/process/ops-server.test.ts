@@ -79,7 +79,7 @@ describe('the ops port', () => {
       (error) =>
         error instanceof StartError &&
         new RegExp(
-          `^The address ${address} is in use by (another process|\\S+ \\(pid ${process.pid}\\))\\. Set GRANTD_OPS_ADDRESS to another one\\.$`,
+          `^The address ${address} is in use by (another process|\\S+ \\(pid ${process.pid}\\))\\. Set GRANTD_OPS_ADDRESS to another address\\.$`,
         ).test(error.message),
     );
   });

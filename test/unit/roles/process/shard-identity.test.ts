@@ -62,7 +62,7 @@ describe('the settings of a process in a cluster', () => {
 
   it('are refused with all that differs', () => {
     for (const [settings, patterns] of [
-      [{ slots: 128 }, [/GRANTD_SLOTS is 128, but the cluster was made with 64\./]],
+      [{ slots: 128 }, [/GRANTD_SLOTS is 128, but the cluster was created with 64\./]],
       [{ localDatacenter: 'dc2' }, [/GRANTD_CASSANDRA_LOCAL_DATACENTER is dc2, but .* dc1/]],
       [{ serialLevel: 'SERIAL' }, [/GRANTD_CASSANDRA_SERIAL_LEVEL is SERIAL, but .* LOCAL_SERIAL\./]],
       [{ slots: 1, serialLevel: 'SERIAL' }, [/GRANTD_SLOTS is 1/, /SERIAL_LEVEL is SERIAL/]],

@@ -46,7 +46,7 @@ describe('the cluster page', () => {
     clock.stall(5000);
     // The look at the start of the process found an empty cluster, which is not of now any more.
     const text = await read();
-    assert.match(text, /No shard answers/);
+    assert.match(text, /No shard responds/);
     assert.match(text, /hx-trigger="every 2s/);
   });
 
@@ -56,7 +56,7 @@ describe('the cluster page', () => {
     await clock.advance(40_000);
     for (const path of ['/console/cluster', '/console/cluster/live']) {
       const text = await read(path);
-      assert.match(text, /What follows is <span data-age="40000">as of 40 seconds ago<\/span>/);
+      assert.match(text, /The figures below are <span data-age="40000">as of 40 seconds ago<\/span>/);
       assert.match(text, /<div class="outdated">.*<strong>2 \/ 2<\/strong>/);
     }
     service.operator.onSurvey = undefined;
@@ -82,15 +82,15 @@ describe('the cluster page', () => {
       return read();
     };
     const within = await show(P99_MS_MAX, LAG_MAX);
-    assert.match(within, /the bound is 100 ms/);
+    assert.match(within, /the limit is 100 ms/);
     assert.match(within, /never above 100 ms/);
     assert.doesNotMatch(within, /▲|class="over"|tile alarming/);
     const above = await show(5898.2, LAG_MAX + 1);
     assert.match(
       above,
-      /▲ <\/span>5,898<span class="unit"> ms<\/span><\/strong><small>the slowest shard: above 100 ms/,
+      /▲ <\/span>5,898<span class="unit"> ms<\/span><\/strong><small>of the slowest shard: above the limit of 100 ms/,
     );
-    assert.match(above, /▲ <\/span>10,001<\/strong><small>entries, the slot furthest behind: above 10,000/);
+    assert.match(above, /▲ <\/span>10,001<\/strong><small>entries, in the slot with the largest lag: above 10,000/);
     assert.match(above, /class="over"><span aria-hidden="true">▲ <\/span>5,898<span class="unseen"> \(above 100\)/);
     assert.match(above, /aria-label="p99 of checks[^"]*at most 5,898 ms at 11:00:\d\d; above 100 ms for \d+ seconds/);
     assert.match(above, /class="plot-over" d="M/);
@@ -149,11 +149,8 @@ describe('the cluster page', () => {
     await clock.advance(10 * MINUTE_MS);
     for (const path of ['/console/cluster', '/console/cluster/past']) {
       const text = await read(path);
-      assert.match(
-        text,
-        /nothing sampled from 10:40:00 to 11:00:00; nothing sampled from 11:20:15 to 11:30:00 \(UTC\)/,
-      );
-      assert.match(text, /This console has taken samples since .*11:00:00/);
+      assert.match(text, /no samples from 10:40:00 to 11:00:00; no samples from 11:20:15 to 11:30:00 \(UTC\)/);
+      assert.match(text, /This console has been taking samples since .*11:00:00/);
     }
   });
 });

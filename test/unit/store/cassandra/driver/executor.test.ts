@@ -154,7 +154,7 @@ describe('a session with Cassandra', () => {
     await clock.advance(0);
     calls.at(-1)?.answer();
     await call;
-    assert.match(log.lines.at(-1) ?? '', /^info: the store works again/);
+    assert.match(log.lines.at(-1) ?? '', /^info: the store has recovered/);
   });
 
   it('bounds what is under way and what waits', async () => {

@@ -47,7 +47,10 @@ describe('waiting for the schema', () => {
     assert.equal(reasons.length, 3);
     assert.match(reasons[0] ?? '', /no schema yet/);
     assert.match(reasons[1] ?? '', /no node can be reached/);
-    assert.match(reasons[2] ?? '', new RegExp(`version ${SCHEMA_VERSION - 1}, this program needs ${SCHEMA_VERSION}`));
+    assert.match(
+      reasons[2] ?? '',
+      new RegExp(`version ${SCHEMA_VERSION - 1}, but this program needs ${SCHEMA_VERSION}`),
+    );
   });
 
   it('takes a newer one that serves this program, and refuses one that does not', async () => {
