@@ -2,11 +2,11 @@
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { grantRecord } from '../schema/records.ts';
 import { grantSchema, tupleSchema } from '../schema/schemas.ts';
 import { validateTuple } from '../schema/validation.ts';
-import { BODY_BYTES_MAX } from '../wire/limits.ts';
 import type { Operation } from './operation.ts';
 
 const schema = { name: 'Grant', schema: grantSchema };
