@@ -2,6 +2,7 @@
 // decides is behind it. Failures other than those of the catalogue are ShardFailure: they tell a front what to do next.
 
 import type { ChangeFilter } from '../core/audit-filter.ts';
+import type { GrantAttributes } from '../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
@@ -64,8 +65,7 @@ export interface GrantRequest extends Tuple {
 }
 
 export type GrantResult =
-  | { readonly kind: 'created'; readonly grantId: string; readonly createdAtMs: number }
-  | { readonly kind: 'exists'; readonly grantId: string; readonly createdAtMs: number }
+  | ({ readonly kind: 'created' | 'exists' } & GrantAttributes)
   | { readonly kind: 'revoked' }
   | { readonly kind: 'not-found' }
   /** This one was refused; the others of the call stand. */

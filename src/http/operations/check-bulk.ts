@@ -2,9 +2,9 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { bulkResultSchema, bulkSchema } from '../schema/schemas.ts';
-import { timestampText } from '../schema/timestamps.ts';
 import { isJsonObject, validateBulk } from '../schema/validation.ts';
 import { BULK_BODY_BYTES_MAX } from '../wire/limits.ts';
 import type { CheckOutcomes, Operation } from './operation.ts';
@@ -53,7 +53,7 @@ export function createCheckBulk(outcomes: CheckOutcomes): Operation {
           outcomes.authorized(held);
           outcomes.denied(authorized.length - held);
           const results = authorized.map((each) => (each ? '{"authorized":true}' : '{"authorized":false}')).join(',');
-          return { status: 200, json: `{"results":[${results}],"checked_at":"${timestampText(checkedAtMs)}"}` };
+          return { status: 200, json: `{"results":[${results}],"checked_at":"${formatTimestamp(checkedAtMs)}"}` };
         },
         (error: unknown) => {
           outcomes.failed(checks.length);

@@ -2,6 +2,7 @@
 // made from them. A message completes the sentence `"<field>" …`.
 
 import { z } from 'zod';
+import type { grantRecord } from '../../core/grant-attributes.ts';
 import {
   BULK_CHECKS_MAX,
   NAME_LENGTH_MAX,
@@ -86,7 +87,7 @@ export const grantSchema = z
     relation: relationSchema,
     object: objectSchema,
     created_at: timestamp('When the grant was created.'),
-  })
+  } satisfies Record<keyof ReturnType<typeof grantRecord>, z.ZodType>)
   .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
 
 export const checkResultSchema = z.object({

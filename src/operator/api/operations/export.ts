@@ -2,12 +2,12 @@
 // faster than the client reads. A grant that stands throughout appears exactly once.
 
 import { z } from 'zod';
+import { grantRecord } from '../../../core/grant-attributes.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorApi, RequestContext, TenantSession } from '../../../front/front.ts';
 import { parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
-import { grantRecord } from '../records.ts';
 
 const FORMATS = {
   ndjson: {

@@ -1,6 +1,6 @@
 // Parts that every page is made of: texts that come from outside, times, tables, empty states, the way to the next page.
 
-import { formatTimestamp } from '../../../core/async/clock.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
 import { html, type Markup } from '../markup.ts';
 import { pathTo } from '../page.ts';
 

@@ -2,9 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Row } from '../../../../../src/store/cassandra/driver/executor.ts';
 import { grantRowOf } from '../../../../../src/store/cassandra/tables/rows.ts';
 import { StateStatements } from '../../../../../src/store/cassandra/tables/state-statements.ts';
 import { createGrantWrite, newTenantId } from '../../../../support/store-fixtures.ts';
+
+const rowOf = (columns: object): Row => Object.assign(Object.create(null), columns);
 
 test('a grant is written into the columns in which it always was', () => {
   const tenantId = newTenantId();
@@ -22,9 +25,9 @@ test('a grant is written into the columns in which it always was', () => {
 test('a row is read as the grant that it is, and one that no version could have written fails the call', () => {
   const row = { relation: 'viewer', object: 'doc:1', grant_id: 'grt_1', created_at_ms: 1_700_000_000_123n };
   const grant = { relation: 'viewer', object: 'doc:1', grantId: 'grt_1', createdAtMs: 1_700_000_000_123 };
-  assert.deepEqual(grantRowOf(row), grant);
-  assert.deepEqual(grantRowOf({ ...row, created_at_ms: 1_700_000_000_123 }), grant);
+  assert.deepEqual(grantRowOf(rowOf(row)), grant);
+  assert.deepEqual(grantRowOf(rowOf({ ...row, created_at_ms: 1_700_000_000_123 })), grant);
   for (const wrong of [{ grant_id: null }, { grant_id: 7 }, { created_at_ms: null }, { created_at_ms: 'x' }]) {
-    assert.throws(() => grantRowOf({ ...row, ...wrong }));
+    assert.throws(() => grantRowOf(rowOf({ ...row, ...wrong })));
   }
 });

@@ -1,0 +1,17 @@
+// Times as text. Thousands of answers carry the same millisecond, so the last text is kept.
+
+let lastMs = Number.NaN;
+let lastText = '';
+
+/** ISO 8601 in UTC with milliseconds and `Z`. */
+export function formatTimestamp(wallMs: number): string {
+  if (wallMs !== lastMs) {
+    lastText = new Date(wallMs).toISOString();
+    lastMs = wallMs;
+  }
+  return lastText;
+}
+
+/** `null` where there is none, as in JSON. */
+export const optionalTimestamp = (wallMs: number | undefined): string | null =>
+  wallMs === undefined ? null : formatTimestamp(wallMs);
