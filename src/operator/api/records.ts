@@ -4,8 +4,7 @@
 import { type Plan, type Plans, resolvePlan } from '../../core/plans.ts';
 import { formatTimestamp, optionalTimestamp } from '../../core/timestamps.ts';
 import type { MemberView, ShardLoad, SlotView } from '../../front/front.ts';
-import type { TenantDeletion, TenantStatus, UsageMinute } from '../../shard/shard.ts';
-import type { TrailRow } from '../../store/store.ts';
+import type { AuditRecord, TenantDeletion, TenantStatus, UsageMinute } from '../../shard/shard.ts';
 
 /** `deletion` only while there is one. */
 export function tenantRecord(tenant: TenantStatus, plans: Plans): object {
@@ -36,7 +35,7 @@ export function usageRecord({ atMs, requests, refused, checks }: UsageMinute): o
 
 const optionalWholeMs = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms));
 
-export function changeRecord(row: TrailRow): object {
+export function changeRecord(row: AuditRecord): object {
   const change: unknown = JSON.parse(row.change);
   return {
     seq: row.seq,

@@ -11,6 +11,7 @@ import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/w
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type {
   Attempt,
+  ClusterMember,
   FrontReport,
   HandleGrant,
   Load,
@@ -31,6 +32,7 @@ import { listSubjectGrants } from './listings.ts';
 import { LoadWindow, mergeLoads } from './load.ts';
 import { TenantCalls, type TenantCallsDependencies } from './tenant-calls.ts';
 import { findTenants, listTenants, loadCounts, tenantStatus } from './tenant-status.ts';
+import { clusterMemberOf, slotClaimOf } from './views.ts';
 
 /** Of a tenant's name (256 code points, two characters each) and of a plan's. */
 const TENANT_CHARACTERS_MAX = 1024;
@@ -193,12 +195,17 @@ export class Connection extends TenantCalls<ConnectionDependencies> implements S
       const status = tenure.status();
       if (status !== undefined) owned.push(status);
     }
-    return { ...this.dependencies.report(), owned: owned.sort((left, right) => left.slot - right.slot) };
+    const report = this.dependencies.report();
+    return {
+      ...report,
+      rows: report.rows.map(slotClaimOf),
+      owned: owned.sort((left, right) => left.slot - right.slot),
+    };
   }
 
-  async listMembers(): Promise<readonly MemberRow[]> {
+  async listMembers(): Promise<readonly ClusterMember[]> {
     this.#assertOperator();
-    return this.dependencies.members();
+    return (await this.dependencies.members()).map(clusterMemberOf);
   }
 
   async readLoad(): Promise<Load> {
