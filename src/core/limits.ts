@@ -19,6 +19,9 @@ export const NAME_LENGTH_MAX = 256;
 /** The same in UTF-16 units, as `length` counts them: a code point takes two at most. */
 export const NAME_UNITS_MAX = 2 * NAME_LENGTH_MAX;
 
+/** Shards that a front connects to: several times the largest cluster. Beyond, something names addresses that are no shards. */
+export const SHARD_ADDRESSES_MAX = 1000;
+
 /** UTF-8 bytes of a JSON body: a tuple of the longest identifiers is below 8 KiB even when every character is escaped. */
 export const BODY_BYTES_MAX = 64 * 1024;
 

@@ -1,4 +1,6 @@
-// Times as text. Thousands of answers carry the same millisecond, so the last text is kept.
+// Times as text, and what they are made of. Thousands of answers carry the same millisecond, so the last text is kept.
+
+export const MS_PER_MINUTE = 60_000;
 
 let lastMs = Number.NaN;
 let lastText = '';

@@ -10,6 +10,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
 import { type Clock, delay, type Random } from '../../core/async/clock.ts';
+import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Discovery, DiscoveryFailure, DiscoveryObserver } from '../discovery.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -41,8 +42,6 @@ const GOOD_WATCH_MS = 10_000;
 const RETRY = { firstMs: 1000, maxMs: 30_000 };
 /** Far above any cluster: a slice has up to 100 endpoints. */
 const SLICES_MAX = 1000;
-/** As many as a front dials. */
-const ADDRESSES_MAX = 1000;
 
 export interface KubernetesTarget {
   readonly namespace: string;
@@ -199,7 +198,7 @@ class KubernetesWatch {
     const { namespace, service, port } = this.#target;
     observer.synced();
     const found = addressesOf(this.#slices.values(), port);
-    const addresses = found.slice(0, ADDRESSES_MAX);
+    const addresses = found.slice(0, SHARD_ADDRESSES_MAX);
     this.#tellLack(found.length);
     if (addresses.length === 0 || isDeepStrictEqual(addresses, this.#known)) return;
     this.#known = Object.freeze(addresses);
@@ -212,8 +211,8 @@ class KubernetesWatch {
   #tellLack(found: number): void {
     const { namespace, service, port } = this.#target;
     let lack = '';
-    if (found > ADDRESSES_MAX)
-      lack = `the Service has more than ${ADDRESSES_MAX} endpoints; the others are not dialled`;
+    if (found > SHARD_ADDRESSES_MAX)
+      lack = `the Service has more than ${SHARD_ADDRESSES_MAX} endpoints; the others are not dialled`;
     else if (found === 0) {
       const hasHosts = this.#slices.values().some(({ hosts }) => hosts.length > 0);
       const reason = hasHosts ? `no endpoint of the Service has a port ${port}` : 'the Service has no endpoints';

@@ -4,6 +4,9 @@
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 
+/** Changes to a subject under a read that one step takes in. Beyond, its page is sparse and a listing begins again. */
+export const CHANGES_MAX = 500;
+
 export interface TupleChange {
   readonly relation: number;
   readonly object: string;

@@ -21,7 +21,7 @@ import type { GrantRow, StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
-import { type SubjectDelta, SubjectDeltas } from './subject-deltas.ts';
+import { CHANGES_MAX, type SubjectDelta, SubjectDeltas } from './subject-deltas.ts';
 import { SubjectPage } from './subject-page.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
@@ -39,8 +39,6 @@ const ROW_MS = 0.01;
 const SLICE_MS = 0.3;
 /** How much of what is expected of a tenant's next read its last one says. */
 const LAST_READ_WEIGHT = 0.25;
-/** Changes to a subject under a read that are put into its page in one step; beyond, the page is sparse. */
-const CHANGES_MAX = 500;
 /** A listing from the store reads many rows. */
 const READS_OF_LISTING = 8;
 /** Tuples of one call that are looked for at once: the others of the tenant get in between. */

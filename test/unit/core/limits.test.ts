@@ -1,3 +1,5 @@
+// What a limit takes, where it is more than a number.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NAME_LENGTH_MAX, NAME_UNITS_MAX, PAGE_LIMIT_MAX, parsePageLimit } from '../../../src/core/limits.ts';
