@@ -1,9 +1,9 @@
 // `grantd changes --follow`: changes as they come. It goes on from a cursor that the service gives, so that it prints each
 // change once, in their order, also where the service was away for a while.
 
+import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { CliContext } from './cli-context.ts';
 import { EXIT } from './failures.ts';
-import { PAGE_LENGTH } from './listing.ts';
 import { type OperatorRequest, path } from './operator-client.ts';
 import { asRecord, type JsonRecord, optionalTextOf, recordsOf } from './output/json-view.ts';
 import { createPatientReader, type PatientReader } from './retrying-reader.ts';
@@ -82,7 +82,7 @@ async function follow(context: CliContext, reader: PatientReader, options: Follo
     const past: JsonRecord[] = [];
     let older: string | undefined;
     do {
-      const limit = String(Math.min(options.before - past.length, PAGE_LENGTH));
+      const limit = String(Math.min(options.before - past.length, PAGE_LIMIT_MAX));
       const page = await reader.read(request({ order: 'desc', limit, cursor: older }));
       if (page === undefined) return false;
       past.push(...recordsOf(page, 'changes'));
@@ -93,7 +93,7 @@ async function follow(context: CliContext, reader: PatientReader, options: Follo
     if (show(past.toReversed()) || cursor === undefined) return true;
   }
   while (true) {
-    const page = await reader.read(request({ cursor, limit: String(PAGE_LENGTH) }));
+    const page = await reader.read(request({ cursor, limit: String(PAGE_LIMIT_MAX) }));
     if (page === undefined) return false;
     if (show(recordsOf(page, 'changes'))) return true;
     const next = optionalTextOf(page, 'next_cursor');

@@ -1,12 +1,12 @@
 // Listings: pages of the operator's API put together, up to the number of rows that the caller asked for.
 
 import { InvalidArgumentError } from 'commander';
+import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { OperatorClient } from './operator-client.ts';
 import { itemsOf, type JsonRecord, optionalTextOf } from './output/json-view.ts';
 
 export const ROWS_DEFAULT = 1000;
 const ROWS_MAX = 100_000;
-export const PAGE_LENGTH = 1000;
 
 /** The value of `--limit`. */
 export function parseRows(text: string): number {
@@ -34,7 +34,7 @@ export async function readListing(
   const items: (JsonRecord | string)[] = [];
   let cursor = listing.cursor;
   do {
-    const limit = String(Math.min(listing.rows - items.length, PAGE_LENGTH));
+    const limit = String(Math.min(listing.rows - items.length, PAGE_LIMIT_MAX));
     const page = await client.readJson({
       method: 'GET',
       path: listing.path,

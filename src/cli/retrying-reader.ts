@@ -1,13 +1,13 @@
 // Reading again and again over failures that pass: for commands that watch. It says once that the service is away, once
 // that it is back, and waits longer the longer it is away.
 
+import { backoffMs } from '../core/async/backoff.ts';
 import type { CliContext } from './cli-context.ts';
 import { ConnectionFailure, ProblemFailure } from './failures.ts';
 import type { OperatorClient, OperatorRequest } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';
 
-const RETRY_MS_FIRST = 250;
-const RETRY_MS_MAX = 5000;
+const RETRY = { firstMs: 250, maxMs: 5000 };
 /** Too many requests, and what the service or a proxy before it answers while it is not there. */
 const PASSING_STATUSES = new Set([408, 429, 500, 502, 503, 504]);
 
@@ -27,7 +27,7 @@ export function createPatientReader(context: CliContext, client: OperatorClient,
   return {
     pause: (delayMs) => context.pause(delayMs, signal),
     async read(request) {
-      let retryMs = RETRY_MS_FIRST;
+      let failures = 0;
       let away = false;
       while (!signal.aborted) {
         try {
@@ -41,8 +41,8 @@ export function createPatientReader(context: CliContext, client: OperatorClient,
           if (!away) context.note(`${error.message.split('\n')[0]} Retrying until it responds.`);
           away = true;
           const askedMs = error instanceof ProblemFailure ? (error.retryAfterMs ?? 0) : 0;
-          if (!(await context.pause(Math.max(retryMs, askedMs), signal))) return undefined;
-          retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
+          if (!(await context.pause(Math.max(backoffMs(RETRY, failures), askedMs), signal))) return undefined;
+          failures += 1;
         }
       }
       return undefined;

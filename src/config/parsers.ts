@@ -15,8 +15,12 @@ import {
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
 
+/** Of a wrong value in a message: enough to find it, on one line. */
+const QUOTED_LENGTH_MAX = 100;
+
 /** A text in a message, cut where it is long. */
-export const quote = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+export const quote = (text: string): string =>
+  JSON.stringify(text.length > QUOTED_LENGTH_MAX ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text);
 
 /** `host:port`; an IPv6 host stands in brackets. Port 0 is any free one. */
 export function parseAddress(text: string): string {
@@ -139,12 +143,18 @@ export function parseTrustedProxies(text: string): readonly string[] {
 }
 
 export const OPERATOR_TOKEN_LENGTH_MIN = 32;
+/** Far above any that is generated, and a small part of a header. */
+const OPERATOR_TOKEN_LENGTH_MAX = 1024;
 
 /** Printable ASCII without spaces, so that it fits a header as it is. */
 export function parseOperatorToken(text: string): Secret {
-  if (!/^[\x21-\x7e]+$/.test(text) || text.length < OPERATOR_TOKEN_LENGTH_MIN || text.length > 1024) {
+  if (
+    !/^[\x21-\x7e]+$/.test(text) ||
+    text.length < OPERATOR_TOKEN_LENGTH_MIN ||
+    text.length > OPERATOR_TOKEN_LENGTH_MAX
+  ) {
     throw new WrongSetting(
-      `must be ${OPERATOR_TOKEN_LENGTH_MIN} to 1024 printable ASCII characters without spaces; it has ${text.length} characters`,
+      `must be ${OPERATOR_TOKEN_LENGTH_MIN} to ${OPERATOR_TOKEN_LENGTH_MAX} printable ASCII characters without spaces; it has ${text.length} characters`,
     );
   }
   return new Secret(text);

@@ -9,11 +9,11 @@ import {
   parseStore,
   pemParser,
 } from './cluster-parsers.ts';
+import { MEBIBYTE } from './page-cache-memory.ts';
 import { bytesParser, choiceParser, integerParser, parsePath } from './parsers.ts';
 import { Secret } from './secret.ts';
 import { optional, plain, row } from './setting.ts';
 
-const MEBIBYTE = 1024 ** 2;
 /** Below this, pages leave memory faster than checks can use them. */
 const PAGE_CACHE_BYTES_MIN = MEBIBYTE;
 const PAGE_CACHE_BYTES_MAX = 1024 * 1024 * MEBIBYTE;

@@ -3,6 +3,7 @@
 
 import { assert } from './assert.ts';
 import { GrantdError } from './errors.ts';
+import { attributesOf, type GrantAttributes } from './grant-attributes.ts';
 
 /** In the order of their wire numbers, which start at 1. Only ever appended to. */
 export const RELATIONS = Object.freeze([
@@ -64,12 +65,15 @@ export const columnsOf = (tuples: readonly Tuple[]) => ({
   objects: tuples.map(({ object }) => object),
 });
 
-export interface Grant extends Tuple {
-  /** `grt_…` */
-  readonly grantId: string;
-  /** Wall clock, ms since the Unix epoch. */
-  readonly createdAtMs: number;
-}
+export interface Grant extends Tuple, GrantAttributes {}
+
+/** Nothing but the tuple and the attributes, in the order in which the log holds them. */
+export const grantOf = ({ subject, relation, object }: Tuple, attributes: GrantAttributes): Grant => ({
+  subject,
+  relation,
+  object,
+  ...attributesOf(attributes),
+});
 
 export interface Namespace {
   readonly name: string;

@@ -4,6 +4,7 @@
 
 import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { jitteredMs } from '../core/async/backoff.ts';
 import type { Clock, Random, Timer } from '../core/async/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Discovery, DiscoveryObserver } from './discovery.ts';
@@ -74,9 +75,8 @@ class DnsWatch {
   #end(tell: () => void): void {
     if (this.#closed) return;
     this.#timer?.cancel();
-    const [byte = 0] = this.#dependencies.random.bytes(1);
-    const delayMs = LOOKUP_INTERVAL_MS * (1 - JITTER * (byte / 255));
-    this.#timer = this.#dependencies.clock.setTimer(() => this.#look(), delayMs);
+    const { clock, random } = this.#dependencies;
+    this.#timer = clock.setTimer(() => this.#look(), jitteredMs(random, LOOKUP_INTERVAL_MS, JITTER));
     tell();
   }
 

@@ -2,11 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../core/errors.ts';
-
-/** A JSON body: as under /v1/. */
-const JSON_BODY_BYTES_MAX = 64 * 1024;
-/** The body of one import call: 1,000 lines of ordinary tuples take a tenth of it. */
-export const IMPORT_BODY_BYTES_MAX = 1024 * 1024;
+import { BODY_BYTES_MAX } from '../core/limits.ts';
 
 const JSON_MEDIA_TYPES: readonly string[] = ['application/json'];
 export const NDJSON_MEDIA_TYPES: readonly string[] = [
@@ -84,7 +80,7 @@ function decodeUtf8(bytes: Uint8Array): string {
 
 /** A JSON body of any shape; who asks for it validates. */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const bytes = await readBody(request, { bytesMax: JSON_BODY_BYTES_MAX, mediaTypes: JSON_MEDIA_TYPES });
+  const bytes = await readBody(request, { bytesMax: BODY_BYTES_MAX, mediaTypes: JSON_MEDIA_TYPES });
   const text = decodeUtf8(bytes);
   try {
     return JSON.parse(text);

@@ -3,12 +3,9 @@
 
 import { z } from 'zod';
 import { GrantdError } from '../core/errors.ts';
+import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parsePageLimit } from '../core/limits.ts';
 import { SCOPES } from '../core/scopes.ts';
 import type { PageQuery } from '../shard/shard.ts';
-
-const LIMIT_DEFAULT = 100;
-const LIMIT_MAX = 1000;
-const NAME_LENGTH_MAX = 256;
 
 /** Control characters (Cc): C0, DEL and C1. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
@@ -21,7 +18,7 @@ export const tenantName = z
   .string('must be a string')
   .refine(
     (text) => text !== '' && codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
-    'must have 1 to 256 characters, none of them a control character or a lone surrogate',
+    `must have 1 to ${NAME_LENGTH_MAX} characters, none of them a control character or a lone surrogate`,
   );
 
 /** A part of a tenant's name or id; empty: all of them. */
@@ -29,14 +26,14 @@ export const tenantSearch = z
   .string('must be a string')
   .refine(
     (text) => codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
-    'must have up to 256 characters, none of them a control character or a lone surrogate',
+    `must have up to ${NAME_LENGTH_MAX} characters, none of them a control character or a lone surrogate`,
   );
 
 export const keyName = z
   .string('must be a string')
   .refine(
     (text) => codePoints(text) <= NAME_LENGTH_MAX && isPlainText(text),
-    'must have up to 256 characters, none of them a control character or a lone surrogate',
+    `must have up to ${NAME_LENGTH_MAX} characters, none of them a control character or a lone surrogate`,
   );
 
 export const planName = z.string('must be a string');
@@ -54,10 +51,9 @@ export const timestamp = z.iso
 
 const limit = z
   .string()
-  .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${LIMIT_MAX}`)
+  .refine((text) => parsePageLimit(text) !== undefined, `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`)
   .transform(Number)
-  .refine((number) => number <= LIMIT_MAX, `must be a whole number from 1 to ${LIMIT_MAX}`)
-  .default(LIMIT_DEFAULT);
+  .default(PAGE_LIMIT_DEFAULT);
 
 /** Query parameters of a listing. */
 export const pageShape = { limit, cursor: z.string().optional() };

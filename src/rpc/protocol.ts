@@ -11,6 +11,11 @@ import type { ShardDefinition } from './gen/grantd/v1/Shard.ts';
 import type { ShardMessage, ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
 import type { ProtoGrpcType } from './gen/shard.ts';
 
+/** Of a call. */
+export { BULK_CHECKS_MAX, PAGE_LIMIT_MAX, WRITES_PER_CALL_MAX } from '../core/limits.ts';
+/** Minutes of usage are counted from 1970. */
+export { MS_PER_MINUTE } from '../core/timestamps.ts';
+
 export const PROTO_PATH = fileURLToPath(new URL('../../proto/grantd/v1/shard.proto', import.meta.url));
 
 /** The same as in the script `generate:types`. */
@@ -59,14 +64,9 @@ export const CHECKS_PER_MESSAGE_MAX = 10_000;
 export const IN_FLIGHT_MAX = 2;
 /** Calls and checks of one stream that wait for an answer. */
 export const OUTSTANDING_MAX = 10_000;
-export const BULK_CHECKS_MAX = 100;
-export const WRITES_PER_CALL_MAX = 1000;
-export const PAGE_LIMIT_MAX = 1000;
 /** A change in the trail has up to 8 KiB, so that this many fit a message. */
 export const TRAIL_LIMIT_MAX = 400;
 
-/** Minutes of usage are counted from 1970. */
-export const MS_PER_MINUTE = 60_000;
 /** Tenants in one report of a front: a shard takes it in within a millisecond. */
 export const USAGE_PER_REPORT_MAX = 1000;
 

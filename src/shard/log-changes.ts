@@ -4,6 +4,7 @@
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assertNever } from '../core/assert.ts';
 import type { ChangeAction } from '../core/audit-filter.ts';
+import { auditedAttributes } from '../core/grant-attributes.ts';
 import type { TenantId } from '../core/ids.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
@@ -50,9 +51,9 @@ function describe(change: Change): string {
   switch (change.kind) {
     case 'grant-created':
     case 'grant-revoked': {
-      const { subject, relation, object, grantId } = change.grant;
+      const { subject, relation, object } = change.grant;
       const action = change.kind === 'grant-created' ? 'grant.created' : 'grant.revoked';
-      return toJson(action, { subject, relation, object, grant_id: grantId });
+      return toJson(action, { subject, relation, object, ...auditedAttributes(change.grant) });
     }
     case 'namespace-created':
       return toJson('namespace.created', { name: change.name });
@@ -79,19 +80,9 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
   switch (change.kind) {
     case 'grant-created':
     case 'grant-revoked': {
-      const { subject, relation, object, grantId, createdAtMs } = change.grant;
+      const { subject } = change.grant;
       const gone = change.kind === 'grant-revoked';
-      const row: StateWrite = {
-        kind: 'grant',
-        tenantId,
-        subject,
-        relation,
-        object,
-        grantId,
-        createdAtMs,
-        gone,
-        stamp,
-      };
+      const row: StateWrite = { ...change.grant, kind: 'grant', tenantId, gone, stamp };
       const isNew = change.kind === 'grant-created' && change.newSubject;
       return isNew ? [{ kind: 'subject', tenantId, subject, stamp }, row] : [row];
     }

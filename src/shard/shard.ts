@@ -2,11 +2,11 @@
 // decides is behind it. Failures other than those of the catalogue are ShardFailure: they tell a front what to do next.
 
 import type { ChangeFilter } from '../core/audit-filter.ts';
+import type { GrantAttributes } from '../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, Relation, Tuple, TupleColumns } from '../core/tuples.ts';
-import type { MemberRow, SlotRow, TrailRow } from '../store/store.ts';
 
 export type ShardFailureKind =
   /** Another shard owns the slot; `owner` names it where known. */
@@ -64,8 +64,7 @@ export interface GrantRequest extends Tuple {
 }
 
 export type GrantResult =
-  | { readonly kind: 'created'; readonly grantId: string; readonly createdAtMs: number }
-  | { readonly kind: 'exists'; readonly grantId: string; readonly createdAtMs: number }
+  | ({ readonly kind: 'created' | 'exists' } & GrantAttributes)
   | { readonly kind: 'revoked' }
   | { readonly kind: 'not-found' }
   /** This one was refused; the others of the call stand. */
@@ -93,7 +92,22 @@ export interface TrailQuery extends PageQuery, ChangeFilter {
   readonly untilMs?: number | undefined;
 }
 
-export interface TrailPage extends Page<TrailRow> {
+/** What happened to a tenant, when and by whom. */
+export interface AuditRecord {
+  /** (seq, index) orders the changes of a tenant. */
+  readonly seq: number;
+  readonly index: number;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly atMs: number;
+  /** A key id, or `operator:<name>`. */
+  readonly actor: string;
+  /** `req_…` */
+  readonly requestId: string;
+  /** What changed, as JSON text of at most 8 KiB: `{"action": "grant.created", …}`. */
+  readonly change: string;
+}
+
+export interface TrailPage extends Page<AuditRecord> {
   /**
    * Where the changes that are still to come will begin, oldest first, when everything until now has been given: on the
    * last page, or on the first one of newest first. Undefined on others, where the range of time ends, and where the tenant
@@ -127,6 +141,14 @@ export interface SlotStatus {
   readonly tenants: number;
 }
 
+/** Who owned a slot when this shard last saw it. */
+export interface SlotClaim {
+  readonly slot: number;
+  readonly epoch: number;
+  /** The incarnation; undefined after a release. */
+  readonly owner: string | undefined;
+}
+
 /** What one shard knows of the slots of the cluster. */
 export interface SlotsReport {
   readonly incarnation: string;
@@ -134,8 +156,8 @@ export interface SlotsReport {
   readonly leaseLeftMs: number | undefined;
   /** Those that it owns. */
   readonly owned: readonly SlotStatus[];
-  /** Every slot of the cluster that was ever claimed, as this shard last saw its row; not necessarily the latest. */
-  readonly rows: readonly SlotRow[];
+  /** Of every slot of the cluster that was ever claimed; not necessarily the latest. */
+  readonly rows: readonly SlotClaim[];
 }
 
 /** A tenant with what its owner knows of it besides the record. */
@@ -219,7 +241,19 @@ export interface Routes {
 }
 
 /** What operators are told of a member; its health is between shards. */
-export type ClusterMember = Omit<MemberRow, 'healthyBeat' | 'place'>;
+export interface ClusterMember {
+  /** `inc_…`: one run of a shard process. */
+  readonly incarnation: string;
+  readonly shardName: string;
+  /** host:port of its gRPC server. */
+  readonly address: string;
+  /** `draining`: alive, hands its slots over and gets no new ones. `dead` is final. */
+  readonly state: 'alive' | 'draining' | 'dead';
+  /** A new number at every heartbeat that it tried. */
+  readonly beat: number;
+  /** Wall clock, ms since the Unix epoch. */
+  readonly startedAtMs: number;
+}
 
 export interface MemberAddress {
   readonly shardName: string;

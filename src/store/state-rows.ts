@@ -4,20 +4,15 @@
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Relation } from '../core/tuples.ts';
+import type { Grant, Relation } from '../core/tuples.ts';
 
 /** Microseconds since the Unix epoch, a safe integer. Orders the writes to one row of state; unique per row. */
 export type Stamp = number;
 
 /** A row is live where `gone` is false. A revocation writes `gone: true`: the row stays, so that a late or lost write cannot bring it back. */
-export interface GrantWrite {
+export interface GrantWrite extends Grant {
   readonly kind: 'grant';
   readonly tenantId: TenantId;
-  readonly subject: string;
-  readonly relation: Relation;
-  readonly object: string;
-  readonly grantId: string;
-  readonly createdAtMs: number;
   readonly gone: boolean;
   readonly stamp: Stamp;
 }
@@ -107,12 +102,8 @@ export type StateWrite =
   | TrailWrite
   | GrantCountWrite;
 
-export interface GrantRow {
-  readonly relation: Relation;
-  readonly object: string;
-  readonly grantId: string;
-  readonly createdAtMs: number;
-}
+/** A grant of a subject that is known. */
+export type GrantRow = Omit<Grant, 'subject'>;
 
 export interface KeyPage {
   readonly keys: readonly ApiKeyRecord[];

@@ -21,6 +21,7 @@ import type {
 } from '../../src/front/front.ts';
 import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
 import type {
+  AuditRecord,
   GrantRequest,
   GrantResult,
   ListedKey,
@@ -29,14 +30,13 @@ import type {
   TenantStatus,
   TrailQuery,
 } from '../../src/shard/shard.ts';
-import type { TrailRow } from '../../src/store/store.ts';
 
 interface TenantData {
   tenant: Tenant;
   readonly grants: Map<string, Grant>;
   readonly namespaces: Map<string, Namespace>;
   readonly keys: Map<string, ListedKey>;
-  readonly trail: TrailRow[];
+  readonly trail: AuditRecord[];
 }
 
 const grantKey = (tuple: Tuple): string => `${tuple.subject}\t${tuple.relation}\t${tuple.object}`;
@@ -47,7 +47,7 @@ export class FakeOperator implements OperatorApi {
   readonly #ids: IdFactory;
   readonly #tenants = new Map<string, TenantData>();
   /** The trails of deleted tenants. */
-  readonly #gone = new Map<string, readonly TrailRow[]>();
+  readonly #gone = new Map<string, readonly AuditRecord[]>();
   /** Thrown, first to last, by the calls that follow; undefined lets one pass. */
   readonly faults: (Error | undefined)[] = [];
   /** What each call was given, newest last: its name and its request. */

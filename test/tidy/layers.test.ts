@@ -46,6 +46,18 @@ describe('the layers of src/', () => {
       "import type { X } from '../http/server.ts';",
       /order of the rooms/,
     ],
+    [
+      'a row of the store in the port of a shard',
+      'src/shard/shard.ts',
+      "import type { SlotRow } from '../store/store.ts';",
+      /rows of the store stay within the shard/,
+    ],
+    [
+      'a row of the store in the console',
+      'src/operator/x.ts',
+      "import type { TrailRow } from '../store/store.ts';",
+      /rows of the store stay within the shard/,
+    ],
     ['core uses a library', 'src/core/x.ts', "import { z } from 'zod';", /zod/],
     ['core uses an unlisted library', 'src/core/x.ts', "import x from 'left-pad';", /core imports nothing/],
     ['core uses telemetry', 'src/core/x.ts', "import { createLog } from '../telemetry/log.ts';", /order of the rooms/],

@@ -1,15 +1,18 @@
 // One batch of an import on its way: sent, and sent again while the service is out of reach or has no room. That is safe
 // however often: a grant that is there stays, and is reported as there.
 
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
+import type { Random } from '../../core/async/clock.ts';
 import { CliFailure, ConnectionFailure, ProblemFailure } from '../failures.ts';
 import { type OperatorClient, path } from '../operator-client.ts';
 import { asRecord, optionalTextOf, parseJson, textOf } from '../output/json-view.ts';
 
 /** A failover takes about five seconds and a rolling update a minute. */
 const RETRY_MS_MAX = 120_000;
-const BACKOFF_FIRST_MS = 200;
-const BACKOFF_MS_MAX = 5_000;
+const BACKOFF = { firstMs: 200, maxMs: 5_000 };
+const RANDOM: Random = { bytes: (length) => randomBytes(length) };
 const RETRIED_STATUSES: readonly number[] = [408, 429, 502, 503, 504];
 
 export interface BatchResult {
@@ -60,15 +63,14 @@ export async function deliverBatch(
 ): Promise<readonly BatchResult[]> {
   const giveUpMs = performance.now() + RETRY_MS_MAX;
   const request = { method: 'POST', path: path`/tenants/${options.tenant}/import`, ndjson: batch.body } as const;
-  let backoffMs = options.backoffFirstMs ?? BACKOFF_FIRST_MS;
-  for (;;) {
+  const backoff = { ...BACKOFF, firstMs: options.backoffFirstMs ?? BACKOFF.firstMs };
+  for (let failures = 0; ; failures += 1) {
     try {
       return parseResults(await client.readText(request), batch.length);
     } catch (error) {
       if (!isWorthRepeating(error) || options.signal.aborted) throw error;
       const asked = error instanceof ProblemFailure ? error.retryAfterMs : undefined;
-      // Some of it at random, so that batches refused together do not come back together.
-      const delayMs = Math.max(asked ?? 0, backoffMs * (0.5 + Math.random() / 2));
+      const delayMs = Math.max(asked ?? 0, jitteredMs(RANDOM, backoffMs(backoff, failures)));
       if (performance.now() + delayMs > giveUpMs) throw error;
       options.onRetry(error.message.split('\n', 1)[0] ?? '', delayMs);
       try {
@@ -76,7 +78,6 @@ export async function deliverBatch(
       } catch {
         throw error;
       }
-      backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX);
     }
   }
 }

@@ -2,13 +2,11 @@
 // way, whatever the length of the file. Batches are independent of each other, so their order does not matter.
 
 import { addAbortSignal, type Readable } from 'node:stream';
+import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import type { OperatorClient } from '../operator-client.ts';
 import { type BatchResult, deliverBatch } from './import-delivery.ts';
 import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from './import-lines.ts';
 
-/** What one call takes. */
-const BATCH_LINES_MAX = 1000;
-const BATCH_BYTES_MAX = 1024 * 1024;
 /** Enough that the service commits while lines travel; more would only wait there. */
 const BATCHES_IN_FLIGHT_MAX = 4;
 
@@ -78,7 +76,7 @@ async function* gather(
       }
       const text = `${encoded.json}\n`;
       const textLength = Buffer.byteLength(text);
-      if (lines.length === BATCH_LINES_MAX || length + textLength > BATCH_BYTES_MAX) yield take();
+      if (lines.length === WRITES_PER_CALL_MAX || length + textLength > IMPORT_BODY_BYTES_MAX) yield take();
       lines.push(line);
       texts.push(text);
       length += textLength;

@@ -35,8 +35,3 @@ export function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', stop, { once: true });
   });
 }
-
-/** ISO 8601 in UTC with milliseconds and `Z`. */
-export function formatTimestamp(wallMs: number): string {
-  return new Date(wallMs).toISOString();
-}

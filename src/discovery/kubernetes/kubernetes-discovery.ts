@@ -8,7 +8,9 @@
 //    └─ rest ──┘ anything that fails: refused, broken off, silent, version expired
 
 import { isDeepStrictEqual } from 'node:util';
+import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
 import { type Clock, delay, type Random } from '../../core/async/clock.ts';
+import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Discovery, DiscoveryFailure, DiscoveryObserver } from '../discovery.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -37,12 +39,9 @@ const WATCH_GRACE_MS = 15_000;
 const WATCH_MS_MIN = 1000;
 /** A watch that has lasted for so long was a good one: what fails after it fails for the first time. */
 const GOOD_WATCH_MS = 10_000;
-const REST_MS_MIN = 1000;
-const REST_MS_MAX = 30_000;
+const RETRY = { firstMs: 1000, maxMs: 30_000 };
 /** Far above any cluster: a slice has up to 100 endpoints. */
 const SLICES_MAX = 1000;
-/** As many as a front dials. */
-const ADDRESSES_MAX = 1000;
 
 export interface KubernetesTarget {
   readonly namespace: string;
@@ -101,7 +100,7 @@ class KubernetesWatch {
   }
 
   async #run(): Promise<void> {
-    const { clock } = this.#dependencies;
+    const { clock, random } = this.#dependencies;
     while (!this.#closed) {
       try {
         if (this.#version === undefined || clock.monotonicMs() >= this.#listAtMs) await this.#list();
@@ -112,21 +111,15 @@ class KubernetesWatch {
         if (!(error instanceof ApiFailure)) throw error;
         this.#version = undefined;
         if (error.kind !== 'expired') this.#fail(error, error.kind);
-        const restMs = Math.min(REST_MS_MIN * 2 ** this.#failures, REST_MS_MAX);
+        const pauseMs = jitteredMs(random, backoffMs(RETRY, this.#failures));
         this.#failures += 1;
-        await delay(clock, this.#jittered(restMs, 0.5), this.#closing.signal).catch(() => {});
+        await delay(clock, pauseMs, this.#closing.signal).catch(() => {});
       }
     }
   }
 
-  /** Less than `timeMs` by up to `share` of it. */
-  #jittered(timeMs: number, share: number): number {
-    const [byte = 0] = this.#dependencies.random.bytes(1);
-    return timeMs * (1 - share * (byte / 255));
-  }
-
   async #list(): Promise<void> {
-    const { clock } = this.#dependencies;
+    const { clock, random } = this.#dependencies;
     const attempt = new Attempt(clock);
     this.#attempt = attempt;
     attempt.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server did not respond in time.'));
@@ -136,7 +129,7 @@ class KubernetesWatch {
       this.#slices.clear();
       for (const slice of slices) this.#keep(slice);
       this.#version = version;
-      this.#listAtMs = clock.monotonicMs() + this.#jittered(LIST_INTERVAL_MS, JITTER);
+      this.#listAtMs = clock.monotonicMs() + jitteredMs(random, LIST_INTERVAL_MS, JITTER);
       this.#settle();
     } finally {
       attempt.end();
@@ -205,7 +198,7 @@ class KubernetesWatch {
     const { namespace, service, port } = this.#target;
     observer.synced();
     const found = addressesOf(this.#slices.values(), port);
-    const addresses = found.slice(0, ADDRESSES_MAX);
+    const addresses = found.slice(0, SHARD_ADDRESSES_MAX);
     this.#tellLack(found.length);
     if (addresses.length === 0 || isDeepStrictEqual(addresses, this.#known)) return;
     this.#known = Object.freeze(addresses);
@@ -218,7 +211,8 @@ class KubernetesWatch {
   #tellLack(found: number): void {
     const { namespace, service, port } = this.#target;
     let lack = '';
-    if (found > ADDRESSES_MAX) lack = `the Service has more than ${ADDRESSES_MAX} endpoints; ignoring the others`;
+    if (found > SHARD_ADDRESSES_MAX)
+      lack = `the Service has more than ${SHARD_ADDRESSES_MAX} endpoints; ignoring the others`;
     else if (found === 0) {
       const hasHosts = this.#slices.values().some(({ hosts }) => hosts.length > 0);
       const reason = hasHosts ? `no endpoint of the Service has the port ${port}` : 'the Service has no endpoints';

@@ -6,6 +6,7 @@
 // log: the errors of the library carry the commands that failed, so only their messages are used.
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import { backoffMs } from '../../core/async/backoff.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -17,8 +18,7 @@ const FRONT_MS = 5000;
 const CALL_MS_MAX = 250;
 /** For a connection, its handshake, and a socket on which nothing comes back. */
 const CONNECT_MS_MAX = 1000;
-const RECONNECT_MS_MIN = 50;
-const RECONNECT_MS_MAX = 1000;
+const RECONNECT = { firstMs: 50, maxMs: 1000 };
 /** Far above what a front has under way while Redis answers; each holds some hundred bytes. */
 const CALLS_MAX = 4096;
 const FRONT_ID_BYTES = 12;
@@ -84,8 +84,7 @@ function reasonOf(error: unknown): FailureReason {
   return error instanceof Error && error.name === 'ReplyError' ? 'refused' : 'unreachable';
 }
 
-const reconnectAfterMs = (times: number): number =>
-  Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** Math.min(times, 10));
+const reconnectAfterMs = (times: number): number => backoffMs(RECONNECT, times);
 
 function createClient(target: RedisTarget): Redis | Cluster {
   const { username, password, tls } = target;

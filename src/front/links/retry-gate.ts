@@ -2,19 +2,17 @@
 // every few milliseconds would keep both ends busy for nothing, so one of them asks for all. It keeps: over each route
 // one try at a time, at a bounded pace; all go on once that one was served, or once the shard says anew what it serves.
 
+import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Route } from './route.ts';
 
 /** The tries of all routes that are due go out together, so that they share a message. */
 const TICK_MS = 10;
-const RETRY_MS_MIN = 10;
-const RETRY_MS_MAX = 100;
+const RETRY = { firstMs: 10, maxMs: 100 };
 
-/** The pause before try number `tries` + 1: 10 to 100 ms, growing, half of it random against herds. */
+/** The pause before try number `tries` + 1. */
 export function retryDelayMs(random: Random, tries: number): number {
-  const fullMs = Math.min(RETRY_MS_MIN * 2 ** Math.min(tries, 10), RETRY_MS_MAX);
-  const [byte = 0] = random.bytes(1);
-  return fullMs / 2 + (fullMs / 2) * (byte / 255);
+  return jitteredMs(random, backoffMs(RETRY, tries));
 }
 
 export interface Waiter {

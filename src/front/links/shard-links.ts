@@ -2,13 +2,12 @@
 // keeps: no address is dialled twice, and the number of links is bounded.
 
 import type { Clock } from '../../core/async/clock.ts';
+import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
 import type { Discovery } from '../../discovery/discovery.ts';
 import type { MemberAddress } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ShardLink } from './shard-link.ts';
 
-/** Several times the largest cluster: above it, something names addresses that are not shards. */
-const LINKS_MAX = 1000;
 /** For so long after it was named or lost, an address is dialled over and over even where nobody names it now. */
 const NAMED_MS = 60_000;
 const ADDRESS_PATTERN = /^[^\s/]{1,255}:\d{1,5}$/;
@@ -57,7 +56,7 @@ export class ShardLinks {
   #get(address: string): ShardLink | undefined {
     const known = this.#links.get(address);
     if (known !== undefined || this.#closed) return known;
-    if (!ADDRESS_PATTERN.test(address) || this.#links.size >= LINKS_MAX) {
+    if (!ADDRESS_PATTERN.test(address) || this.#links.size >= SHARD_ADDRESSES_MAX) {
       this.#log.warn({ address, links: this.#links.size }, 'an address of a shard is not dialled');
       return undefined;
     }

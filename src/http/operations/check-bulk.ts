@@ -1,11 +1,12 @@
 // POST /v1/check/bulk: up to 100 checks, all decided at one moment of the tenant's history.
 
 import { GrantdError } from '../../core/errors.ts';
+import { BULK_CHECKS_MAX } from '../../core/limits.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { bulkResultSchema, bulkSchema } from '../schema/schemas.ts';
-import { timestampText } from '../schema/timestamps.ts';
 import { isJsonObject, validateBulk } from '../schema/validation.ts';
-import { BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../wire/limits.ts';
+import { BULK_BODY_BYTES_MAX } from '../wire/limits.ts';
 import type { CheckOutcomes, Operation } from './operation.ts';
 
 /** Before any element is looked at, so that the answer does not depend on what the surplus holds. */
@@ -24,7 +25,7 @@ export function createCheckBulk(outcomes: CheckOutcomes): Operation {
     path: '/v1/check/bulk',
     scope: 'check:read',
     tag: 'Checks',
-    summary: 'Check up to 100 relationships',
+    summary: `Check up to ${BULK_CHECKS_MAX} relationships`,
     description:
       'One answer for the whole call at one moment. An error in one element refuses the call and names the element, as in `checks[3].subject`. Counts as one request.',
     body: {
@@ -52,7 +53,7 @@ export function createCheckBulk(outcomes: CheckOutcomes): Operation {
           outcomes.authorized(held);
           outcomes.denied(authorized.length - held);
           const results = authorized.map((each) => (each ? '{"authorized":true}' : '{"authorized":false}')).join(',');
-          return { status: 200, json: `{"results":[${results}],"checked_at":"${timestampText(checkedAtMs)}"}` };
+          return { status: 200, json: `{"results":[${results}],"checked_at":"${formatTimestamp(checkedAtMs)}"}` };
         },
         (error: unknown) => {
           outcomes.failed(checks.length);

@@ -1,10 +1,10 @@
 // POST /v1/check: does this subject hold this relation on this object? The hot one: nothing here but the question.
 
+import { BODY_BYTES_MAX } from '../../core/limits.ts';
+import { formatTimestamp } from '../../core/timestamps.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { checkResultSchema, tupleSchema } from '../schema/schemas.ts';
-import { timestampText } from '../schema/timestamps.ts';
 import { validateTuple } from '../schema/validation.ts';
-import { BODY_BYTES_MAX } from '../wire/limits.ts';
 import type { CheckOutcomes, Operation } from './operation.ts';
 
 export function createCheck(outcomes: CheckOutcomes): Operation {
@@ -34,7 +34,7 @@ export function createCheck(outcomes: CheckOutcomes): Operation {
         ({ authorized, checkedAtMs }) => {
           if (authorized) outcomes.authorized(1);
           else outcomes.denied(1);
-          return { status: 200, json: `{"authorized":${authorized},"checked_at":"${timestampText(checkedAtMs)}"}` };
+          return { status: 200, json: `{"authorized":${authorized},"checked_at":"${formatTimestamp(checkedAtMs)}"}` };
         },
         (error: unknown) => {
           outcomes.failed(1);

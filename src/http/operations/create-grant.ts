@@ -2,11 +2,12 @@
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { grantRecord } from '../../core/grant-attributes.ts';
+import { BODY_BYTES_MAX } from '../../core/limits.ts';
+import { grantOf } from '../../core/tuples.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
-import { grantRecord } from '../schema/records.ts';
 import { grantSchema, tupleSchema } from '../schema/schemas.ts';
 import { validateTuple } from '../schema/validation.ts';
-import { BODY_BYTES_MAX } from '../wire/limits.ts';
 import type { Operation } from './operation.ts';
 
 const schema = { name: 'Grant', schema: grantSchema };
@@ -32,7 +33,10 @@ export const createGrant: Operation = {
     return session.writeGrants(context, [{ ...tuple, revoke: false }]).then(([result]) => {
       if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
       assert(result?.kind === 'created' || result?.kind === 'exists', 'creating a grant creates it or finds it');
-      return { status: result.kind === 'created' ? 201 : 200, json: JSON.stringify(grantRecord(tuple, result)) };
+      return {
+        status: result.kind === 'created' ? 201 : 200,
+        json: JSON.stringify(grantRecord(grantOf(tuple, result))),
+      };
     });
   },
 };

@@ -2,12 +2,12 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { BODY_BYTES_MAX } from '../../core/limits.ts';
+import { keyRecord } from '../../core/records.ts';
 import { SCOPES, scopeMask } from '../../core/scopes.ts';
 import { EXAMPLE_KEY } from '../schema/examples.ts';
-import { keyRecord } from '../schema/records.ts';
 import { createdKeySchema, keyBodySchema } from '../schema/schemas.ts';
 import { isJsonObject, validateBody } from '../schema/validation.ts';
-import { BODY_BYTES_MAX } from '../wire/limits.ts';
 import type { Operation } from './operation.ts';
 
 /** Before any of them is looked at: the schema would say of each of thousands what is wrong with it. */

@@ -1,10 +1,10 @@
 // POST /v1/namespaces: creates a namespace, or finds it there already.
 
+import { BODY_BYTES_MAX } from '../../core/limits.ts';
+import { namespaceRecord } from '../../core/records.ts';
 import { EXAMPLE_NAMESPACE } from '../schema/examples.ts';
-import { namespaceRecord } from '../schema/records.ts';
 import { namespaceBodySchema, namespaceSchema } from '../schema/schemas.ts';
 import { validateBody } from '../schema/validation.ts';
-import { BODY_BYTES_MAX } from '../wire/limits.ts';
 import type { Operation } from './operation.ts';
 
 const schema = { name: 'Namespace', schema: namespaceSchema };

@@ -1,7 +1,7 @@
 // GET /v1/keys: the API keys of the tenant, never their text.
 
+import { listedKeyRecord } from '../../core/records.ts';
 import { EXAMPLE_KEY, EXAMPLE_TIMESTAMP } from '../schema/examples.ts';
-import { listedKeyRecord } from '../schema/records.ts';
 import { keyListSchema, pageQuerySchema } from '../schema/schemas.ts';
 import { validate } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';

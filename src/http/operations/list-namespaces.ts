@@ -1,7 +1,7 @@
 // GET /v1/namespaces: all namespaces of the tenant. Their number is bounded by the plan, so there are no pages.
 
+import { namespaceRecord } from '../../core/records.ts';
 import { EXAMPLE_NAMESPACE } from '../schema/examples.ts';
-import { namespaceRecord } from '../schema/records.ts';
 import { namespaceListSchema } from '../schema/schemas.ts';
 import type { Operation } from './operation.ts';
 import { NAMESPACE_LIST_BYTES } from './response-bytes.ts';

@@ -2,10 +2,10 @@
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { tupleSchema } from '../schema/schemas.ts';
 import { validateTuple } from '../schema/validation.ts';
-import { BODY_BYTES_MAX } from '../wire/limits.ts';
 import type { Operation } from './operation.ts';
 
 export const revokeGrant: Operation = {

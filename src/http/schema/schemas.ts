@@ -2,6 +2,14 @@
 // made from them. A message completes the sentence `"<field>" …`.
 
 import { z } from 'zod';
+import type { grantRecord } from '../../core/grant-attributes.ts';
+import {
+  BULK_CHECKS_MAX,
+  NAME_LENGTH_MAX,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+  parsePageLimit,
+} from '../../core/limits.ts';
 import { SCOPES } from '../../core/scopes.ts';
 import {
   IDENTIFIER_LENGTH_MAX,
@@ -11,7 +19,6 @@ import {
   NAMESPACE_REGEX,
   RELATIONS,
 } from '../../core/tuples.ts';
-import { BULK_CHECKS_MAX, KEY_NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../wire/limits.ts';
 
 type Refusal = { readonly input?: unknown; readonly code?: string | undefined };
 
@@ -80,7 +87,7 @@ export const grantSchema = z
     relation: relationSchema,
     object: objectSchema,
     created_at: timestamp('When the grant was created.'),
-  })
+  } satisfies Record<keyof ReturnType<typeof grantRecord>, z.ZodType>)
   .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
 
 export const checkResultSchema = z.object({
@@ -118,7 +125,9 @@ export const objectListSchema = z.object({
 
 const limit = z
   .string()
-  .regex(/^(?:[1-9][0-9]{0,2}|1000)$/, { error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}` })
+  .refine((text) => parsePageLimit(text) !== undefined, {
+    error: `must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,
+  })
   .optional()
   .transform((text) => (text === undefined ? PAGE_LIMIT_DEFAULT : Number(text)))
   .pipe(
@@ -146,9 +155,9 @@ export const objectQuerySchema = z.object({
 });
 
 /** Neither of Unicode category Cc nor a lone surrogate, which UTF-8 cannot carry. */
-const KEY_NAME_PATTERN = `[^\\u0000-\\u001f\\u007f-\\u009f${SURROGATES}]{0,${KEY_NAME_LENGTH_MAX}}`;
+const KEY_NAME_PATTERN = `[^\\u0000-\\u001f\\u007f-\\u009f${SURROGATES}]{0,${NAME_LENGTH_MAX}}`;
 const keyNameError = refused(
-  `must be a string of at most ${KEY_NAME_LENGTH_MAX} code points without control characters`,
+  `must be a string of at most ${NAME_LENGTH_MAX} code points without control characters`,
   'is not',
 );
 const keyName = z
@@ -157,7 +166,7 @@ const keyName = z
   .meta({
     description: 'For people; may be empty.',
     pattern: documented(KEY_NAME_PATTERN),
-    maxLength: KEY_NAME_LENGTH_MAX,
+    maxLength: NAME_LENGTH_MAX,
   });
 
 export const scopeSchema = z

@@ -6,6 +6,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientNetwork } from '../../core/addresses.ts';
+import { jitteredMs } from '../../core/async/backoff.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type Connection, createConnection } from './connection.ts';
@@ -118,10 +119,9 @@ export class Connections {
       this.#drop(socket, 'full');
       return undefined;
     }
-    const [byte = 0] = random.bytes(1);
     const connection = createConnection(socket, {
       nowMs,
-      oldAtMs: nowMs + ageMaxMs * (0.5 + byte / 510),
+      oldAtMs: nowMs + jitteredMs(random, ageMaxMs),
       surplus,
       // Clients behind one proxy have nothing in common.
       turnKey: `address ${peerName ?? `${address} ${socket.remotePort}`}`,

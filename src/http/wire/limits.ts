@@ -1,13 +1,7 @@
-// The bounds of the public interface, each with its reason.
-
-/** Of a body. A tuple of the longest identifiers is below 8 KiB even when every character is escaped. */
-export const BODY_BYTES_MAX = 64 * 1024;
+// The bounds of the public interface, each with its reason. Those that other rooms keep to as well are in core/limits.ts.
 
 /** Of a bulk check: 100 tuples of the longest identifiers are about 220 KiB, and 700 KiB when every character is escaped. */
 export const BULK_BODY_BYTES_MAX = 1024 * 1024;
-
-/** Checks per bulk request (specification section 8). */
-export const BULK_CHECKS_MAX = 100;
 
 /**
  * From this length on (in UTF-16 units) a JSON text is read through before it is parsed. The costliest shorter text takes
@@ -23,12 +17,6 @@ export const JSON_VALUES_MAX = 4096;
 
 /** How much of a long text is read in one step, in UTF-16 units: some tenths of a millisecond. */
 export const JSON_STEP_LENGTH = 64 * 1024;
-
-export const PAGE_LIMIT_MAX = 1000;
-export const PAGE_LIMIT_DEFAULT = 100;
-
-/** Code points of a key's name. */
-export const KEY_NAME_LENGTH_MAX = 256;
 
 /**
  * A body up to this length is read without a claim on the budget of bodies: so many bytes are in memory as soon as their

@@ -1,12 +1,10 @@
-// What the operator's API shows of each thing: the one place where a record becomes JSON. Never a secret.
+// What the operator's API alone shows, as JSON; keys, namespaces and grants are the same in both APIs (core/records.ts).
+// Never a secret.
 
-import { formatTimestamp } from '../../core/async/clock.ts';
 import { type Plan, type Plans, resolvePlan } from '../../core/plans.ts';
-import { scopesOf } from '../../core/scopes.ts';
-import type { Grant, Namespace } from '../../core/tuples.ts';
+import { formatTimestamp, optionalTimestamp } from '../../core/timestamps.ts';
 import type { MemberView, ShardLoad, SlotView } from '../../front/front.ts';
-import type { ListedKey, TenantDeletion, TenantStatus, UsageMinute } from '../../shard/shard.ts';
-import type { TrailRow } from '../../store/store.ts';
+import type { AuditRecord, TenantDeletion, TenantStatus, UsageMinute } from '../../shard/shard.ts';
 
 /** `deletion` only while there is one. */
 export function tenantRecord(tenant: TenantStatus, plans: Plans): object {
@@ -35,43 +33,9 @@ export function usageRecord({ atMs, requests, refused, checks }: UsageMinute): o
   return { at: formatTimestamp(atMs), requests, refused, checks };
 }
 
-const optionalTimestamp = (wallMs: number | undefined): string | null =>
-  wallMs === undefined ? null : formatTimestamp(wallMs);
-
 const optionalWholeMs = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms));
 
-const keyFields = (key: ListedKey): object => ({
-  key_id: key.keyId,
-  name: key.name,
-  scopes: scopesOf(key.scopes),
-  created_at: formatTimestamp(key.createdAtMs),
-  expires_at: optionalTimestamp(key.expiresAtMs),
-});
-
-export function keyRecord(key: ListedKey): object {
-  return { ...keyFields(key), last_used_at: optionalTimestamp(key.lastUsedAtMs) };
-}
-
-/** Of a key just made: with its text, which is shown this once. */
-export function createdKeyRecord(key: ListedKey, text: string): object {
-  return { ...keyFields(key), key: text };
-}
-
-export function grantRecord(grant: Grant): object {
-  return {
-    grant_id: grant.grantId,
-    subject: grant.subject,
-    relation: grant.relation,
-    object: grant.object,
-    created_at: formatTimestamp(grant.createdAtMs),
-  };
-}
-
-export function namespaceRecord(namespace: Namespace): object {
-  return { name: namespace.name, created_at: formatTimestamp(namespace.createdAtMs) };
-}
-
-export function changeRecord(row: TrailRow): object {
+export function changeRecord(row: AuditRecord): object {
   const change: unknown = JSON.parse(row.change);
   return {
     seq: row.seq,

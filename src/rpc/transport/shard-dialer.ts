@@ -1,15 +1,15 @@
 // The connection of a front to one shard: one stream, dialled again for as long as it is wanted. It keeps: at most one
 // stream at a time, and no event of an earlier one is ever reported after it was given up.
 
+import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { FrontMessage } from '../gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
 import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
 import type { ClientStream, OpenStream } from './transport.ts';
 
-const REDIAL_MS_MIN = 100;
 /** With the time for a welcome, 2 s: so soon after a cut has healed the connection stands again, whenever it was tried last. */
-const REDIAL_MS_MAX = 500;
+const REDIAL = { firstMs: 100, maxMs: 500 };
 /** From the dial to the shard's welcome; a host that swallows everything must not hold up the next try for long. */
 const WELCOME_MS_MAX = 1500;
 
@@ -120,16 +120,10 @@ class RedialingShardDial implements ShardDial {
     this.#current = undefined;
     this.#timer?.cancel();
     attempt.stream?.cancel();
-    this.#timer = this.#options.clock.setTimer(() => this.#dial(), this.#redialDelayMs());
+    const { clock, random } = this.#options;
+    this.#timer = clock.setTimer(() => this.#dial(), jitteredMs(random, backoffMs(REDIAL, this.#failures)));
     this.#failures += 1;
     this.#handlers.onClosed(reason);
-  }
-
-  /** Half of it is random, so that many fronts do not dial a shard that comes back at the same moment. */
-  #redialDelayMs(): number {
-    const fullMs = Math.min(REDIAL_MS_MIN * 2 ** Math.min(this.#failures, 10), REDIAL_MS_MAX);
-    const [byte = 0] = this.#options.random.bytes(1);
-    return fullMs / 2 + (fullMs / 2) * (byte / 255);
   }
 }
 

@@ -10,6 +10,7 @@
 //                     └──  occupied, higher epoch ▶ lost: the tenure ends, nobody is told a result
 
 import { assert } from '../../core/assert.ts';
+import { backoffMs } from '../../core/async/backoff.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
@@ -50,8 +51,7 @@ const TENANT_OPERATIONS_MAX = 10_000;
 const OPERATION_BYTES = 1000;
 /** Left free in an entry for its head. */
 const ENTRY_HEAD_BYTES = 1024;
-const RETRY_MS_FIRST = 20;
-const RETRY_MS_MAX = 1000;
+const RETRY = { firstMs: 20, maxMs: 1000 };
 /** How soon a commit is answered once a lapsed lease is valid again. */
 const LEASE_POLL_MS = 20;
 
@@ -324,7 +324,7 @@ export class Appender {
     const startedMs = clock.monotonicMs();
     const body = encodeEntry(batch, batch.encoded);
     const entryId = ids.create('ent');
-    let retryMs = RETRY_MS_FIRST;
+    let failures = 0;
     while (this.#closed === undefined) {
       const record: LogRecord = { slot: this.#slot, seq: this.#lastSeq + 1, epoch: this.#epoch, entryId, body };
       let outcome: AppendOutcome | undefined;
@@ -336,8 +336,8 @@ export class Appender {
       }
       if (this.#closed !== undefined) return undefined;
       if (outcome === undefined) {
-        await delay(clock, retryMs);
-        retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
+        await delay(clock, backoffMs(RETRY, failures));
+        failures += 1;
         continue;
       }
       const standing = outcome.kind === 'appended' ? record : outcome.record;

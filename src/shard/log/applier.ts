@@ -9,6 +9,7 @@
 // is empty, so that its next owner has nothing to read back.
 
 import { assert } from '../../core/assert.ts';
+import { backoffMs } from '../../core/async/backoff.ts';
 import { type Clock, delay, type Timer } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../../store/store.ts';
@@ -35,8 +36,7 @@ const GATHER_MS = 500;
 /** A restart replays at most about so much. */
 const CHECKPOINT_ENTRIES = 256;
 const CHECKPOINT_MS = 1000;
-const RETRY_MS_FIRST = 50;
-const RETRY_MS_MAX = 2000;
+const RETRY = { firstMs: 50, maxMs: 2000 };
 
 export interface ApplierPorts {
   readonly store: StateStore;
@@ -172,7 +172,7 @@ export class Applier {
     while (!this.#closed) {
       await this.#writeCheckpoint();
       if (this.#checkpoint.seq >= seq) return;
-      await delay(this.#ports.clock, RETRY_MS_FIRST);
+      await delay(this.#ports.clock, RETRY.firstMs);
     }
   }
 
@@ -239,15 +239,13 @@ export class Applier {
   }
 
   async #write(writes: readonly StateWrite[]): Promise<boolean> {
-    let retryMs = RETRY_MS_FIRST;
-    while (!this.#closed) {
+    for (let failures = 0; !this.#closed; failures += 1) {
       try {
         if (writes.length > 0) await this.#ports.store.writeState(writes, storeDeadline(this.#ports.clock));
         return !this.#closed;
       } catch (error) {
         this.#ports.failed(error);
-        await delay(this.#ports.clock, retryMs);
-        retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
+        await delay(this.#ports.clock, backoffMs(RETRY, failures));
       }
     }
     return false;

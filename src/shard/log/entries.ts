@@ -4,8 +4,9 @@
 import { z } from 'zod';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
+import { type GrantAttributes, readGrantAttributes } from '../../core/grant-attributes.ts';
 import { parseKeyId, parseTenantId } from '../../core/ids.ts';
-import { RELATIONS } from '../../core/tuples.ts';
+import { grantOf, RELATIONS } from '../../core/tuples.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
 import type { Change, ChangeOrigin } from '../log-changes.ts';
 
@@ -88,13 +89,14 @@ const keyIdSchema = z.string().transform((text, context) => {
   return id;
 });
 
-const grantSchema = z.object({
-  subject: z.string(),
-  relation: z.enum(RELATIONS),
-  object: z.string(),
-  grantId: z.string(),
-  createdAtMs: z.int(),
-});
+const grantSchema = z
+  .looseObject({ subject: z.string(), relation: z.enum(RELATIONS), object: z.string() })
+  .transform((grant, context) => {
+    const attributes = readGrantAttributes(({ field }) => grant[field]);
+    if (attributes !== undefined) return grantOf(grant, attributes);
+    context.addIssue({ code: 'custom', message: 'not the attributes of a grant' });
+    return z.NEVER;
+  });
 
 const keySchema = z.object({
   keyId: keyIdSchema,
@@ -210,8 +212,8 @@ function isGrantChange(value: unknown): value is Extract<Change, { kind: 'grant-
   if (typeof value !== 'object' || value === null || !('kind' in value) || !('grant' in value)) return false;
   if (value.kind !== 'grant-created' && value.kind !== 'grant-revoked') return false;
   if (typeof value.grant !== 'object' || value.grant === null) return false;
-  const { grantId, createdAtMs }: { grantId?: unknown; createdAtMs?: unknown } = value.grant;
-  return typeof grantId === 'string' && Number.isSafeInteger(createdAtMs);
+  const grant: { readonly [Field in keyof GrantAttributes]?: unknown } = value.grant;
+  return readGrantAttributes(({ field }) => grant[field]) !== undefined;
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

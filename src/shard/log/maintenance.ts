@@ -16,6 +16,8 @@ import { decideTenantUpdate } from './write-decisions.ts';
 /** `last_used_at` of a key is written at most this often. */
 export const KEY_USE_WRITE_MS = 5 * 60_000;
 const REQUEST_MS = 10_000;
+/** UTF-8 bytes of an operation on a tenant, whose longest part is its name: 256 code points, each escaped. */
+const TENANT_OPERATION_BYTES = 8 * 1024;
 /**
  * No entry is trimmed sooner by its owner's monotonic clock, whatever wall clocks say: whoever reads the log, to take a slot
  * over or to copy it, has an hour.
@@ -140,7 +142,7 @@ async function purgeTenant(
     requestId: ports.createRequestId(),
     index: 0,
     expiresAtMs: clock.monotonicMs() + REQUEST_MS,
-    bytesMax: 8192,
+    bytesMax: TENANT_OPERATION_BYTES,
     decide: decideTenantUpdate(memory, { name: undefined, plan: undefined, state: 'deleted' }),
   });
 }

@@ -42,6 +42,8 @@ const TENANTS_PER_READ = 1000;
 /** Replay gives way after this long. */
 const SLICE_MS = 10;
 const RETRY_MS = 50;
+/** Of the append that opens a slot: with the first try some 10 s of a store that does not respond. The slot is opened again later. */
+const APPEND_RETRIES_MAX = 5;
 
 export interface RecoveryPorts {
   readonly store: Store;
@@ -219,7 +221,7 @@ async function appendOnce(ports: RecoveryPorts, record: LogRecord): Promise<bool
       return outcome.kind === 'appended' || outcome.record.entryId === record.entryId;
     } catch (error) {
       // The same record again settles what became of the first: it finds itself, another one, or stands.
-      if (tries >= 5) throw error;
+      if (tries === APPEND_RETRIES_MAX) throw error;
       await delay(ports.clock, RETRY_MS);
     }
   }

@@ -5,12 +5,12 @@ import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { type IdFactory, type TenantId, timeOfId } from '../../core/ids.ts';
+import { attributesOf, attributesOfId, type GrantAttributes } from '../../core/grant-attributes.ts';
+import type { IdFactory, TenantId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import { type Namespace, namespaceOf } from '../../core/tuples.ts';
+import { grantOf, type Namespace, namespaceOf } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
-import type { GrantFacts } from '../memory/subject-page.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import { type GrantRefusal, type GrantRequest, type GrantResult, ShardFailure } from '../shard.ts';
@@ -34,7 +34,7 @@ export type Decide = (draft: Draft) => Decision;
 
 /** Committed memory plus the decisions that precede in the batch. */
 export class Draft {
-  readonly #grants = new Map<string, GrantFacts | null>();
+  readonly #grants = new Map<string, GrantAttributes | null>();
   readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
   readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
   readonly #tenants = new Map<TenantId, Tenant>();
@@ -71,7 +71,7 @@ export class Draft {
     }
   }
 
-  grant(memory: TenantMemory, { facts }: WatchedTuple, request: GrantRequest): GrantFacts | null {
+  grant(memory: TenantMemory, { facts }: WatchedTuple, request: GrantRequest): GrantAttributes | null {
     const { subject, relation, object } = request;
     const drafted = this.#grants.get(`${memory.tenantId} ${subject} ${relation} ${object}`);
     if (drafted !== undefined) return drafted;
@@ -169,17 +169,15 @@ export function decideGrant(
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
-    const { subject, relation, object } = request;
+    const { subject, object } = request;
     const present = draft.grant(memory, tuple, request);
     if (request.revoke) {
       if (present === null) return { result: { kind: 'grant', grant: { kind: 'not-found' } }, changes: [] };
-      const { grantId, createdAtMs } = present;
-      const grant = { subject, relation, object, grantId, createdAtMs };
+      const grant = grantOf(request, present);
       return { result: { kind: 'grant', grant: { kind: 'revoked' } }, changes: [{ kind: 'grant-revoked', grant }] };
     }
     if (present !== null) {
-      const { grantId, createdAtMs } = present;
-      return { result: { kind: 'grant', grant: { kind: 'exists', grantId, createdAtMs } }, changes: [] };
+      return { result: { kind: 'grant', grant: { kind: 'exists', ...attributesOf(present) } }, changes: [] };
     }
     const names = new Set([namespaceOf(subject), namespaceOf(object)]);
     const missing = [...names].filter((name) => draft.namespace(memory, name) === undefined);
@@ -190,15 +188,15 @@ export function decideGrant(
     if (missing.length > 0 && draft.namespaceCount(memory) + missing.length > namespacesMax) {
       return refuseGrant(context, 'namespace-limit-reached', limitReached(memory, 'namespaces', namespacesMax));
     }
-    const grantId = context.ids.create('grt');
-    const createdAtMs = timeOfId(grantId) ?? context.clock.wallMs();
+    const attributes = attributesOfId(context.ids.create('grt'));
+    const { createdAtMs } = attributes;
     return {
-      result: { kind: 'grant', grant: { kind: 'created', grantId, createdAtMs } },
+      result: { kind: 'grant', grant: { kind: 'created', ...attributes } },
       changes: [
         ...missing.map((name): Change => ({ kind: 'namespace-created', name, createdAtMs })),
         {
           kind: 'grant-created',
-          grant: { subject, relation, object, grantId, createdAtMs },
+          grant: grantOf(request, attributes),
           newSubject: !memory.pages.holdsSome(subject),
         },
       ],
@@ -287,10 +285,8 @@ export function recallResult(operation: TailOperation): OperationResult | undefi
   switch (change?.kind) {
     case undefined:
       return undefined;
-    case 'grant-created': {
-      const { grantId, createdAtMs } = change.grant;
-      return { kind: 'grant', grant: { kind: 'created', grantId, createdAtMs } };
-    }
+    case 'grant-created':
+      return { kind: 'grant', grant: { kind: 'created', ...attributesOf(change.grant) } };
     case 'grant-revoked':
       return { kind: 'grant', grant: { kind: 'revoked' } };
     case 'namespace-created':

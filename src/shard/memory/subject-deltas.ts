@@ -2,13 +2,16 @@
 // committed while a read of the store was in flight. A read that is evaluated under the delta opened at its start
 // can never cover a newer commit with an older row.
 
-import type { GrantFacts } from './subject-page.ts';
+import type { GrantAttributes } from '../../core/grant-attributes.ts';
+
+/** Changes to a subject under a read that one step takes in. Beyond, its page is sparse and a listing begins again. */
+export const CHANGES_MAX = 500;
 
 export interface TupleChange {
   readonly relation: number;
   readonly object: string;
   /** `null`: revoked. */
-  readonly facts: GrantFacts | null;
+  readonly facts: GrantAttributes | null;
 }
 
 /** An object holds no white space, so the key is unambiguous. */

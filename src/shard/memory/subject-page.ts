@@ -3,31 +3,12 @@
 // that is large or not read to its end, holds tuples that were asked for, present or absent; about any other it knows nothing.
 
 import { assert } from '../../core/assert.ts';
-import { timeOfId } from '../../core/ids.ts';
+import { type GrantAttributes, packAttributes, unpackAttributes } from '../../core/grant-attributes.ts';
 import { compareUtf8, RELATIONS, type Relation, relationNumber } from '../../core/tuples.ts';
 import type { GrantRow } from '../../store/store.ts';
 import { Evictable } from './memory-budget.ts';
 import { firstAfter, ObjectOrder } from './object-order.ts';
 import { TupleTable } from './tuple-table.ts';
-
-/** What a grant is besides its tuple. */
-export interface GrantFacts {
-  readonly grantId: string;
-  readonly createdAtMs: number;
-}
-
-/**
- * A grant's facts as one string: the id alone where its time is the grant's, which it is for every grant made here. In
- * objects of their own they would take half of a page's memory.
- */
-const packFacts = ({ grantId, createdAtMs }: GrantFacts): string =>
-  timeOfId(grantId) === createdAtMs ? grantId : `${grantId} ${createdAtMs}`;
-
-function unpackFacts(packed: string): GrantFacts {
-  const space = packed.indexOf(' ');
-  if (space < 0) return { grantId: packed, createdAtMs: timeOfId(packed) ?? 0 };
-  return { grantId: packed.slice(0, space), createdAtMs: Number(packed.slice(space + 1)) };
-}
 
 /**
  * Estimated bytes: of a page with its maps, of a grant besides the characters of its object (map entry, id), and of its
@@ -97,14 +78,14 @@ export class SubjectPage extends Evictable {
   }
 
   /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
-  find(relation: number, object: string): GrantFacts | null | undefined {
+  find(relation: number, object: string): GrantAttributes | null | undefined {
     let packed = this.#table.get(relation, object);
     if (packed === undefined) {
       if (this.whole) return null;
       packed = this.#former?.get(relation, object);
       if (packed === undefined) return undefined;
     }
-    return packed === null ? null : unpackFacts(packed);
+    return packed === null ? null : unpackAttributes(packed);
   }
 
   /** Whether there is the grant; `undefined` where this (sparse) page does not know. */
@@ -119,14 +100,14 @@ export class SubjectPage extends Evictable {
   }
 
   /** Sets what holds for a tuple from now on. Costs a search and a move, however many grants there are. */
-  set(relation: number, object: string, facts: GrantFacts | null): void {
+  set(relation: number, object: string, facts: GrantAttributes | null): void {
     const bytes = GRANT_BYTES + bytesOfText(object);
     if (!this.whole && facts !== null) this.#witness = { relation, object };
     if (facts === null && this.whole) {
       if (!this.#table.delete(relation, object)) return;
       this.#tableBytes -= bytes;
       this.#orders?.[relation]?.delete(object);
-    } else if (this.#table.set(relation, object, facts === null ? null : packFacts(facts))) {
+    } else if (this.#table.set(relation, object, facts === null ? null : packAttributes(facts))) {
       this.#tableBytes += bytes;
       if (this.#orders !== undefined) this.#orderOf(this.#orders, relation).add(object);
       else if (this.whole && this.#table.size > UNORDERED_MAX) this.#orders = this.#createOrders();

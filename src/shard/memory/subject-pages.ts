@@ -13,6 +13,7 @@ import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { turnOf } from '../../core/async/turns.ts';
+import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { TextMap } from '../../core/structures/string-map.ts';
 import { type Relation, relationNumber, relationOf, type TupleColumns } from '../../core/tuples.ts';
@@ -20,8 +21,8 @@ import type { GrantRow, StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
-import { type SubjectDelta, SubjectDeltas } from './subject-deltas.ts';
-import { type GrantFacts, SubjectPage } from './subject-page.ts';
+import { CHANGES_MAX, type SubjectDelta, SubjectDeltas } from './subject-deltas.ts';
+import { SubjectPage } from './subject-page.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
 /** What a row takes while it is read: the longest are a little more, most much less. */
@@ -38,8 +39,6 @@ const ROW_MS = 0.01;
 const SLICE_MS = 0.3;
 /** How much of what is expected of a tenant's next read its last one says. */
 const LAST_READ_WEIGHT = 0.25;
-/** Changes to a subject under a read that are put into its page in one step; beyond, the page is sparse. */
-const CHANGES_MAX = 500;
 /** A listing from the store reads many rows. */
 const READS_OF_LISTING = 8;
 /** Tuples of one call that are looked for at once: the others of the tenant get in between. */
@@ -233,8 +232,8 @@ export class SubjectPages {
   async #fill(page: SubjectPage, rows: readonly GrantRow[]): Promise<void> {
     for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
       if (rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
-      for (const { relation, object, grantId, createdAtMs } of rows.slice(start, start + ROWS_AT_ONCE)) {
-        page.set(relationNumber(relation) ?? 0, object, { grantId, createdAtMs });
+      for (const row of rows.slice(start, start + ROWS_AT_ONCE)) {
+        page.set(relationNumber(row.relation) ?? 0, row.object, row);
       }
     }
   }
@@ -271,7 +270,7 @@ export class SubjectPages {
         if (tuple.facts !== undefined) return;
         const row = await readFromStore(store.readGrant(this.#tenantId, subject, name, object, storeDeadline(clock)));
         if (tuple.facts !== undefined) return;
-        tuple.facts = row === undefined ? null : { grantId: row.grantId, createdAtMs: row.createdAtMs };
+        tuple.facts = row === undefined ? null : attributesOf(row);
         const page = this.#pages.get(subject);
         if (page === undefined) return;
         this.#remember(page, tuple);
@@ -328,7 +327,7 @@ export class SubjectPages {
   // ---- commits ----
 
   /** A commit: from here on every response shows it. */
-  commit(subject: string, relation: number, object: string, facts: GrantFacts | null, seq: number): void {
+  commit(subject: string, relation: number, object: string, facts: GrantAttributes | null, seq: number): void {
     this.#deltas.commit(subject, { relation, object, facts }, seq);
     this.#watched.commit(subject, relation, object, facts);
     const page = this.#pages.get(subject);

@@ -6,6 +6,7 @@
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
+import { attributesOf } from '../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { relationNumber } from '../../core/tuples.ts';
@@ -177,8 +178,8 @@ export class TenantMemory {
     switch (change.kind) {
       case 'grant-created':
       case 'grant-revoked': {
-        const { subject, relation, object, grantId, createdAtMs } = change.grant;
-        const facts = change.kind === 'grant-created' ? { grantId, createdAtMs } : null;
+        const { subject, relation, object } = change.grant;
+        const facts = change.kind === 'grant-created' ? attributesOf(change.grant) : null;
         this.pages.commit(subject, relationNumber(relation) ?? 0, object, facts, seq);
         return;
       }

@@ -2,11 +2,11 @@
 // bound of the process: it goes with the tenure, or where it has become the least recently used. It keeps: a cell holds
 // one minute, and no report, whatever it says, takes more room than 60 of them.
 
+import { MS_PER_MINUTE } from '../../core/timestamps.ts';
 import type { TenantUsageReport, UsageMinute } from '../shard.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
 
 const MINUTES = 60;
-const MS_PER_MINUTE = 60_000;
 /** Requests, refused, checks. */
 const COUNTS = 3;
 const COUNT_MAX = 2 ** 32 - 1;

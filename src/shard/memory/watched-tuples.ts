@@ -3,8 +3,9 @@
 // them hold at that one moment. It is kept: what is watched is no more than what the calls in flight have named, and
 // a commit costs one look-up, however many watch.
 
+import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { TextMap } from '../../core/structures/string-map.ts';
-import type { GrantFacts, SubjectPage } from './subject-page.ts';
+import type { SubjectPage } from './subject-page.ts';
 
 /** Bytes of a watched tuple besides its characters, which are those of the call and of the key. */
 const TUPLE_BYTES = 400;
@@ -19,7 +20,7 @@ export interface WatchedTuple {
   readonly relation: number;
   readonly object: string;
   /** What holds now: the grant, `null` where there is none. `undefined`: not known yet. */
-  facts: GrantFacts | null | undefined;
+  facts: GrantAttributes | null | undefined;
   /** The point read in flight for it. */
   read: Promise<void> | undefined;
   watchers: number;
@@ -58,7 +59,7 @@ export class WatchedTuples {
   }
 
   /** What was committed holds from now on. */
-  commit(subject: string, relation: number, object: string, facts: GrantFacts | null): void {
+  commit(subject: string, relation: number, object: string, facts: GrantAttributes | null): void {
     if (this.#tuples.size === 0) return;
     const tuple = this.#tuples.get(keyOf(subject, relation, object));
     if (tuple !== undefined) tuple.facts = facts;

@@ -8,6 +8,7 @@
 //   - a slot whose append does not get on although its log takes a probe is opened anew, in a new epoch, by this shard.
 
 import { assert } from '../../core/assert.ts';
+import { backoffMs } from '../../core/async/backoff.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { encodeUuid, parseTenantId, type TenantId } from '../../core/ids.ts';
 import type { StateWrite, Store } from '../../store/store.ts';
@@ -29,9 +30,10 @@ const PROBE_STUCK_MAX = 4;
 /** Older proof is no news for others: how old it is would have to be told as well. */
 const FRESH_MS = 2000;
 const STUCK_MS = 10_000;
-/** A slot whose log takes probes and whose append has waited for so long is opened anew, at first. */
-const REOPEN_MS_FIRST = 30_000;
-const REOPEN_MS_MAX = 600_000;
+/** A slot whose log takes probes and whose append has waited for so long is opened anew. */
+const REOPEN_AFTER_MS = 30_000;
+/** How soon once more. */
+const REOPEN = { firstMs: 60_000, maxMs: 600_000 };
 /** An attempt to open a slot ends in less. */
 const OPENING_SEEN_MS = 35_000;
 
@@ -64,7 +66,7 @@ export class HealthWatch implements SessionHealth {
   readonly #ports: HealthWatchPorts;
   readonly #judge = new HealthJudge();
   readonly #provenAtMs: Record<HealthPart, number>;
-  readonly #reopenings = new Map<number, { readonly fromMs: number; readonly delayMs: number }>();
+  readonly #reopenings = new Map<number, { readonly fromMs: number; readonly times: number }>();
   /** Where the next probe begins among the slots. */
   #cursor = 0;
   #probing = false;
@@ -221,9 +223,9 @@ export class HealthWatch implements SessionHealth {
     const nowMs = clock.monotonicMs();
     const sinceMs = Math.max(tenure.waits.appendSinceMs ?? nowMs, steadySinceMs());
     const known = this.#reopenings.get(tenure.slot);
-    if (!tenure.serving || nowMs - sinceMs < REOPEN_MS_FIRST || nowMs < (known?.fromMs ?? 0)) return;
-    const delayMs = Math.min((known?.delayMs ?? REOPEN_MS_FIRST) * 2, REOPEN_MS_MAX);
-    this.#reopenings.set(tenure.slot, { fromMs: nowMs + delayMs, delayMs });
+    if (!tenure.serving || nowMs - sinceMs < REOPEN_AFTER_MS || nowMs < (known?.fromMs ?? 0)) return;
+    const times = known?.times ?? 0;
+    this.#reopenings.set(tenure.slot, { fromMs: nowMs + backoffMs(REOPEN, times), times: times + 1 });
     reopen(tenure, `An append has not got on for ${Math.round(nowMs - sinceMs)} ms, although the log takes others.`);
   }
 }

@@ -8,6 +8,8 @@
 //      ▲                                                                             │
 //      └── the part works again and the back-off is over · no other shard is left ◀──┘
 
+import { backoffMs } from '../../core/async/backoff.ts';
+
 /** What a shard has to be able to do: append to the log, write state, and answer a call over its own gRPC listener. */
 export const HEALTH_PARTS = ['append', 'apply', 'loop-back'] as const;
 export type HealthPart = (typeof HEALTH_PARTS)[number];
@@ -31,8 +33,7 @@ const OTHERS_SILENT_MS = 30_000;
 /** A process that stood still for so long judges nothing by that time. */
 const STALL_MS = 3000;
 /** Of giving up: at least so long, and twice as long each time that it happens again soon. */
-const BACKOFF_MS_FIRST = 30_000;
-const BACKOFF_MS_MAX = 600_000;
+const BACKOFF = { firstMs: 30_000, maxMs: 600_000 };
 /** Healthy for so long, a shard begins with the first back-off again. */
 const RELAPSE_MS = 900_000;
 
@@ -65,7 +66,8 @@ export class HealthJudge {
   #judgedAtMs: number | undefined;
   #gaveUpAtMs = Number.NEGATIVE_INFINITY;
   #resumedAtMs = Number.NEGATIVE_INFINITY;
-  #backoffMs = BACKOFF_MS_FIRST;
+  /** How often it gave up soon after it had resumed, one time after another. */
+  #relapses = 0;
 
   get health(): Health {
     return this.#health;
@@ -108,14 +110,14 @@ export class HealthJudge {
 
   #giveUp(nowMs: number, part: HealthPart, silentMs: number): Health {
     const relapsed = nowMs - this.#resumedAtMs < RELAPSE_MS;
-    this.#backoffMs = relapsed ? Math.min(this.#backoffMs * 2, BACKOFF_MS_MAX) : BACKOFF_MS_FIRST;
+    this.#relapses = relapsed ? this.#relapses + 1 : 0;
     this.#gaveUpAtMs = nowMs;
     return { state: 'unhealthy', part, silentMs };
   }
 
   #lookWhetherOver(nowMs: number, { provenAtMs, othersProvenAtMs }: HealthReport, part: HealthPart): void {
     const works = provenAtMs[part] > this.#gaveUpAtMs && nowMs - provenAtMs[part] < SILENCE_MS_MAX[part];
-    const isOver = works && nowMs - this.#gaveUpAtMs >= this.#backoffMs;
+    const isOver = works && nowMs - this.#gaveUpAtMs >= backoffMs(BACKOFF, this.#relapses);
     const alone = nowMs - Math.max(othersProvenAtMs, this.#graceFromMs) >= OTHERS_SILENT_MS;
     if (!isOver && !alone) return;
     this.#health = HEALTHY;

@@ -15,6 +15,7 @@ import { monthOf } from '../log-changes.ts';
 import type { TrailPage, TrailQuery } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
+import { auditRecordOf } from './views.ts';
 
 /** Rows read at once where most may not be what is asked for. Told apart in a millisecond or two. */
 const ROWS_PER_READ_MIN = 1000;
@@ -100,7 +101,7 @@ export async function listTrail(
       ? { month: monthOf(endMs), after: beyondEnd }
       : undefined;
   return {
-    items: found.slice(0, limit).map(({ row }) => row),
+    items: found.slice(0, limit).map(({ row }) => auditRecordOf(row)),
     nextCursor: next && cursorAt(context, scope(order), textsOf(next)),
     resumeCursor: resume && cursorAt(context, scope('oldest-first'), textsOf(resume)),
     scannedToMs,

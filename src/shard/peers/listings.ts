@@ -14,7 +14,7 @@ import { compareUtf8, type Grant, isRelation, type Relation, relationNumber, rel
 import type { GrantRow, StateStore } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { firstAfter, searchText } from '../memory/object-order.ts';
-import type { SubjectDelta } from '../memory/subject-deltas.ts';
+import { CHANGES_MAX, type SubjectDelta } from '../memory/subject-deltas.ts';
 import type { SubjectPage } from '../memory/subject-page.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { Page, PageQuery } from '../shard.ts';
@@ -24,8 +24,6 @@ import { yieldTurn } from '../store-calls.ts';
 export const ROWS_PER_READ_MIN = 256;
 /** Rows, live and gone, that are read for one page: some tenths of a second at a store that is not slow. */
 export const ROWS_PER_PAGE_MAX = 10_000;
-/** Changes to a subject since its listing began that are looked at in one step. */
-const CHANGES_MAX = 500;
 /** A listing whose subject has had more than that begins again, so often. */
 const LISTING_TRIES = 3;
 

@@ -11,6 +11,7 @@ import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/w
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type {
   Attempt,
+  ClusterMember,
   HandleGrant,
   Load,
   OperatorConnection,
@@ -29,6 +30,7 @@ import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { listSubjectGrants } from './listings.ts';
 import { type LoadWindow, mergeLoads } from './load.ts';
 import { findTenants, listTenants, loadCounts, tenantStatus } from './tenant-status.ts';
+import { clusterMemberOf, slotClaimOf } from './views.ts';
 
 /** Of a tenant's name (256 code points, two characters each) and of a plan's. */
 const TENANT_CHARACTERS_MAX = 1024;
@@ -168,11 +170,16 @@ export class OperatorCalls implements OperatorConnection {
       const status = tenure.status();
       if (status !== undefined) owned.push(status);
     }
-    return { ...this.#dependencies.report(), owned: owned.sort((left, right) => left.slot - right.slot) };
+    const report = this.#dependencies.report();
+    return {
+      ...report,
+      rows: report.rows.map(slotClaimOf),
+      owned: owned.sort((left, right) => left.slot - right.slot),
+    };
   }
 
-  async listMembers(): Promise<readonly MemberRow[]> {
-    return this.#dependencies.members();
+  async listMembers(): Promise<readonly ClusterMember[]> {
+    return (await this.#dependencies.members()).map(clusterMemberOf);
   }
 
   async readLoad(): Promise<Load> {

@@ -2,8 +2,10 @@
 // the store port without their deadline, which the main side keeps. Where a call carries many rows (a batch of state,
 // a page of grants) they travel as one flat array, which costs a fraction of an array of objects to copy.
 
+import { GRANT_ATTRIBUTES } from '../../core/grant-attributes.ts';
 import type { Relation } from '../../core/tuples.ts';
 import type { AppendOutcome, DeadlineMs, LogRecord, Meta, Store } from '../store.ts';
+import type { Row } from './database.ts';
 
 type Call<Method> = Method extends (...args: [...infer Args, DeadlineMs]) => Promise<infer Result>
   ? { readonly args: Args; readonly result: Result }
@@ -43,22 +45,42 @@ export interface StateBatch {
 
 export type StateBatchTable = keyof StateBatch;
 
-/** Values per row of a `StateBatch`; `toStateBatch` and the statements of the writer both follow it. */
-export const STATE_BATCH_WIDTHS: Readonly<Record<StateBatchTable, number>> = {
-  /** tenant, bucket, subject, stamp */
-  subjects: 4,
-  /** tenant, subject, relation, object, grant_id, created_at_ms, gone, stamp */
-  grants: 8,
-  /** tenant, name, created_at_ms, stamp */
-  namespaces: 4,
-  /** tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone, stamp */
-  keys: 9,
-  /** slot, tenant, name, plan, state, created_at_ms, stamp */
-  tenants: 7,
-  /** tenant, month, seq, position, at_ms, actor, request_id, change, stamp */
-  trail: 9,
-  /** slot, tenant, seq, grants, bytes, position, steps, stamp */
-  grantCounts: 8,
+interface StateTable {
+  readonly name: string;
+  /** Of its primary key, then the others; the last is the stamp. */
+  readonly key: readonly string[];
+  readonly values: readonly string[];
+}
+
+/** The columns in which the values of a `StateBatch` stand; `toStateBatch` and the statements of the writer follow them. */
+export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
+  subjects: { name: 'subjects', key: ['tenant', 'bucket', 'subject'], values: ['stamp'] },
+  grants: {
+    name: 'grants',
+    key: ['tenant', 'subject', 'relation', 'object'],
+    values: [...GRANT_ATTRIBUTES.map(({ column }) => column), 'gone', 'stamp'],
+  },
+  namespaces: { name: 'namespaces', key: ['tenant', 'name'], values: ['created_at_ms', 'stamp'] },
+  keys: {
+    name: 'keys',
+    key: ['tenant', 'key_id'],
+    values: ['name', 'scopes', 'created_at_ms', 'expires_at_ms', 'hash', 'gone', 'stamp'],
+  },
+  tenants: {
+    name: 'tenants',
+    key: ['slot', 'tenant'],
+    values: ['name', 'plan', 'state', 'created_at_ms', 'stamp'],
+  },
+  trail: {
+    name: 'changes',
+    key: ['tenant', 'month', 'seq', 'position'],
+    values: ['at_ms', 'actor', 'request_id', 'change', 'stamp'],
+  },
+  grantCounts: {
+    name: 'grant_counts',
+    key: ['slot', 'tenant'],
+    values: ['seq', 'grants', 'bytes', 'position', 'steps', 'stamp'],
+  },
 };
 
 /** Executed in slices, in transactions that become durable with a later durable one, or earlier. */
@@ -71,9 +93,9 @@ export type StateCalls = Calls<'removeSegment' | 'writeCheckpoint' | 'writeKeyUs
   readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
 };
 
-/** A page of grants: relation, object, grant id, created at (ms) of each, one after another. */
+/** A page of grants: relation, object and the attributes of each, one after another. */
 export interface FlatGrants {
-  readonly values: readonly Value[];
+  readonly values: Row;
   readonly next: { readonly relation: Relation; readonly object: string } | undefined;
 }
 

@@ -12,7 +12,7 @@ import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
 import type { CallMap, FlatGrants, ReadCalls, WorkerSettings, WriteCalls } from './messages.ts';
 import { toStateBatch } from './state-batch.ts';
-import { parseRelation } from './worker/rows.ts';
+import { GRANT_WIDTH, grantRowOf } from './worker/rows.ts';
 import { Lane } from './worker-client.ts';
 
 /** Pages written, roughly, after which the checkpointer is asked to move the write-ahead log into the database. */
@@ -284,16 +284,8 @@ class SqliteStore implements Store {
   }
 }
 
-function unflatten(page: FlatGrants): Awaited<ReturnType<Store['listGrants']>> {
+function unflatten({ values, next }: FlatGrants): Awaited<ReturnType<Store['listGrants']>> {
   const grants: GrantRow[] = [];
-  const { values } = page;
-  for (let at = 0; at < values.length; at += 4) {
-    grants.push({
-      relation: parseRelation(String(values[at])),
-      object: String(values[at + 1]),
-      grantId: String(values[at + 2]),
-      createdAtMs: Number(values[at + 3]),
-    });
-  }
-  return { grants, next: page.next };
+  for (let at = 0; at < values.length; at += GRANT_WIDTH) grants.push(grantRowOf(values, at));
+  return { grants, next };
 }

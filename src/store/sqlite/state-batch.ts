@@ -2,6 +2,7 @@
 // here, as part of its row's key.
 
 import { assertNever } from '../../core/assert.ts';
+import { grantColumnValues } from '../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../core/slots.ts';
 import type { StateWrite } from '../store.ts';
 import type { StateBatch } from './messages.ts';
@@ -10,7 +11,7 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
   switch (write.kind) {
     case 'grant':
       batch.grants.push(write.tenantId, write.subject, write.relation, write.object);
-      batch.grants.push(write.grantId, write.createdAtMs, write.gone ? 1 : 0, write.stamp);
+      batch.grants.push(...grantColumnValues(write), write.gone ? 1 : 0, write.stamp);
       return;
     case 'subject':
       batch.subjects.push(write.tenantId, bucketOfSubject(write.subject), write.subject, write.stamp);

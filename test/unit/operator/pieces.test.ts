@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { IMPORT_LINES_MAX, parseLines } from '../../../src/operator/api/operations/import.ts';
+import { WRITES_PER_CALL_MAX } from '../../../src/core/limits.ts';
+import { parseLines } from '../../../src/operator/api/operations/import.ts';
 import { createOperatorTokens, hashOperatorToken } from '../../../src/operator/operator-tokens.ts';
 
 describe('operator tokens', () => {
@@ -31,7 +32,7 @@ describe('the lines of an import', () => {
   });
 
   test('ill-formed lines count towards the bound too', () => {
-    assert.equal(parseLines(Buffer.from('x\n'.repeat(IMPORT_LINES_MAX))).length, IMPORT_LINES_MAX);
-    assert.throws(() => parseLines(Buffer.from('x\n'.repeat(IMPORT_LINES_MAX + 1))), { code: 'payload-too-large' });
+    assert.equal(parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX))).length, WRITES_PER_CALL_MAX);
+    assert.throws(() => parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX + 1))), { code: 'payload-too-large' });
   });
 });

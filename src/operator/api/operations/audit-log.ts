@@ -4,8 +4,8 @@
 
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { formatTimestamp } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { changeFilterOf, changeFilterShape } from '../../audit-filters.ts';
 import { NDJSON_MEDIA_TYPES } from '../../body.ts';

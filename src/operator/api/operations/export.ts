@@ -2,14 +2,12 @@
 // faster than the client reads. A grant that stands throughout appears exactly once.
 
 import { z } from 'zod';
+import { grantRecord } from '../../../core/grant-attributes.ts';
+import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../../front/front.ts';
 import { parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
-import { grantRecord } from '../records.ts';
-
-/** Grants read and sent at once: about 100 KiB. */
-const PAGE_LENGTH = 1000;
 
 const FORMATS = {
   ndjson: {
@@ -30,7 +28,8 @@ async function* exportChunks(
 ): AsyncGenerator<string, void, undefined> {
   let cursor: string | undefined;
   do {
-    const page = await session.exportGrants(context(), { limit: PAGE_LENGTH, cursor });
+    // About 100 KiB at once.
+    const page = await session.exportGrants(context(), { limit: PAGE_LIMIT_MAX, cursor });
     yield page.items.map(line).join('');
     cursor = page.nextCursor;
   } while (cursor !== undefined);

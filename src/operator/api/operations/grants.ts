@@ -3,15 +3,23 @@
 
 import { z } from 'zod';
 import { assert } from '../../../core/assert.ts';
-import { formatTimestamp } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
-import { isIdentifier, isNamespaceName, isRelation, parseTuple, RELATIONS, type Tuple } from '../../../core/tuples.ts';
+import { grantRecord } from '../../../core/grant-attributes.ts';
+import { formatTimestamp } from '../../../core/timestamps.ts';
+import {
+  grantOf,
+  isIdentifier,
+  isNamespaceName,
+  isRelation,
+  parseTuple,
+  RELATIONS,
+  type Tuple,
+} from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import type { GrantResult } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { pageShape, parseBody, parseQuery } from '../../schemas.ts';
 import { type Call, type Operation, sessionOf } from '../operation.ts';
-import { grantRecord } from '../records.ts';
 
 /** parseTuple does the looking: each field has an error type of its own. */
 const part = z.unknown().optional();
@@ -58,7 +66,7 @@ export function grantOperations(operatorApi: OperatorApi): readonly Operation[] 
         return {
           kind: 'json',
           status: result.kind === 'created' ? 201 : 200,
-          body: grantRecord({ ...tuple, grantId: result.grantId, createdAtMs: result.createdAtMs }),
+          body: grantRecord(grantOf(tuple, result)),
         };
       },
     },

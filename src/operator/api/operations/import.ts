@@ -3,15 +3,13 @@
 
 import { assert, assertNever } from '../../../core/assert.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../../core/limits.ts';
 import { parseTuple, type Tuple } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import type { GrantResult } from '../../../shard/shard.ts';
-import { IMPORT_BODY_BYTES_MAX, NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
+import { NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
 import { parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
-
-/** What one call to a shard may carry. */
-export const IMPORT_LINES_MAX = 1000;
 
 const NEWLINE = 0x0a;
 const lineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -69,10 +67,10 @@ export function parseLines(body: Uint8Array): readonly Line[] {
       const { code, message } = GrantdError.from(error);
       lines.push({ number, refusal: { code, detail: message } });
     }
-    if (lines.length > IMPORT_LINES_MAX) {
+    if (lines.length > WRITES_PER_CALL_MAX) {
       throw new GrantdError(
         'payload-too-large',
-        `The body has more than ${IMPORT_LINES_MAX} lines. Split it into several requests.`,
+        `The body has more than ${WRITES_PER_CALL_MAX} lines. Split it into several requests.`,
       );
     }
   }

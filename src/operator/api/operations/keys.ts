@@ -2,12 +2,12 @@
 
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { keyRecord, listedKeyRecord } from '../../../core/records.ts';
 import { scopeMask } from '../../../core/scopes.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { readJson } from '../../body.ts';
 import { keyName, parseBody, parsePage, scopes, timestamp } from '../../schemas.ts';
 import { keyIdOf, type Operation, sessionOf } from '../operation.ts';
-import { createdKeyRecord, keyRecord } from '../records.ts';
 
 export function keyOperations(operatorApi: OperatorApi, clock: Clock): readonly Operation[] {
   return [
@@ -31,7 +31,7 @@ export function keyOperations(operatorApi: OperatorApi, clock: Clock): readonly 
           scopes: scopeMask(body.scopes),
           expiresAtMs,
         });
-        return { kind: 'json', status: 201, body: createdKeyRecord(record, text) };
+        return { kind: 'json', status: 201, body: { ...keyRecord(record), key: text } };
       },
     },
     {
@@ -45,7 +45,7 @@ export function keyOperations(operatorApi: OperatorApi, clock: Clock): readonly 
         return {
           kind: 'json',
           status: 200,
-          body: { keys: page.items.map(keyRecord), next_cursor: page.nextCursor ?? null },
+          body: { keys: page.items.map(listedKeyRecord), next_cursor: page.nextCursor ?? null },
         };
       },
     },

@@ -1,12 +1,12 @@
 // Namespaces of a tenant, in the operator's hands: the same shapes and rules as under /v1/namespaces.
 
 import { z } from 'zod';
+import { namespaceRecord } from '../../../core/records.ts';
 import { isNamespaceName, NAMESPACE_PATTERN } from '../../../core/tuples.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { readJson } from '../../body.ts';
 import { parseBody, parseQuery } from '../../schemas.ts';
 import { type Operation, sessionOf } from '../operation.ts';
-import { namespaceRecord } from '../records.ts';
 
 const namespaceName = z
   .string('must be a string')

@@ -4,8 +4,7 @@
 import { z } from 'zod';
 import { CHANGE_ACTIONS } from '../../../core/audit-filter.ts';
 import { GrantdError } from '../../../core/errors.ts';
-import type { TenantStatus, TrailPage } from '../../../shard/shard.ts';
-import type { TrailRow } from '../../../store/store.ts';
+import type { AuditRecord, TenantStatus, TrailPage } from '../../../shard/shard.ts';
 import { type ChangeFilterFields, changeFilterOf, changeFilterShape } from '../../audit-filters.ts';
 import { type Refusal, refuseInvalid } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
@@ -124,14 +123,14 @@ async function knownKeys(
   { operator }: PageDependencies,
   call: PageCall,
   tenant: FramedTenant,
-  rows: readonly TrailRow[],
+  rows: readonly AuditRecord[],
 ): Promise<ReadonlyMap<string, KeyFacts>> {
   const keys = new Map<string, KeyFacts>();
   for (const { change } of rows) {
     const { key_id: keyId, name = '', scopes = [] } = parseChange(change) ?? {};
     if (keyId !== undefined) keys.set(keyId, { keyId, name, scopes });
   }
-  const isUnknown = ({ actor }: TrailRow): boolean => actor.startsWith('key_') && !keys.has(actor);
+  const isUnknown = ({ actor }: AuditRecord): boolean => actor.startsWith('key_') && !keys.has(actor);
   const hasKeys = tenant.state === 'active' || tenant.state === 'suspended';
   if (!hasKeys || !rows.some(isUnknown)) return keys;
   try {
@@ -198,7 +197,7 @@ function listingMarkup(
           isDeleted ? 'The entries of this tenant have expired.' : 'Every change to this tenant appears here.',
         );
   }
-  return table<TrailRow>(
+  return table<AuditRecord>(
     'Changes',
     [
       { title: 'When (UTC)', cell: ({ atMs }) => moment(atMs) },

@@ -1,6 +1,6 @@
 // Parts that every page is made of: texts that come from outside, times, tables, empty states, the way to the next page.
 
-import { formatTimestamp } from '../../../core/async/clock.ts';
+import { formatTimestamp, MS_PER_MINUTE } from '../../../core/timestamps.ts';
 import { html, type Markup } from '../markup.ts';
 import { pathTo } from '../page.ts';
 
@@ -22,7 +22,6 @@ export function moment(wallMs: number): Markup {
 /** The time of the day in UTC: `11:32:25`. */
 export const clockTime = (wallMs: number): string => formatTimestamp(wallMs).slice(11, 19);
 
-const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
 const MS_PER_DAY = 86_400_000;
 

@@ -3,12 +3,12 @@
 
 import { scaleLinear } from 'd3-scale';
 import { area, curveStep, line } from 'd3-shape';
+import { MS_PER_MINUTE } from '../../../core/timestamps.ts';
 import type { UsageMinute } from '../../../front/front.ts';
 import { html, type Markup } from '../markup.ts';
 import { clockTime, count } from './parts.ts';
 import { LINE_SHOWN_TIMES, round, tickLine } from './plot-parts.ts';
 
-const MS_PER_MINUTE = 60_000;
 const MINUTES = 60;
 
 interface Limit {

@@ -8,7 +8,8 @@
 
 import { assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
-import { readUuidWords, timeOfId, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
+import { attributesOfId, isToldById } from '../../../core/grant-attributes.ts';
+import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
 import type { OperationResult } from '../write-decisions.ts';
 
 /** What an operation came to. */
@@ -86,8 +87,8 @@ function grantKindOf(outcome: OperationOutcome): typeof CREATED | typeof EXISTS 
   if (!('result' in outcome) || outcome.result.kind !== 'grant') return undefined;
   const { grant } = outcome.result;
   if (grant.kind !== 'created' && grant.kind !== 'exists') return undefined;
-  const { grantId, createdAtMs } = grant;
-  if (!grantId.startsWith(GRANT_PREFIX) || timeOfId(grantId) !== createdAtMs) return undefined;
+  const { grantId } = grant;
+  if (!grantId.startsWith(GRANT_PREFIX) || !isToldById(grant)) return undefined;
   if (!readUuidWords(grantId, GRANT_PREFIX.length, scratch, GRANT)) return undefined;
   return grant.kind === 'created' ? CREATED : EXISTS;
 }
@@ -291,11 +292,8 @@ export class OperationTable {
   ): OperationOutcome | undefined {
     if (kind === OTHER) return this.#others.get(nameOf(requestId, index));
     if (kind >= SHARED || words === undefined) return this.#shared[kind - SHARED];
-    const grantId = GRANT_PREFIX + uuidTextOf(words, at);
-    const createdAtMs = timeOfId(grantId) ?? 0;
-    return {
-      result: { kind: 'grant', grant: { kind: kind === CREATED ? 'created' : 'exists', grantId, createdAtMs } },
-    };
+    const attributes = attributesOfId(GRANT_PREFIX + uuidTextOf(words, at));
+    return { result: { kind: 'grant', grant: { kind: kind === CREATED ? 'created' : 'exists', ...attributes } } };
   }
 }
 

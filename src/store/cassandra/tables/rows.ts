@@ -4,6 +4,7 @@
 
 import type { ApiKeyRecord } from '../../../core/api-keys.ts';
 import { assert } from '../../../core/assert.ts';
+import { GRANT_ATTRIBUTES, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
@@ -16,7 +17,7 @@ export const META_COLUMNS =
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
-export const GRANT_COLUMNS = 'relation, object, grant_id, created_at_ms';
+export const GRANT_COLUMNS = ['relation', 'object', ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 /** `counted_from` as the last writer of the checkpoint left it, who may not know that column. */
@@ -134,12 +135,9 @@ export function memberRowOf(row: Row, incarnation: string): MemberRow {
 }
 
 export function grantRowOf(row: Row): GrantRow {
-  return {
-    relation: relationAt(row),
-    object: textAt(row, 'object'),
-    grantId: textAt(row, 'grant_id'),
-    createdAtMs: integerAt(row, 'created_at_ms'),
-  };
+  const attributes = readGrantAttributes(({ column }) => valueAt(row, column));
+  assert(attributes !== undefined, 'the columns of a grant hold its attributes');
+  return { ...grantKeyOf(row), ...attributes };
 }
 
 export function grantKeyOf(row: Row): { readonly relation: Relation; readonly object: string } {

@@ -3,10 +3,12 @@
 // on the nodes twice as many rows. Rows of one partition go together, as one mutation; a few small ones share a batch.
 
 import { assertNever } from '../../../core/assert.ts';
+import { grantColumnValues } from '../../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../../core/slots.ts';
 import type { StateWrite } from '../../store.ts';
-import type { Statement } from '../driver/executor.ts';
+import type { Statement, Value } from '../driver/executor.ts';
 import { encodeGrantCount } from './grant-count-text.ts';
+import { GRANT_COLUMNS } from './rows.ts';
 
 /** Rows, and bytes roughly, of one partition in one batch: a mutation is small beside what a node takes. */
 const MUTATION_ROWS_MAX = 64;
@@ -35,6 +37,9 @@ export interface StateBatch {
   readonly statements: readonly Statement[];
 }
 
+/** Whole numbers are bigints in the tables. */
+const toValue = (value: string | number): Value => (typeof value === 'number' ? BigInt(value) : value);
+
 /** Length-prefixed: no two lists of parts make the same text. */
 const partitionOf = (...parts: readonly (string | number)[]): string =>
   parts.map((part) => `${String(part).length}:${part}`).join('');
@@ -53,7 +58,7 @@ export class StateStatements {
       const marks = columns.replaceAll(/\w+/g, '?');
       return `INSERT INTO ${keyspace}.${table} (${columns}) VALUES (${marks}) USING TIMESTAMP ?`;
     };
-    this.#grants = insert('grants', 'tenant, subject, relation, object, grant_id, created_at_ms, gone');
+    this.#grants = insert('grants', `tenant, subject, ${GRANT_COLUMNS}, gone`);
     this.#subjects = insert('subjects', 'tenant, bucket, subject');
     this.#namespaces = insert('namespaces', 'tenant, name, created_at_ms');
     this.#keys = insert('keys', 'tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone');
@@ -90,8 +95,8 @@ export class StateStatements {
     const stamp = BigInt(write.stamp);
     switch (write.kind) {
       case 'grant': {
-        const { tenantId, subject, relation, object, grantId, createdAtMs, gone } = write;
-        const params = [tenantId, subject, relation, object, grantId, BigInt(createdAtMs), gone, stamp];
+        const { tenantId, subject, relation, object, gone } = write;
+        const params = [tenantId, subject, relation, object, ...grantColumnValues(write).map(toValue), gone, stamp];
         return { partition: partitionOf('g', tenantId, subject), statement: { query: this.#grants, params } };
       }
       case 'subject': {

@@ -4,12 +4,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { KeyPage } from '../../store.ts';
 import { integerAt, prepare, type Row, textAt } from '../database.ts';
-import type { FlatGrants, Handlers, ReadCalls, Value } from '../messages.ts';
+import type { FlatGrants, Handlers, ReadCalls } from '../messages.ts';
 import {
   CHECKPOINT_COLUMNS,
   checkpointOf,
   GRANT_COLUMNS,
   GRANT_COUNT_COLUMNS,
+  GRANT_WIDTH,
   grantCountRowOf,
   grantRowOf,
   KEY_COLUMNS,
@@ -32,10 +33,9 @@ import {
 
 /** The live rows flat, and where to go on when as many rows as allowed were looked at. */
 function flatGrantsOf(rows: readonly Row[], limit: number): FlatGrants {
-  const values: Value[] = [];
-  for (const row of rows) {
-    if (integerAt(row, 4) === 0) values.push(textAt(row, 0), textAt(row, 1), textAt(row, 2), integerAt(row, 3));
-  }
+  const values: Row[number][] = [];
+  // The column after those of the grant says whether it is gone.
+  for (const row of rows) if (integerAt(row, GRANT_WIDTH) === 0) values.push(...row.slice(0, GRANT_WIDTH));
   const last = rows.length < limit ? undefined : rows[rows.length - 1];
   return {
     values,
@@ -107,7 +107,7 @@ function createGrantReads(
   );
   return {
     readGrant: (tenantId, subject, relation, object) =>
-      grant.all(tenantId, subject, relation, object).map(grantRowOf)[0],
+      grant.all(tenantId, subject, relation, object).map((row) => grantRowOf(row))[0],
     // No relation and no object is the empty text, so the empty text stands for the beginning.
     listGrants: ({ tenantId, subject, relation, after, limit }) => {
       if (relation === undefined) {

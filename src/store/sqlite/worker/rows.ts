@@ -3,6 +3,7 @@
 
 import type { ApiKeyRecord } from '../../../core/api-keys.ts';
 import { assert } from '../../../core/assert.ts';
+import { GRANT_ATTRIBUTES, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
@@ -23,7 +24,11 @@ export const META_COLUMNS =
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
-export const GRANT_COLUMNS = 'relation, object, grant_id, created_at_ms';
+/** The attributes of a grant stand behind its relation and object. */
+const ATTRIBUTES_AT = 2;
+export const GRANT_COLUMNS = ['relation', 'object', ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
+/** In a page of grants, which travels flat. */
+export const GRANT_WIDTH = ATTRIBUTES_AT + GRANT_ATTRIBUTES.length;
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, position, steps';
@@ -96,13 +101,11 @@ export function memberRowOf(row: Row): MemberRow {
   };
 }
 
-export function grantRowOf(row: Row): GrantRow {
-  return {
-    relation: parseRelation(textAt(row, 0)),
-    object: textAt(row, 1),
-    grantId: textAt(row, 2),
-    createdAtMs: integerAt(row, 3),
-  };
+/** `at`: where it begins, in a page of grants. */
+export function grantRowOf(values: Row, at = 0): GrantRow {
+  const attributes = readGrantAttributes(({ index }) => values[at + ATTRIBUTES_AT + index]);
+  assert(attributes !== undefined, 'the columns of a grant hold its attributes');
+  return { relation: parseRelation(textAt(values, at)), object: textAt(values, at + 1), ...attributes };
 }
 
 export function keyIdAt(row: Row, column: number): KeyId {

@@ -7,13 +7,7 @@ import { assertNever } from '../../../core/assert.ts';
 import { bucketOfSubject } from '../../../core/slots.ts';
 import type { RemovableRow } from '../../store.ts';
 import { prepare, type Statement, textAt } from '../database.ts';
-import {
-  STATE_BATCH_WIDTHS,
-  type StateBatchTable,
-  type StateCalls,
-  type SteppedHandlers,
-  type Value,
-} from '../messages.ts';
+import { STATE_TABLES, type StateBatchTable, type StateCalls, type SteppedHandlers, type Value } from '../messages.ts';
 
 /** Rows written per step: well below a millisecond. */
 const ROWS_PER_STEP = 64;
@@ -25,55 +19,26 @@ const PURGE_ROWS_MAX = 1000;
 const EXPIRE_STEPS_MAX = 32;
 
 /** Subjects first: a subject is enumerable before its first grant can be found. */
-const UPSERTS: readonly (readonly [StateBatchTable, string])[] = [
-  [
-    'subjects',
-    `INSERT INTO subjects (tenant, bucket, subject, stamp) VALUES (?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET stamp = excluded.stamp WHERE excluded.stamp > stamp`,
-  ],
-  [
-    'grants',
-    `INSERT INTO grants (tenant, subject, relation, object, grant_id, created_at_ms, gone, stamp)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET grant_id = excluded.grant_id, created_at_ms = excluded.created_at_ms,
-       gone = excluded.gone, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
-  ],
-  [
-    'namespaces',
-    `INSERT INTO namespaces (tenant, name, created_at_ms, stamp) VALUES (?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET created_at_ms = excluded.created_at_ms, stamp = excluded.stamp
-     WHERE excluded.stamp > stamp`,
-  ],
-  [
-    'keys',
-    `INSERT INTO keys (tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone, stamp)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET name = excluded.name, scopes = excluded.scopes,
-       created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms, hash = excluded.hash,
-       gone = excluded.gone, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
-  ],
-  [
-    'tenants',
-    `INSERT INTO tenants (slot, tenant, name, plan, state, created_at_ms, stamp) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET name = excluded.name, plan = excluded.plan, state = excluded.state,
-       created_at_ms = excluded.created_at_ms, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
-  ],
-  [
-    'trail',
-    `INSERT INTO changes (tenant, month, seq, position, at_ms, actor, request_id, change, stamp)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, actor = excluded.actor, request_id = excluded.request_id,
-       change = excluded.change, stamp = excluded.stamp WHERE excluded.stamp > stamp`,
-  ],
-  [
-    'grantCounts',
-    `INSERT INTO grant_counts (slot, tenant, seq, grants, bytes, position, steps, stamp)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET seq = excluded.seq, grants = excluded.grants, bytes = excluded.bytes,
-       position = excluded.position, steps = excluded.steps, stamp = excluded.stamp
-     WHERE (excluded.stamp, excluded.steps) > (stamp, steps)`,
-  ],
+const UPSERTED: readonly StateBatchTable[] = [
+  'subjects',
+  'grants',
+  'namespaces',
+  'keys',
+  'tenants',
+  'trail',
+  'grantCounts',
 ];
+
+/** The row with the greater stamp stands; of two counts with the same stamp the one with more steps. */
+function upsertOf(table: StateBatchTable): string {
+  const { name, key, values } = STATE_TABLES[table];
+  const columns = [...key, ...values];
+  const changes = values.map((column) => `${column} = excluded.${column}`);
+  const greater =
+    table === 'grantCounts' ? '(excluded.stamp, excluded.steps) > (stamp, steps)' : 'excluded.stamp > stamp';
+  return `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+    ON CONFLICT DO UPDATE SET ${changes.join(', ')} WHERE ${greater}`;
+}
 
 /** In the order of removal. A key use has no stamp, and the time of a wall clock, which may have been wrong: all of them go. */
 const PURGES: readonly string[] = [
@@ -104,10 +69,10 @@ function* runAtOnce(statement: Statement, ...values: readonly Value[]): Generato
 }
 
 export function createStateHandlers(database: DatabaseSync): SteppedHandlers<StateCalls> {
-  const upserts: (readonly [StateBatchTable, Statement])[] = UPSERTS.map(([table, sql]) => [
-    table,
-    prepare(database, sql),
-  ]);
+  const upserts = UPSERTED.map((table) => {
+    const { key, values } = STATE_TABLES[table];
+    return { table, width: key.length + values.length, upsert: prepare(database, upsertOf(table)) };
+  });
   const purges = PURGES.map((sql) => prepare(database, sql));
   const upsertCheckpoint = prepare(
     database,
@@ -169,9 +134,8 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
   );
   return {
     *writeState(batch) {
-      for (const [table, upsert] of upserts) {
+      for (const { table, width, upsert } of upserts) {
         const values = batch[table];
-        const width = STATE_BATCH_WIDTHS[table];
         for (let at = 0; at < values.length; at += width) {
           upsert.run(...values.slice(at, at + width));
           if ((at / width) % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;

@@ -12,7 +12,7 @@ const route = (slot: number) => ({ slot, epoch: 1 }) as unknown as Route;
 
 function createGate() {
   const clock = new VirtualClock();
-  const gate = new RetryGate({ clock, random: { bytes: (length) => new Uint8Array(length).fill(255) } });
+  const gate = new RetryGate({ clock, random: { bytes: (length) => new Uint8Array(length) } });
   const tried: string[] = [];
   const waiter = (name: string, onAttempt: (self: Waiter) => void = () => {}): Waiter & { settled: boolean } => {
     const self = {

@@ -6,7 +6,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import type { TrailRow } from '../../../../src/store/store.ts';
+import type { AuditRecord } from '../../../../src/shard/shard.ts';
 import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
 import { ConsoleVisitor } from '../../../support/console-visitor.ts';
 
@@ -45,7 +45,7 @@ const hrefsOf = (text: string): readonly string[] =>
 const trailCalls = (): number => service.operator.calls.filter(({ name }) => name === 'listTrail').length;
 
 /** The log has these rows, whatever is asked. */
-async function withRows(rows: readonly Partial<TrailRow>[], run: () => Promise<void>): Promise<void> {
+async function withRows(rows: readonly Partial<AuditRecord>[], run: () => Promise<void>): Promise<void> {
   const { operator } = service;
   const { listTrail } = operator;
   const row = { seq: 1, index: 0, atMs: 0, actor: 'system', requestId: 'req_x', change: '{}' };

@@ -1,0 +1,33 @@
+// The row of a grant in Cassandra: column by column what earlier versions wrote, and what they are read as.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Row } from '../../../../../src/store/cassandra/driver/executor.ts';
+import { grantRowOf } from '../../../../../src/store/cassandra/tables/rows.ts';
+import { StateStatements } from '../../../../../src/store/cassandra/tables/state-statements.ts';
+import { createGrantWrite, newTenantId } from '../../../../support/store-fixtures.ts';
+
+const rowOf = (columns: object): Row => Object.assign(Object.create(null), columns);
+
+test('a grant is written into the columns in which it always was', () => {
+  const tenantId = newTenantId();
+  const write = createGrantWrite(tenantId, { grantId: 'grt_1', gone: true });
+  const [batch] = new StateStatements('"grantd"').batches([write]);
+  assert.deepEqual(batch?.statements, [
+    {
+      query:
+        'INSERT INTO "grantd".grants (tenant, subject, relation, object, grant_id, created_at_ms, gone) VALUES (?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?',
+      params: [tenantId, 'user:ann', 'viewer', 'doc:1', 'grt_1', 1_700_000_000_123n, true, 1_700_000_000_000_000n],
+    },
+  ]);
+});
+
+test('a row is read as the grant that it is, and one that no version could have written fails the call', () => {
+  const row = { relation: 'viewer', object: 'doc:1', grant_id: 'grt_1', created_at_ms: 1_700_000_000_123n };
+  const grant = { relation: 'viewer', object: 'doc:1', grantId: 'grt_1', createdAtMs: 1_700_000_000_123 };
+  assert.deepEqual(grantRowOf(rowOf(row)), grant);
+  assert.deepEqual(grantRowOf(rowOf({ ...row, created_at_ms: 1_700_000_000_123 })), grant);
+  for (const wrong of [{ grant_id: null }, { grant_id: 7 }, { created_at_ms: null }, { created_at_ms: 'x' }]) {
+    assert.throws(() => grantRowOf(rowOf({ ...row, ...wrong })));
+  }
+});
