@@ -60,7 +60,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
   });
 
   it('runs the store with the rights to read and to modify, which do not suffice to migrate', async () => {
-    const meta = await migrate(cluster);
+    const { meta } = await migrate(cluster);
     await asSuperuser(
       `GRANT SELECT ON KEYSPACE grantd TO ${SERVICE.username}`,
       `GRANT MODIFY ON KEYSPACE grantd TO ${SERVICE.username}`,
