@@ -12,6 +12,7 @@ import { createLog } from '../../../../src/telemetry/log.ts';
 import { createTemporaryDirectory } from '../../../support/store-directory.ts';
 import { soon } from '../../../support/store-fixtures.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 const reason = new Error('stopping');
@@ -60,6 +61,30 @@ describe('the store of the settings', () => {
         if (outcome === undefined) await opening;
         else await assert.rejects(opening, outcome);
       }
+    } finally {
+      directory.remove();
+    }
+  });
+
+  it('is closed again where it opens only after the start was ended', async () => {
+    const directory = createTemporaryDirectory();
+    try {
+      const config = readConfig('dev', { GRANTD_DATA_DIR: directory.path, GRANTD_SLOTS: '8' });
+      await using parts = new AsyncDisposableStack();
+      const stopping = new AbortController();
+      const opening = openStore(dependencies, config, waitingIn(parts, { signal: stopping.signal }));
+      stopping.abort(reason);
+      await assert.rejects(opening, (error) => error === reason);
+      // One process at a time holds the directory, and that store was never handed to anybody who could close it.
+      await waitFor('the directory to be free', async () => {
+        try {
+          await openStore(dependencies, config, waitingIn(parts));
+          return true;
+        } catch (error) {
+          assert.ok(error instanceof StartError, String(error));
+          return false;
+        }
+      });
     } finally {
       directory.remove();
     }
