@@ -1,6 +1,6 @@
-// The role `shard`: one shard on a store that all share. It is alive from its first moment and says what it waits for (the
-// store, its schema, its share of the slots); once ready it stays ready, whatever becomes of the store: its lease says
-// whether it may answer. At the end it hands its slots over first, and for a while still tells where they went.
+// The role `shard`: one shard on a store that all share. It is alive from its first moment and says what it waits for
+// (the store, its schema, its share of the slots); once ready it stays ready, whatever becomes of the store: its lease
+// says whether it may answer. At the end it hands its slots over first, and for a while still tells where they went.
 
 import { describeConfig } from '../config/read-config.ts';
 import type { ShardConfig } from '../config/settings.ts';

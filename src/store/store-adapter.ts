@@ -1,10 +1,14 @@
-// What a role does with an adapter of the store before it works on the store: open it, wait for a schema that serves this
-// program, and, as a task of its own, bring the schema there. The version of a schema is the number of the last migration
-// applied to it. Only the adapter knows its migrations, so only the adapter reads, compares and prints that number.
+// What a role does with an adapter of the store before it works on the store: open it, wait for a schema that serves
+// this program, and, as a task of its own, bring the schema there. The version of a schema is the number of the last
+// migration applied to it. Only the adapter knows its migrations, so only the adapter reads, compares and prints that
+// number.
 
 import type { Meta, Store } from './store.ts';
 
-/** In the operator's words: the database cannot be used by this program, or not with these settings. Waiting does not help. */
+/**
+ * In the operator's words: the database cannot be used by this program, or not with these settings. Waiting does not
+ * help.
+ */
 export class StoreRefusal extends Error {
   constructor(message: string, options?: { readonly cause: unknown }) {
     super(message, options);
@@ -22,8 +26,8 @@ export interface SchemaWaiting {
 export interface OpenedStore {
   readonly store: Store;
   /**
-   * Resolves once the schema serves this program, to the meta that stands. Rejects with StoreRefusal where the schema is too
-   * new, or the cluster was made with other settings.
+   * Resolves once the schema serves this program, to the meta that stands. Rejects with StoreRefusal where the schema
+   * is too new, or the cluster was made with other settings.
    */
   awaitMeta(waiting: SchemaWaiting): Promise<Meta>;
 }
@@ -51,7 +55,10 @@ export interface SchemaTask {
   readonly product: string;
   /** What is migrated, for the operator: `the keyspace grantd in dc1`. */
   readonly target: string;
-  /** Applies the migrations that are missing. Resolves to a sentence about the schema that stands; rejects as `open` and `awaitMeta` do. */
+  /**
+   * Applies the migrations that are missing. Resolves to a sentence about the schema that stands; rejects as `open` and
+   * `awaitMeta` do.
+   */
   migrate(): Promise<string>;
   /** Changes nothing; resolves to that sentence once another has migrated. */
   wait(waiting: SchemaWaiting): Promise<string>;

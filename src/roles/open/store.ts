@@ -1,5 +1,6 @@
-// The store that GRANTD_STORE names, ready to work on. Where it cannot be reached it is waited for, with the reason told: a
-// database that starts later, or is away for a while, is no reason to end. A new adapter is a case of the two switches.
+// The store that GRANTD_STORE names, ready to work on. Where it cannot be reached it is waited for, with the reason
+// told: a database that starts later, or is away for a while, is no reason to end. A new adapter is a case of the two
+// switches.
 
 import type { DevConfig, MigrateConfig, ShardConfig } from '../../config/settings.ts';
 import { assert, assertNever } from '../../core/assert.ts';
@@ -70,8 +71,8 @@ function toStartError(error: unknown): unknown {
 const isOutage = (error: unknown): error is GrantdError => error instanceof GrantdError && error.retryable;
 
 /**
- * Runs `work` until it succeeds. While the store cannot be reached, `onWaiting` hears why, and another try follows every
- * second until `signal` aborts. Any other failure is passed on.
+ * Runs `work` until it succeeds. While the store cannot be reached, `onWaiting` hears why, and another try follows
+ * every second until `signal` aborts. Any other failure is passed on.
  */
 export async function whileStoreIsAway<Value>(
   { clock, log }: Pick<StoreDependencies, 'clock' | 'log'>,
@@ -105,8 +106,9 @@ const forSchema = ({ signal, onWaiting }: StoreWaiting): SchemaWaiting => ({
 });
 
 /**
- * Opens the store, waits for a schema that serves this program, and gives it with the meta of the cluster. With `traced` its
- * calls are spans. `parts` closes it. Rejects with a StartError where the settings or the schema cannot be used.
+ * Opens the store, waits for a schema that serves this program, and gives it with the meta of the cluster. With
+ * `traced` its calls are spans. `parts` closes it. Rejects with a StartError where the settings or the schema cannot be
+ * used.
  */
 export async function openStore(
   dependencies: StoreDependencies,

@@ -1,6 +1,7 @@
-// Before a process works on the tables they have to be there, in a version that serves it, and of a cluster that was made
-// with its settings: two views of which slot a tenant is in, or of which writes exclude each other, would be two truths.
-// Waits for the tables and changes nothing: bringing the schema up to date is a task of its own, with rights of its own.
+// Before a process works on the tables they have to be there, in a version that serves it, and of a cluster that was
+// made with its settings: two views of which slot a tenant is in, or of which writes exclude each other, would be two
+// truths. Waits for the tables and changes nothing: bringing the schema up to date is a task of its own, with rights of
+// its own.
 
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -14,7 +15,9 @@ import { SCHEMA_VERSION } from './migrations.ts';
 const RETRY_MS = 1000;
 const READ_MS = 5000;
 
-/** What an operator chooses once for a cluster. Its other numbers are the choice of the program that made it, and stay. */
+/**
+ * What an operator chooses once for a cluster. Its other numbers are the choice of the program that made it, and stay.
+ */
 export interface ClusterChoices extends Pick<CassandraOptions, 'serialLevel' | 'localDatacenter'> {
   /** Undefined: those of the cluster. */
   readonly slots: number | undefined;
@@ -65,9 +68,9 @@ function reasonToWait(standing: ClusterRow | undefined): string | undefined {
 }
 
 /**
- * Resolves to the row of a cluster that was made with these choices and whose schema serves this program. `onWaiting` hears
- * at every look why the wait goes on. Rejects with StoreRefusal where waiting does not help, and with the signal's reason
- * when that aborts.
+ * Resolves to the row of a cluster that was made with these choices and whose schema serves this program. `onWaiting`
+ * hears at every look why the wait goes on. Rejects with StoreRefusal where waiting does not help, and with the
+ * signal's reason when that aborts.
  */
 export async function waitForSchema(
   { clock, log }: { readonly clock: Clock; readonly log: Log },

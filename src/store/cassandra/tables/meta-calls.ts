@@ -1,5 +1,5 @@
-// What is fixed for the cluster: one row, inserted by a lightweight transaction, of which all but the version of the schema
-// stays.
+// What is fixed for the cluster: one row, inserted by a lightweight transaction, of which all but the version of the
+// schema stays.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { DeadlineMs, Meta } from '../../store.ts';
