@@ -166,23 +166,3 @@ export function pemSourceParser(kind: PemKind): (text: string, origin: Origin) =
 export function parseKeySource(text: string, origin: Origin): Secret {
   return new Secret(pemSourceParser('private key')(text, origin));
 }
-
-export type StoreKind = 'sqlite' | 'cassandra';
-
-/** The embedded store belongs to one process, `grantd dev`; processes that share a store share Cassandra. */
-export function parseStore(text: string, { role }: Origin): StoreKind {
-  if (text !== 'sqlite' && text !== 'cassandra') {
-    throw new WrongSetting(`must be sqlite or cassandra; it is ${quote(text)}`);
-  }
-  if (role === 'dev' && text === 'cassandra') {
-    throw new WrongSetting(
-      'is cassandra, but grantd dev supports only the embedded store; with Cassandra, run grantd migrate, shard, front and console',
-    );
-  }
-  if (role !== 'dev' && text === 'sqlite') {
-    throw new WrongSetting(
-      `is sqlite, the embedded store, which only grantd dev supports; for grantd ${role}, set cassandra`,
-    );
-  }
-  return text;
-}

@@ -1,18 +1,11 @@
 // The settings of the durable store, and of what a shard keeps of it in memory.
 
 import { SLOTS_MAX } from '../core/slots.ts';
-import {
-  parseContactPoints,
-  parseKeyspace,
-  parseName,
-  parseSecretText,
-  parseStore,
-  pemParser,
-} from './cluster-parsers.ts';
+import { parseContactPoints, parseKeyspace, parseName, parseSecretText, pemParser } from './cluster-parsers.ts';
 import { MEBIBYTE } from './page-cache-memory.ts';
-import { bytesParser, choiceParser, integerParser, parsePath } from './parsers.ts';
+import { bytesParser, choiceParser, integerParser, parsePath, quote } from './parsers.ts';
 import { Secret } from './secret.ts';
-import { optional, plain, row } from './setting.ts';
+import { type Origin, optional, plain, row, WrongSetting } from './setting.ts';
 
 /** Below this, pages leave memory faster than checks can use them. */
 const PAGE_CACHE_BYTES_MIN = MEBIBYTE;
@@ -24,6 +17,31 @@ const REPLICATION_FACTOR_MAX = 99;
 const SERIAL_LEVELS = ['LOCAL_SERIAL', 'SERIAL'] as const;
 
 const storeRoles = ['shard', 'migrate'] as const;
+
+/** Of one process, `grantd dev`. */
+const EMBEDDED_STORE = 'sqlite';
+/** Of processes that share it. */
+const SHARED_STORES = ['cassandra'] as const;
+export type StoreKind = typeof EMBEDDED_STORE | (typeof SHARED_STORES)[number];
+
+function parseStore(text: string, { role }: Origin): StoreKind {
+  const shared = SHARED_STORES.find((each) => each === text);
+  if (shared === undefined && text !== EMBEDDED_STORE) {
+    throw new WrongSetting(`must be ${[EMBEDDED_STORE, ...SHARED_STORES].join(' or ')}; it is ${quote(text)}`);
+  }
+  if (role === 'dev' && shared !== undefined) {
+    throw new WrongSetting(
+      `is ${shared}, but grantd dev supports only the embedded store; with ${shared}, run grantd migrate, shard, front and console`,
+    );
+  }
+  if (role !== 'dev' && shared === undefined) {
+    throw new WrongSetting(
+      `is ${EMBEDDED_STORE}, the embedded store, which only grantd dev supports; for grantd ${role}, set ${SHARED_STORES.join(' or ')}`,
+    );
+  }
+  return shared ?? EMBEDDED_STORE;
+}
+
 const parsePrivateKey = (text: string): Secret => new Secret(pemParser('private key')(text));
 
 export const STORE_SETTINGS = Object.freeze({

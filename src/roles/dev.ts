@@ -21,19 +21,17 @@ import { createDirectTransport } from '../rpc/transport/direct-transport.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../shard/node.ts';
 import { retireMembers } from '../shard/ownership/membership.ts';
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
-import type { Meta, Store } from '../store/store.ts';
-import { traceStore } from '../store/traced-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { renderBanner } from './dev/banner.ts';
 import { ensureDemoTenant } from './dev/demo.ts';
 import { devFilePath, readDevFile, writeDevFile } from './dev/dev-file.ts';
 import { openOperatorApi, openPublicApi } from './open/apis.ts';
-import { DEADLINE_MS, makeCursorSecret, newClusterMeta } from './open/new-cluster.ts';
+import { DEADLINE_MS } from './open/new-cluster.ts';
 import { openOps } from './open/ops.ts';
 import { openRateLimits } from './open/rate-limits.ts';
 import { serverAccess } from './open/rpc-tls.ts';
+import { openStore } from './open/store.ts';
 import { openTracing } from './open/tracing.ts';
 import { openTurns } from './open/turns.ts';
 import { routeGrpcLog } from './process/grpc-log.ts';
@@ -41,7 +39,6 @@ import { boundGarbage } from './process/heap.ts';
 import type { RunningRole } from './process/life-cycle.ts';
 import { listenOn, StartError } from './process/start-error.ts';
 
-const SCHEMA_VERSION = 1;
 const OPERATOR_TOKEN_LENGTH = 32;
 /** Fronts find their shards in milliseconds once these serve; longer means that they cannot. */
 const FRONT_READY_MS_MAX = 15_000;
@@ -97,27 +94,6 @@ async function openShardDoor(
   );
 }
 
-/** Whatever keeps the store from opening is told as the store says it: the directory, and what is wrong with it. */
-async function openStore({ clock, log }: DevDependencies, config: DevConfig): Promise<Store> {
-  try {
-    return await openSqliteStore({ directory: config.dataDirectory, slots: config.slots, clock, log });
-  } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
-}
-
-function openMeta(store: Store, { clock, random }: DevDependencies, slots: number): Promise<Meta> {
-  return store.initializeMeta(
-    {
-      ...newClusterMeta({ slots, serialLevel: 'LOCAL_SERIAL', datacentre: '' }),
-      schemaVersion: SCHEMA_VERSION,
-      schemaServesFrom: SCHEMA_VERSION,
-      cursorSecrets: [makeCursorSecret(random)],
-    },
-    clock.monotonicMs() + DEADLINE_MS,
-  );
-}
-
 async function waitFor(condition: () => boolean, clock: Clock, signal: AbortSignal, what: string): Promise<void> {
   const giveUpMs = clock.monotonicMs() + FRONT_READY_MS_MAX;
   while (!condition()) {
@@ -169,11 +145,12 @@ export async function startDev(
   const operatorToken =
     config.operatorToken ?? new Secret(known?.operator_token ?? toBase64url(random.bytes(OPERATOR_TOKEN_LENGTH)));
 
-  const opened = await openStore(dependencies, config);
-  parts.defer(() => opened.close());
-  const store = tracing === undefined ? opened : traceStore(opened, { system: 'sqlite' });
-  signal.throwIfAborted();
-  const meta = await openMeta(store, dependencies, config.slots);
+  const { store, meta } = await openStore(dependencies, config, {
+    traced: tracing !== undefined,
+    parts,
+    signal,
+    onWaiting: (what, reason) => log.info({ what, reason }, 'waiting'),
+  });
 
   const nodes: (ShardNode | undefined)[] = [];
   const servers: ShardServer[] = [];

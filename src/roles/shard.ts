@@ -1,6 +1,6 @@
-// The role `shard`: one shard on Cassandra. It is alive from its first moment and says what it waits for (Cassandra, a
-// schema, its share of the slots); once ready it stays ready, whatever becomes of Cassandra: its lease says whether it
-// may answer. At the end it hands its slots over first, and for a while still tells where they went.
+// The role `shard`: one shard on a store that all share. It is alive from its first moment and says what it waits for
+// (the store, its schema, its share of the slots); once ready it stays ready, whatever becomes of the store: its lease
+// says whether it may answer. At the end it hands its slots over first, and for a while still tells where they went.
 
 import { describeConfig } from '../config/read-config.ts';
 import type { ShardConfig } from '../config/settings.ts';
@@ -9,16 +9,11 @@ import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { listenShardServer } from '../rpc/serving/server.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../shard/node.ts';
-import { openCassandraStore } from '../store/cassandra/cassandra-store.ts';
-import { waitForSchema } from '../store/cassandra/schema/schema-gate.ts';
-import type { Meta, Store } from '../store/store.ts';
-import { traceStore } from '../store/traced-store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
-import { cassandraOptions, toStartError, whileCassandraIsAway } from './open/cassandra.ts';
-import { requireSameCluster } from './open/cluster-settings.ts';
 import { openOps } from './open/ops.ts';
 import { openRpcTls, serverAccess } from './open/rpc-tls.ts';
+import { openStore } from './open/store.ts';
 import { openTracing } from './open/tracing.ts';
 import { openTurns } from './open/turns.ts';
 import type { RunningRole } from './process/life-cycle.ts';
@@ -36,43 +31,6 @@ interface ShardRoleDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-}
-
-interface Waiting {
-  readonly signal: AbortSignal;
-  readonly readiness: Readiness;
-}
-
-function openStore(
-  dependencies: ShardRoleDependencies,
-  config: ShardConfig,
-  { signal, readiness }: Waiting,
-): Promise<Store> {
-  return whileCassandraIsAway(dependencies, () => openCassandraStore(dependencies, cassandraOptions(config)), {
-    signal,
-    onWaiting: (reason) => readiness.wait(`waiting for Cassandra: ${reason}`),
-  }).catch((error: unknown) => {
-    throw toStartError(error);
-  });
-}
-
-/** The meta of a schema that serves this program, in a cluster that these settings belong to. */
-async function openMeta(
-  dependencies: ShardRoleDependencies,
-  store: Store,
-  config: ShardConfig,
-  { signal, readiness }: Waiting,
-): Promise<Meta> {
-  try {
-    const meta = await waitForSchema(dependencies, store, {
-      signal,
-      onWaiting: (reason) => readiness.wait(`waiting for the schema: ${reason}`),
-    });
-    requireSameCluster(config, meta);
-    return meta;
-  } catch (error) {
-    throw toStartError(error);
-  }
 }
 
 /** Resolves when it serves its share of the slots. An abort of `signal` ends the start, and hands over what it had. */
@@ -108,11 +66,12 @@ export async function startShard(
   parts.defer(() => server.close());
   const address = resolveAdvertised(config, server.address);
 
-  const opened = await openStore(dependencies, config, { signal, readiness });
-  parts.defer(() => opened.close());
-  const database = { system: 'cassandra', namespace: config.keyspace } as const;
-  const store = tracing === undefined ? opened : traceStore(opened, database);
-  const meta = await openMeta(dependencies, store, config, { signal, readiness });
+  const { store, meta } = await openStore(dependencies, config, {
+    traced: tracing !== undefined,
+    parts,
+    signal,
+    onWaiting: (what, reason) => readiness.wait(`waiting for ${what}: ${reason}`),
+  });
 
   readiness.wait('joining the cluster');
   const loopBack = openLoopBack(

@@ -19,18 +19,14 @@ export type DeadlineMs = number;
 
 // ---- meta -------------------------------------------------------------------------------------------------------
 
-/** What is fixed for the cluster. Made once; a process configured differently refuses to start. */
+/**
+ * What is fixed for the cluster, whatever the store. Made once. What an adapter fixes besides, the version of its schema
+ * first of all, it stores, reads and compares itself before it hands out a store (store-adapter.ts).
+ */
 export interface Meta {
-  /** Of the tables, as the last migration left them. */
-  readonly schemaVersion: number;
-  /** Programs made for this version of the schema, or a later one, may run on it. At most `schemaVersion`. */
-  readonly schemaServesFrom: number;
   readonly slots: number;
   /** Log entries per segment (K). */
   readonly segmentSize: number;
-  readonly serialLevel: 'SERIAL' | 'LOCAL_SERIAL';
-  /** Under `LOCAL_SERIAL`: the one datacentre of every shard, since conditional writes of two would not see each other. Else empty. */
-  readonly datacentre: string;
   readonly leaseMs: number;
   readonly deadlineMs: number;
   /** The format that writers of the log use; readers refuse a higher one. */

@@ -4,18 +4,12 @@
 
 import { runTraced } from '../telemetry/spans.ts';
 import type { Store } from './store.ts';
+import type { DatabaseName } from './store-adapter.ts';
 
-export interface TracedStoreOptions {
-  /** The well-known name of the database. */
-  readonly system: 'cassandra' | 'sqlite';
-  /** The keyspace; undefined: there is none. */
-  readonly namespace?: string | undefined;
-}
-
-export function traceStore(store: Store, options: TracedStoreOptions): Store {
+export function traceStore(store: Store, database: DatabaseName): Store {
   const common = {
-    'db.system.name': options.system,
-    ...(options.namespace === undefined ? {} : { 'db.namespace': options.namespace }),
+    'db.system.name': database.system,
+    ...(database.namespace === undefined ? {} : { 'db.namespace': database.namespace }),
   };
 
   function trace<Parameters extends unknown[], Result>(

@@ -79,12 +79,8 @@ export class SimulatedCluster {
       keepaliveMs: profile.keepaliveMs,
     });
     this.meta = {
-      schemaVersion: 1,
-      schemaServesFrom: 1,
       slots: profile.slots,
       segmentSize: profile.segmentSize,
-      serialLevel: 'SERIAL',
-      datacentre: '',
       leaseMs: 2500,
       deadlineMs: profile.clusterDeadlineMs,
       logFormat: 1,

@@ -1,36 +1,25 @@
 // A keyspace on a test's cluster, with the schema of the program in it, and stores over it.
 
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
-import { openCassandraStore } from '../../src/store/cassandra/cassandra-store.ts';
+import { type CassandraStore, openCassandraStore } from '../../src/store/cassandra/cassandra-store.ts';
 import type { CassandraOptions } from '../../src/store/cassandra/driver/options.ts';
-import { migrateCassandra, type WantedMeta } from '../../src/store/cassandra/schema/migrate.ts';
-import type { Meta, Store } from '../../src/store/store.ts';
+import { type MigrateOptions, migrateCassandra, type NewCluster } from '../../src/store/cassandra/schema/migrate.ts';
+import type { ClusterRow } from '../../src/store/cassandra/tables/rows.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 import type { CassandraCluster } from './cassandra.ts';
 import { createRecordingLog } from './store-directory.ts';
 import { META } from './store-fixtures.ts';
 
-/** The meta that the store's tests expect, as far as it is wanted and not made. */
-export const WANTED: WantedMeta = {
-  slots: META.slots,
-  segmentSize: META.segmentSize,
-  serialLevel: META.serialLevel,
-  datacentre: META.datacentre,
-  leaseMs: META.leaseMs,
-  deadlineMs: META.deadlineMs,
-  logFormat: META.logFormat,
-};
+type MigrateChange = Partial<MigrateOptions>;
 
-export function cassandraOptions(
-  cluster: CassandraCluster,
-  change: Partial<CassandraOptions & { readonly replicationFactor: number }> = {},
-): CassandraOptions & { readonly replicationFactor: number } {
+export function cassandraOptions(cluster: CassandraCluster, change: MigrateChange = {}): MigrateOptions {
   const { contactPoints, localDatacenter, credentials, tls } = cluster;
   return {
     contactPoints,
     localDatacenter,
     keyspace: 'grantd',
-    serialLevel: WANTED.serialLevel,
+    serialLevel: 'SERIAL',
+    slots: undefined,
     replicationFactor: Math.min(3, contactPoints.length),
     ...(credentials === undefined ? {} : { credentials }),
     ...(tls === undefined ? {} : { tls }),
@@ -38,19 +27,23 @@ export function cassandraOptions(
   };
 }
 
+/** Makes the cluster of `META`, but for what `change` and `newCluster` have otherwise. */
 export function migrate(
   cluster: CassandraCluster,
-  change: Partial<CassandraOptions & { readonly replicationFactor: number }> = {},
-  wanted: WantedMeta = WANTED,
+  change: MigrateChange = {},
+  newCluster: NewCluster = META,
   log: Log = createRecordingLog(),
-): Promise<Meta> {
-  return migrateCassandra({ clock: systemClock, random: systemRandom, log }, cassandraOptions(cluster, change), wanted);
+): Promise<ClusterRow> {
+  const ports = { clock: systemClock, random: systemRandom, log };
+  const { slots, segmentSize, leaseMs, deadlineMs, logFormat } = newCluster;
+  const made = { slots, segmentSize, leaseMs, deadlineMs, logFormat };
+  return migrateCassandra(ports, cassandraOptions(cluster, change), made);
 }
 
 export function openStore(
   cluster: CassandraCluster,
   change: Partial<CassandraOptions> = {},
   log: Log = createRecordingLog(),
-): Promise<Store> {
+): Promise<CassandraStore> {
   return openCassandraStore({ clock: systemClock, log }, cassandraOptions(cluster, change));
 }

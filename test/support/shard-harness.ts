@@ -24,12 +24,8 @@ const random: Random = { bytes: (length) => randomBytes(length) };
 const PAGE_CACHE_BYTES_MAX = 16 * 1024 * 1024;
 
 export const META: Meta = {
-  schemaVersion: 1,
-  schemaServesFrom: 1,
   slots: 4,
   segmentSize: 8,
-  serialLevel: 'LOCAL_SERIAL',
-  datacentre: '',
   leaseMs: 3000,
   deadlineMs: 10_000,
   logFormat: 1,

@@ -25,12 +25,8 @@ export function newSlot(): number {
 export const soon = (): number => systemClock.monotonicMs() + 60_000;
 
 export const META: Meta = Object.freeze({
-  schemaVersion: 1,
-  schemaServesFrom: 1,
   slots: 256,
   segmentSize: 8,
-  serialLevel: 'SERIAL',
-  datacentre: '',
   leaseMs: 3000,
   deadlineMs: 10_000,
   logFormat: 1,

@@ -27,12 +27,8 @@ import { waitFor } from './wait-for.ts';
 
 const DEADLINE_MS = 10_000;
 const META: Meta = {
-  schemaVersion: 1,
-  schemaServesFrom: 1,
   slots: 4,
   segmentSize: 256,
-  serialLevel: 'LOCAL_SERIAL',
-  datacentre: '',
   leaseMs: 3000,
   deadlineMs: DEADLINE_MS,
   logFormat: 1,

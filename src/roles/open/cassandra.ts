@@ -1,31 +1,25 @@
-// Cassandra as the settings name it. Where it cannot be reached it is waited for, with the reason told: a database that
-// starts later, or is away for a while, is no reason to end.
+// Cassandra as the settings name it: as a store for the roles that work on it, and its schema as a task for `migrate`.
 
-import type { ShardConfig } from '../../config/settings.ts';
-import { type Clock, delay } from '../../core/async/clock.ts';
-import { GrantdError } from '../../core/errors.ts';
+import type { MigrateConfig, ShardConfig } from '../../config/settings.ts';
+import type { Clock, Random } from '../../core/async/clock.ts';
+import { SLOTS_DEFAULT } from '../../core/slots.ts';
+import { openCassandraStore } from '../../store/cassandra/cassandra-store.ts';
 import type { CassandraOptions } from '../../store/cassandra/driver/options.ts';
-import { SchemaRefusal } from '../../store/cassandra/schema/schema-gate.ts';
+import { migrateCassandra } from '../../store/cassandra/schema/migrate.ts';
+import { waitForSchema } from '../../store/cassandra/schema/schema-gate.ts';
+import type { ClusterRow } from '../../store/cassandra/tables/rows.ts';
+import type { SchemaTask, StoreAdapter } from '../../store/store-adapter.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { StartError } from '../process/start-error.ts';
-import { untilAborted } from '../process/waiting.ts';
+import { newCluster } from './new-cluster.ts';
 
-const RETRY_MS = 1000;
+const PRODUCT = 'Cassandra';
 
-type CassandraSettings = Pick<
-  ShardConfig,
-  | 'contactPoints'
-  | 'localDatacenter'
-  | 'keyspace'
-  | 'serialLevel'
-  | 'cassandraUsername'
-  | 'cassandraPassword'
-  | 'cassandraTlsCa'
-  | 'cassandraTlsCert'
-  | 'cassandraTlsKey'
->;
+interface CassandraDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
-export function cassandraOptions(config: CassandraSettings): CassandraOptions {
+function cassandraOptions(config: ShardConfig | MigrateConfig): CassandraOptions {
   const { contactPoints, localDatacenter, keyspace, serialLevel } = config;
   const { cassandraUsername: username, cassandraPassword: password } = config;
   const { cassandraTlsCa: ca, cassandraTlsCert: cert, cassandraTlsKey: key } = config;
@@ -43,35 +37,45 @@ export function cassandraOptions(config: CassandraSettings): CassandraOptions {
   };
 }
 
-/**
- * What the store tells the operator (wrong settings, a schema that cannot be used) as a StartError; anything else, a
- * defect among it, as it is.
- */
-export function toStartError(error: unknown): unknown {
-  const isForOperator = error instanceof SchemaRefusal || (error instanceof Error && error.constructor === Error);
-  return isForOperator ? new StartError(error.message, { cause: error }) : error;
+export function createCassandraAdapter(dependencies: CassandraDependencies, config: ShardConfig): StoreAdapter {
+  return {
+    product: PRODUCT,
+    database: { system: 'cassandra', namespace: config.keyspace },
+    open: async () => {
+      const store = await openCassandraStore(dependencies, cassandraOptions(config));
+      return {
+        store,
+        awaitMeta: async (waiting) => (await waitForSchema(dependencies, store, config, waiting)).meta,
+      };
+    },
+  };
 }
 
-/** Whether trying again may help: whatever else is wrong stays so. */
-const isOutage = (error: unknown): error is GrantdError => error instanceof GrantdError && error.retryable;
+function describeCluster({ meta, schema, serial }: ClusterRow): string {
+  const where = serial.datacentre === '' ? '' : ` in ${serial.datacentre}`;
+  return `The schema is at version ${schema.version}: ${meta.slots} slots, ${serial.serialLevel}${where}.`;
+}
 
-/**
- * Runs `work` until it succeeds. While Cassandra cannot be reached, `onWaiting` is told why, and it is tried again every
- * second until `signal` aborts. Any other failure is passed on.
- */
-export async function whileCassandraIsAway<Value>(
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-  work: () => Promise<Value>,
-  { signal, onWaiting }: { readonly signal: AbortSignal; readonly onWaiting: (reason: string) => void },
-): Promise<Value> {
-  for (;;) {
-    try {
-      return await untilAborted(work(), signal);
-    } catch (error) {
-      if (!isOutage(error)) throw error;
-      onWaiting(error.message);
-      log.debug({ err: error }, 'cannot reach Cassandra');
-      await delay(clock, RETRY_MS, signal);
-    }
-  }
+export function createCassandraSchemaTask(
+  dependencies: CassandraDependencies & { readonly random: Random },
+  config: MigrateConfig,
+): SchemaTask {
+  const options = cassandraOptions(config);
+  return {
+    product: PRODUCT,
+    target: `the keyspace ${config.keyspace} in ${config.localDatacenter}`,
+    migrate: async () => {
+      const { slots, replicationFactor } = config;
+      const cluster = newCluster(SLOTS_DEFAULT);
+      return describeCluster(await migrateCassandra(dependencies, { ...options, slots, replicationFactor }, cluster));
+    },
+    wait: async (waiting) => {
+      const store = await openCassandraStore(dependencies, options);
+      try {
+        return describeCluster(await waitForSchema(dependencies, store, config, waiting));
+      } finally {
+        await store.close();
+      }
+    },
+  };
 }

@@ -1,4 +1,4 @@
-// What a new cluster is made with, on either store. All of it stands in the store from then on and never changes with a
+// What a new cluster is made with, whatever the store. All of it stands in the store from then on and never changes with a
 // setting of a process.
 
 import type { Random } from '../../core/async/clock.ts';
@@ -10,15 +10,11 @@ import type { Meta } from '../../store/store.ts';
 const LEASE_MS = 2_500;
 /** Within which every request is answered, on every front. */
 export const DEADLINE_MS = 10_000;
-export const SLOTS_DEFAULT = 256;
 const CURSOR_SECRET_LENGTH = 32;
 
-/** Without what only the store's own migration knows. */
-export type NewClusterMeta = Omit<Meta, 'schemaVersion' | 'schemaServesFrom' | 'cursorSecrets'>;
-
-export function newClusterMeta(choice: Pick<Meta, 'slots' | 'serialLevel' | 'datacentre'>): NewClusterMeta {
+export function newCluster(slots: number): Omit<Meta, 'cursorSecrets'> {
   return {
-    ...choice,
+    slots,
     segmentSize: SEGMENT_SIZE_DEFAULT,
     leaseMs: LEASE_MS,
     deadlineMs: DEADLINE_MS,

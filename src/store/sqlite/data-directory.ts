@@ -6,6 +6,7 @@
 import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { StoreRefusal } from '../store-adapter.ts';
 import { openReasonOf, primaryCodeOf } from './sqlite-errors.ts';
 
 const BUSY = 5;
@@ -23,8 +24,8 @@ export interface DirectoryHold {
 }
 
 /** An error for the operator: names the directory and what is wrong with it. */
-export function directoryError(directory: string, reason: string, cause?: unknown): Error {
-  return new Error(`The data directory ${directory} cannot be used: ${reason}.`, { cause });
+export function directoryError(directory: string, reason: string, cause?: unknown): StoreRefusal {
+  return new StoreRefusal(`The data directory ${directory} cannot be used: ${reason}.`, { cause });
 }
 
 function readHolder(directory: string): string {
@@ -51,7 +52,7 @@ function takeLock(directory: string): DatabaseSync {
   }
 }
 
-/** Makes and locks the directory. Throws an Error for the operator where that cannot be. */
+/** Makes and locks the directory. Throws a StoreRefusal where that cannot be. */
 export function holdDirectory(directory: string): DirectoryHold {
   let lock: DatabaseSync | undefined;
   try {

@@ -177,4 +177,14 @@ ALTER TABLE members ADD COLUMN healthy_beat INTEGER NOT NULL DEFAULT 0;
     name: 'the place in which each member runs',
     sql: 'ALTER TABLE members ADD COLUMN place TEXT;',
   },
+  {
+    version: 7,
+    name: 'meta without what only a shared store fixes; the version of the schema stands in schema_versions alone',
+    sql: `
+ALTER TABLE meta DROP COLUMN schema_version;
+ALTER TABLE meta DROP COLUMN schema_serves_from;
+ALTER TABLE meta DROP COLUMN serial_level;
+ALTER TABLE meta DROP COLUMN datacentre;
+`,
+  },
 ];

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { DeadlineMs, GrantRow, LogRecord, Meta, StateWrite, Store } from '../store.ts';
+import type { GrantRow, Meta, Store } from '../store.ts';
 import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
 import type { CallMap, FlatGrants, ReadCalls, WorkerSettings, WriteCalls } from './messages.ts';
@@ -19,6 +19,8 @@ import { Lane } from './worker-client.ts';
 const CHECKPOINT_PAGES = 4000;
 const CHECKPOINT_TIMEOUT_MS = 60_000;
 const PAGE_BYTES = 4096;
+/** Written by one bounded part of a purge or of an expiry, roughly. */
+const PURGE_PAGES = 100;
 /** Characters of text in a row of state, roughly. */
 const STATE_ROW_WEIGHT = 300;
 
@@ -44,7 +46,7 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * Opens the store in `directory` and brings its schema up to date. Throws an Error for the operator that names the
+ * Opens the store in `directory` and brings its schema up to date. Throws a StoreRefusal that names the
  * directory and what is wrong with it.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -66,7 +68,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     // The writer first: it makes the schema that the others expect.
     const meta = await lanes.writer.start();
     await Promise.all([lanes.reader.start(), lanes.checkpointer.start()]);
-    return new SqliteStore(lanes, hold, options.clock, meta);
+    return createStore(lanes, hold, options.clock, meta);
   } catch (error) {
     await closeLanes(lanes);
     hold.release();
@@ -80,208 +82,108 @@ async function closeLanes(lanes: Lanes): Promise<void> {
   await lanes.writer.close();
 }
 
-class SqliteStore implements Store {
-  readonly #writer: Lane<WriteCalls>;
-  readonly #reader: Lane<ReadCalls>;
-  readonly #lanes: Lanes;
-  readonly #hold: DirectoryHold;
-  readonly #clock: Clock;
-  #meta: Meta | undefined;
-  #pagesWritten = 0;
-  #checkpointing = false;
-  #closing: Promise<void> | undefined;
-  readonly #auditLogExpiry: AuditLogExpiry;
-
-  constructor(lanes: Lanes, hold: DirectoryHold, clock: Clock, meta: Meta | undefined) {
-    this.#writer = lanes.writer;
-    this.#reader = lanes.reader;
-    this.#lanes = lanes;
-    this.#hold = hold;
-    this.#clock = clock;
-    this.#meta = meta;
-    this.#auditLogExpiry = new AuditLogExpiry(clock, (beforeMonth, after, deadline) => {
-      this.#notePages(100);
-      return this.#writer.call('expireAuditLog', [beforeMonth, after], deadline);
-    });
-  }
-
-  async readMeta(deadline: DeadlineMs): Promise<Meta | undefined> {
-    return this.#reader.call('readMeta', [], deadline);
-  }
-
-  async initializeMeta(meta: Meta, deadline: DeadlineMs): Promise<Meta> {
-    this.#meta = await this.#writer.call('initializeMeta', [meta], deadline);
-    return this.#meta;
-  }
-
-  async append(record: LogRecord, deadline: DeadlineMs): ReturnType<Store['append']> {
-    this.#notePages(4 + record.body.length / PAGE_BYTES);
-    return this.#writer.call('append', [record, this.#segment(record.seq)], deadline, record.body.length);
-  }
-
-  async readRecord(slot: number, seq: number, deadline: DeadlineMs): ReturnType<Store['readRecord']> {
-    return this.#reader.call('readRecord', [slot, this.#segment(seq), seq], deadline);
-  }
-
-  async readRecords(
-    slot: number,
-    fromSeq: number,
-    limit: number,
-    deadline: DeadlineMs,
-  ): ReturnType<Store['readRecords']> {
-    return this.#reader.call('readRecords', [slot, this.#segment(fromSeq), fromSeq, limit], deadline);
-  }
-
-  removeSegment(slot: number, segment: number, deadline: DeadlineMs): Promise<void> {
-    return this.#writer.call('removeSegment', [slot, segment], deadline);
-  }
-
-  readSlot(slot: number, deadline: DeadlineMs): ReturnType<Store['readSlot']> {
-    return this.#reader.call('readSlot', [slot], deadline);
-  }
-
-  listSlots(deadline: DeadlineMs): ReturnType<Store['listSlots']> {
-    return this.#reader.call('listSlots', [], deadline);
-  }
-
-  claimSlot(claim: Parameters<Store['claimSlot']>[0], deadline: DeadlineMs): ReturnType<Store['claimSlot']> {
-    return this.#writer.call('claimSlot', [claim], deadline);
-  }
-
-  recordOpened(opened: Parameters<Store['recordOpened']>[0], deadline: DeadlineMs): ReturnType<Store['recordOpened']> {
-    return this.#writer.call('recordOpened', [opened], deadline);
-  }
-
-  recordFirst(first: Parameters<Store['recordFirst']>[0], deadline: DeadlineMs): ReturnType<Store['recordFirst']> {
-    return this.#writer.call('recordFirst', [first], deadline);
-  }
-
-  releaseSlot(release: Parameters<Store['releaseSlot']>[0], deadline: DeadlineMs): ReturnType<Store['releaseSlot']> {
-    return this.#writer.call('releaseSlot', [release], deadline);
-  }
-
-  insertMember(member: Parameters<Store['insertMember']>[0], deadline: DeadlineMs): ReturnType<Store['insertMember']> {
-    return this.#writer.call('insertMember', [member], deadline);
-  }
-
-  beatMember(beat: Parameters<Store['beatMember']>[0], deadline: DeadlineMs): ReturnType<Store['beatMember']> {
-    return this.#writer.call('beatMember', [beat], deadline);
-  }
-
-  declareDead(dead: Parameters<Store['declareDead']>[0], deadline: DeadlineMs): ReturnType<Store['declareDead']> {
-    return this.#writer.call('declareDead', [dead], deadline);
-  }
-
-  readMember(incarnation: string, deadline: DeadlineMs): ReturnType<Store['readMember']> {
-    return this.#reader.call('readMember', [incarnation], deadline);
-  }
-
-  listMembers(deadline: DeadlineMs): ReturnType<Store['listMembers']> {
-    return this.#reader.call('listMembers', [], deadline);
-  }
-
-  removeMember(incarnation: string, deadline: DeadlineMs): Promise<void> {
-    return this.#writer.call('removeMember', [incarnation], deadline);
-  }
-
-  writeState(writes: readonly StateWrite[], deadline: DeadlineMs): Promise<void> {
-    this.#notePages(writes.length);
-    return this.#writer.call('writeState', [toStateBatch(writes)], deadline, writes.length * STATE_ROW_WEIGHT);
-  }
-
-  writeCheckpoint(...args: Parameters<Store['writeCheckpoint']>): Promise<void> {
-    const [slot, checkpoint, deadline] = args;
-    this.#notePages(1);
-    return this.#writer.call('writeCheckpoint', [slot, checkpoint], deadline);
-  }
-
-  readCheckpoint(slot: number, deadline: DeadlineMs): ReturnType<Store['readCheckpoint']> {
-    return this.#reader.call('readCheckpoint', [slot], deadline);
-  }
-
-  readGrant(...args: Parameters<Store['readGrant']>): ReturnType<Store['readGrant']> {
-    const [tenantId, subject, relation, object, deadline] = args;
-    return this.#reader.call('readGrant', [tenantId, subject, relation, object], deadline);
-  }
-
-  async listGrants(query: Parameters<Store['listGrants']>[0], deadline: DeadlineMs): ReturnType<Store['listGrants']> {
-    return unflatten(await this.#reader.call('listGrants', [query], deadline));
-  }
-
-  listSubjects(query: Parameters<Store['listSubjects']>[0], deadline: DeadlineMs): ReturnType<Store['listSubjects']> {
-    return this.#reader.call('listSubjects', [query], deadline);
-  }
-
-  listNamespaces(...args: Parameters<Store['listNamespaces']>): ReturnType<Store['listNamespaces']> {
-    const [tenantId, deadline] = args;
-    return this.#reader.call('listNamespaces', [tenantId], deadline);
-  }
-
-  readKey(...[tenantId, keyId, deadline]: Parameters<Store['readKey']>): ReturnType<Store['readKey']> {
-    return this.#reader.call('readKey', [tenantId, keyId], deadline);
-  }
-
-  listKeys(query: Parameters<Store['listKeys']>[0], deadline: DeadlineMs): ReturnType<Store['listKeys']> {
-    return this.#reader.call('listKeys', [query], deadline);
-  }
-
-  listTenants(query: Parameters<Store['listTenants']>[0], deadline: DeadlineMs): ReturnType<Store['listTenants']> {
-    return this.#reader.call('listTenants', [query], deadline);
-  }
-
-  listGrantCounts(...args: Parameters<Store['listGrantCounts']>): ReturnType<Store['listGrantCounts']> {
-    const [query, deadline] = args;
-    return this.#reader.call('listGrantCounts', [query], deadline);
-  }
-
-  listTrail(query: Parameters<Store['listTrail']>[0], deadline: DeadlineMs): ReturnType<Store['listTrail']> {
-    return this.#reader.call('listTrail', [query], deadline);
-  }
-
-  listKeyUses(...args: Parameters<Store['listKeyUses']>): ReturnType<Store['listKeyUses']> {
-    const [tenantId, keyIds, deadline] = args;
-    return this.#reader.call('listKeyUses', [tenantId, keyIds], deadline);
-  }
-
-  writeKeyUse(...args: Parameters<Store['writeKeyUse']>): Promise<void> {
-    const [tenantId, keyId, usedAtMs, deadline] = args;
-    return this.#writer.call('writeKeyUse', [tenantId, keyId, usedAtMs], deadline);
-  }
-
-  removeGone(rows: Parameters<Store['removeGone']>[0], deadline: DeadlineMs): Promise<void> {
-    this.#notePages(rows.length);
-    return this.#writer.call('removeGone', [rows], deadline, rows.length * STATE_ROW_WEIGHT);
-  }
-
-  purgeTenant(...args: Parameters<Store['purgeTenant']>): Promise<boolean> {
-    const [tenant, stamp, deadline] = args;
-    this.#notePages(100);
-    return this.#writer.call('purgeTenant', [tenant, stamp], deadline);
-  }
-
-  close(): Promise<void> {
-    this.#auditLogExpiry.close();
-    this.#closing ??= closeLanes(this.#lanes).then(() => this.#hold.release());
-    return this.#closing;
-  }
-
-  /** The log is cut into segments of the size that meta fixes: before meta stands there is no log. */
-  #segment(seq: number): number {
-    if (this.#meta === undefined) throw new GrantdError('unavailable', 'The store has not been initialized.');
-    return segmentOf(seq, this.#meta.segmentSize);
-  }
-
-  #notePages(pages: number): void {
-    this.#pagesWritten += pages;
-    if (this.#pagesWritten < CHECKPOINT_PAGES || this.#checkpointing) return;
-    this.#pagesWritten = 0;
-    this.#checkpointing = true;
-    const done = () => {
-      this.#checkpointing = false;
-    };
+/** Asks the checkpointer to do its work whenever about as many pages were written as it is worth it. */
+function createPageCount({ checkpointer }: Lanes, clock: Clock): (pages: number) => void {
+  let written = 0;
+  let running = false;
+  const done = () => {
+    running = false;
+  };
+  return (pages) => {
+    written += pages;
+    if (written < CHECKPOINT_PAGES || running) return;
+    written = 0;
+    running = true;
     // A failure was logged by the lane; the writer's own checkpoints bound the write-ahead log in any case.
-    this.#lanes.checkpointer.call('checkpoint', [], this.#clock.monotonicMs() + CHECKPOINT_TIMEOUT_MS).then(done, done);
-  }
+    checkpointer.call('checkpoint', [], clock.monotonicMs() + CHECKPOINT_TIMEOUT_MS).then(done, done);
+  };
+}
+
+function createStore(lanes: Lanes, hold: DirectoryHold, clock: Clock, standing: Meta | undefined): Store {
+  const { writer, reader } = lanes;
+  const notePages = createPageCount(lanes, clock);
+  let meta = standing;
+  /** The log is cut into segments of the size that meta fixes: before meta stands there is no log. */
+  const segment = (seq: number): number => {
+    if (meta === undefined) throw new GrantdError('unavailable', 'The store has not been initialized.');
+    return segmentOf(seq, meta.segmentSize);
+  };
+  const auditLogExpiry = new AuditLogExpiry(clock, (beforeMonth, after, deadline) => {
+    notePages(PURGE_PAGES);
+    return writer.call('expireAuditLog', [beforeMonth, after], deadline);
+  });
+  let closing: Promise<void> | undefined;
+
+  return {
+    readMeta: reader.forward('readMeta'),
+    async initializeMeta(wanted, deadline) {
+      meta = await writer.call('initializeMeta', [wanted], deadline);
+      return meta;
+    },
+
+    async append(record, deadline) {
+      notePages(4 + record.body.length / PAGE_BYTES);
+      return writer.call('append', [record, segment(record.seq)], deadline, record.body.length);
+    },
+    async readRecord(slot, seq, deadline) {
+      return reader.call('readRecord', [slot, segment(seq), seq], deadline);
+    },
+    async readRecords(slot, fromSeq, limit, deadline) {
+      return reader.call('readRecords', [slot, segment(fromSeq), fromSeq, limit], deadline);
+    },
+    removeSegment: writer.forward('removeSegment'),
+
+    readSlot: reader.forward('readSlot'),
+    listSlots: reader.forward('listSlots'),
+    claimSlot: writer.forward('claimSlot'),
+    recordOpened: writer.forward('recordOpened'),
+    recordFirst: writer.forward('recordFirst'),
+    releaseSlot: writer.forward('releaseSlot'),
+
+    insertMember: writer.forward('insertMember'),
+    beatMember: writer.forward('beatMember'),
+    declareDead: writer.forward('declareDead'),
+    readMember: reader.forward('readMember'),
+    listMembers: reader.forward('listMembers'),
+    removeMember: writer.forward('removeMember'),
+
+    writeState(writes, deadline) {
+      notePages(writes.length);
+      return writer.call('writeState', [toStateBatch(writes)], deadline, writes.length * STATE_ROW_WEIGHT);
+    },
+    writeCheckpoint(slot, checkpoint, deadline) {
+      notePages(1);
+      return writer.call('writeCheckpoint', [slot, checkpoint], deadline);
+    },
+    readCheckpoint: reader.forward('readCheckpoint'),
+    readGrant: reader.forward('readGrant'),
+    async listGrants(query, deadline) {
+      return unflatten(await reader.call('listGrants', [query], deadline));
+    },
+    listSubjects: reader.forward('listSubjects'),
+    listNamespaces: reader.forward('listNamespaces'),
+    readKey: reader.forward('readKey'),
+    listKeys: reader.forward('listKeys'),
+    listTenants: reader.forward('listTenants'),
+    listGrantCounts: reader.forward('listGrantCounts'),
+    listTrail: reader.forward('listTrail'),
+    listKeyUses: reader.forward('listKeyUses'),
+    writeKeyUse: writer.forward('writeKeyUse'),
+    removeGone(rows, deadline) {
+      notePages(rows.length);
+      return writer.call('removeGone', [rows], deadline, rows.length * STATE_ROW_WEIGHT);
+    },
+    purgeTenant(tenant, stamp, deadline) {
+      notePages(PURGE_PAGES);
+      return writer.call('purgeTenant', [tenant, stamp], deadline);
+    },
+
+    close() {
+      auditLogExpiry.close();
+      closing ??= closeLanes(lanes).then(() => hold.release());
+      return closing;
+    },
+  };
 }
 
 function unflatten({ values, next }: FlatGrants): Awaited<ReturnType<Store['listGrants']>> {

@@ -4,6 +4,7 @@
 // dies is started again; what was under way then fails as `unavailable`.
 
 import { Worker } from 'node:worker_threads';
+import { assert } from '../../core/assert.ts';
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -59,7 +60,10 @@ export class Lane<Each extends CallMap> {
     this.#settings = settings;
   }
 
-  /** Resolves when the worker answers, with the meta that it found (the writer alone looks). Rejects where the database cannot be used. */
+  /**
+   * Resolves when the worker answers, with the meta that it found (the writer alone looks). Rejects where the database
+   * cannot be used.
+   */
   start(): Promise<Meta | undefined> {
     const worker = new Worker(new URL('./worker/worker.ts', import.meta.url), {
       name: `grantd-store-${this.#settings.mode}`,
@@ -93,6 +97,26 @@ export class Lane<Each extends CallMap> {
     args: Each[Name]['args'],
     deadline: DeadlineMs,
     weight = 0,
+  ): Promise<Each[Name]['result']> {
+    return this.#send(name, args, deadline, weight);
+  }
+
+  /** The call as a method of the port, which has the deadline behind the arguments. */
+  forward<Name extends keyof Each & string>(
+    name: Name,
+  ): (...args: readonly [...Each[Name]['args'], DeadlineMs]) => Promise<Each[Name]['result']> {
+    return (...args) => {
+      const deadline: unknown = args.at(-1);
+      assert(typeof deadline === 'number', 'a call of the port ends with its deadline');
+      return this.#send(name, args.slice(0, -1), deadline, 0);
+    };
+  }
+
+  #send<Name extends keyof Each & string>(
+    name: Name,
+    args: readonly unknown[],
+    deadline: DeadlineMs,
+    weight: number,
   ): Promise<Each[Name]['result']> {
     if (this.#closed) return Promise.reject(new GrantdError('unavailable', 'The store is closed.'));
     if (deadline <= this.#clock.monotonicMs()) {

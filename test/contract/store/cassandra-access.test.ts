@@ -7,9 +7,10 @@ import { after, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
-import { SchemaRefusal, waitForSchema } from '../../../src/store/cassandra/schema/schema-gate.ts';
+import { waitForSchema } from '../../../src/store/cassandra/schema/schema-gate.ts';
+import { StoreRefusal } from '../../../src/store/store-adapter.ts';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../support/cassandra.ts';
-import { migrate, openStore } from '../../support/cassandra-keyspace.ts';
+import { cassandraOptions, migrate, openStore } from '../../support/cassandra-keyspace.ts';
 import { createRecordingLog } from '../../support/store-directory.ts';
 import { createGrantWrite, createRecord, META, newSlot, newTenantId, soon } from '../../support/store-fixtures.ts';
 import { waitFor } from '../../unit/shard/tools.ts';
@@ -43,22 +44,23 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
       const reasons: string[] = [];
       const aborted = new AbortController();
       const ports = { clock: systemClock, log: createRecordingLog() };
+      const choices = cassandraOptions(cluster);
       const waiting = { signal: aborted.signal, onWaiting: (reason: string) => void reasons.push(reason) };
-      const gone = waitForSchema(ports, store, waiting);
+      const gone = waitForSchema(ports, store, choices, waiting);
       await waitFor(() => reasons.length > 0);
       aborted.abort(new Error('enough'));
       await assert.rejects(gone, /enough/);
       assert.match(reasons[0] ?? '', /no schema yet/);
-      const meta = waitForSchema(ports, store, { ...waiting, signal: new AbortController().signal });
+      const awaited = waitForSchema(ports, store, choices, { ...waiting, signal: new AbortController().signal });
       const made = await migrate(cluster, { keyspace: 'later' });
-      assert.deepEqual(await meta, made);
+      assert.deepEqual(await awaited, made);
     } finally {
       await store.close();
     }
   });
 
   it('runs the store with the rights to read and to modify, which do not suffice to migrate', async () => {
-    const meta = await migrate(cluster);
+    const { meta } = await migrate(cluster);
     await asSuperuser(
       `GRANT SELECT ON KEYSPACE grantd TO ${SERVICE.username}`,
       `GRANT MODIFY ON KEYSPACE grantd TO ${SERVICE.username}`,
@@ -79,7 +81,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
     }
     await assert.rejects(
       migrate(cluster, { credentials: SERVICE, keyspace: 'another' }),
-      (error: unknown) => error instanceof SchemaRefusal && /permission/.test(error.message),
+      (error: unknown) => error instanceof StoreRefusal && /permission/.test(error.message),
     );
   });
 
@@ -127,58 +129,60 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
 
   it('refuses settings other than those that the cluster was made with, each by its name', async () => {
     await migrate(cluster);
-    const { slots, segmentSize, leaseMs, deadlineMs, logFormat } = META;
-    const wanted = { segmentSize, leaseMs, deadlineMs, logFormat, serialLevel: 'LOCAL_SERIAL' } as const;
-    await assert.rejects(
-      migrate(cluster, {}, { ...wanted, slots: slots + 1, datacentre: 'datacenter1' }),
-      (error: unknown) => {
-        assert.ok(error instanceof SchemaRefusal);
-        for (const part of ['slots: 256 in the database, 257', 'serial level', 'datacentre', 'none']) {
-          assert.ok(error.message.includes(part), error.message);
-        }
-        assert.ok(!error.message.includes('lease'));
-        return true;
-      },
-    );
+    await assert.rejects(migrate(cluster, { slots: META.slots + 1, serialLevel: 'LOCAL_SERIAL' }), (error: unknown) => {
+      assert.ok(error instanceof StoreRefusal);
+      for (const part of ['GRANTD_SLOTS is 257, but .* 256', 'SERIAL_LEVEL is LOCAL_SERIAL, but .* SERIAL']) {
+        assert.match(error.message, new RegExp(part));
+      }
+      assert.ok(!error.message.includes('lease'));
+      return true;
+    });
   });
 
   it('keeps what an earlier program chose when it made the cluster', async () => {
     const keyspace = 'earlier';
-    const { slots, segmentSize, leaseMs, deadlineMs, logFormat } = META;
-    const wanted = { slots, segmentSize, leaseMs, deadlineMs, logFormat, serialLevel: 'LOCAL_SERIAL' } as const;
-    const datacentre = 'datacenter1';
-    const made = await migrate(cluster, { keyspace }, { ...wanted, datacentre });
-    const today = { segmentSize: segmentSize * 2, leaseMs: leaseMs - 500, deadlineMs: deadlineMs + 1 };
-    assert.deepEqual(await migrate(cluster, { keyspace }, { ...wanted, ...today, datacentre }), made);
+    const { segmentSize, leaseMs, deadlineMs } = META;
+    const change = { keyspace, serialLevel: 'LOCAL_SERIAL' } as const;
+    const made = await migrate(cluster, change);
+    assert.deepEqual(made.serial, { serialLevel: 'LOCAL_SERIAL', datacentre: 'datacenter1' });
+    const today = {
+      ...META,
+      slots: META.slots * 2,
+      segmentSize: segmentSize * 2,
+      leaseMs: leaseMs - 500,
+      deadlineMs: deadlineMs + 1,
+    };
+    assert.deepEqual(await migrate(cluster, change, today), made);
     // And where there are steps to apply.
     await asSuperuser(
       `UPDATE ${keyspace}.meta SET schema_version = 4, schema_serves_from = 1 WHERE id = 'cluster' IF EXISTS`,
     );
-    assert.deepEqual(await migrate(cluster, { keyspace }, { ...wanted, ...today, datacentre }), made);
+    assert.deepEqual(await migrate(cluster, change, today), made);
   });
 
   it('leaves a newer schema alone where that serves this program, and refuses it where it does not', async () => {
     const keyspace = 'newer';
-    const meta = await migrate(cluster, { keyspace });
+    const made = await migrate(cluster, { keyspace });
+    const { version } = made.schema;
     const raise = (serves: number) =>
       asSuperuser(
         `UPDATE ${keyspace}.meta SET schema_version = 9, schema_serves_from = ${serves} WHERE id = 'cluster' IF EXISTS`,
       );
     const store = await openStore(cluster, { keyspace });
     const wait = () =>
-      waitForSchema({ clock: systemClock, log: createRecordingLog() }, store, {
+      waitForSchema({ clock: systemClock, log: createRecordingLog() }, store, cassandraOptions(cluster), {
         signal: new AbortController().signal,
         onWaiting: () => {},
       });
     try {
-      await raise(meta.schemaVersion);
-      const newer = { ...meta, schemaVersion: 9, schemaServesFrom: meta.schemaVersion };
+      await raise(version);
+      const newer = { ...made, schema: { version: 9, servesFrom: version } };
       assert.deepEqual(await wait(), newer);
       const log = createRecordingLog();
       assert.deepEqual(await migrate(cluster, { keyspace }, undefined, log), newer);
       assert.ok(log.lines.some((line) => line.includes('newer than this program')));
       await raise(9);
-      const refusal = (error: unknown): boolean => error instanceof SchemaRefusal && /version 9/.test(error.message);
+      const refusal = (error: unknown): boolean => error instanceof StoreRefusal && /version 9/.test(error.message);
       await assert.rejects(wait(), refusal);
       await assert.rejects(migrate(cluster, { keyspace }), refusal);
     } finally {
@@ -251,14 +255,14 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
       `CREATE ROLE maker WITH PASSWORD = '${password}' AND LOGIN = true`,
       'GRANT CREATE ON ALL KEYSPACES TO maker',
     );
-    const meta = await migrate(cluster, { keyspace: 'made', credentials: { username: 'maker', password } });
+    const { meta } = await migrate(cluster, { keyspace: 'made', credentials: { username: 'maker', password } });
     assert.equal(meta.slots, META.slots);
   });
 
   it('refuses to make a keyspace with more copies than there are nodes', async () => {
     await assert.rejects(
       migrate(cluster, { keyspace: 'copies', replicationFactor: 3 }),
-      (error: unknown) => error instanceof SchemaRefusal && /3 copies.*1 node/.test(error.message),
+      (error: unknown) => error instanceof StoreRefusal && /3 copies.*1 node/.test(error.message),
     );
   });
 });

@@ -4,6 +4,7 @@ import type { Client, Host } from 'cassandra-driver';
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
+import { StoreRefusal } from '../../store-adapter.ts';
 import { createClient } from './client.ts';
 import { causeOf, reasonOf, wrongSettingOf } from './errors.ts';
 import { Session } from './executor.ts';
@@ -67,14 +68,14 @@ async function connect(clock: Clock, client: Client, options: CassandraOptions):
     void abandon(client, connecting);
     if (error instanceof GrantdError) throw error;
     const wrongSetting = wrongSettingOf(error);
-    if (wrongSetting !== undefined) throw new Error(`Cassandra at ${places}: ${wrongSetting}`);
+    if (wrongSetting !== undefined) throw new StoreRefusal(`Cassandra at ${places}: ${wrongSetting}`);
     throw new GrantdError('unavailable', `Cassandra at ${places}: ${reasonOf(error)}.`, {
       cause: causeOf(error),
     });
   }
 }
 
-/** Rejects as `unavailable` where no node can be reached or the role is refused, as an Error where the settings are wrong. */
+/** Rejects as `unavailable` where no node can be reached or the role is refused, with StoreRefusal where the settings are wrong. */
 export async function openConnection({ clock, log }: ConnectionPorts, options: CassandraOptions): Promise<Connection> {
   // Each of the three needs the others; nothing is asked before all stand.
   const parts: { watch?: HostWatch } = {};

@@ -1,18 +1,21 @@
-// Brings a keyspace to the schema of this program: makes the keyspace if it is not there, applies the numbered steps that it
-// lacks, writes `meta` once. May run twice, be cut off anywhere, and run twice at once: the second waits for the first
-// and finds everything done. What the operator cannot change any more (the number of slots, …) is compared first.
+// Brings a keyspace to the schema of this program: makes the keyspace if it is not there, applies the numbered steps
+// that it lacks, writes `meta` once. May run twice, be cut off anywhere, and run twice at once: the second waits for
+// the first and finds everything done. What the operator cannot change any more (the number of slots, …) is compared
+// first.
 
 import type { Clock, Random } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { Meta } from '../../store.ts';
+import { StoreRefusal } from '../../store-adapter.ts';
 import { type Connection, openConnection } from '../driver/connection.ts';
-import { type CassandraOptions, quoteKeyspace } from '../driver/options.ts';
+import { type CassandraOptions, quoteKeyspace, serialPlaceOf } from '../driver/options.ts';
 import { createMetaCalls, type MetaCalls } from '../tables/meta-calls.ts';
+import type { ClusterRow } from '../tables/rows.ts';
 import { acquireMigrationLock, createLockTable, LOCK_TABLE, type MigrationLock } from './migration-lock.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from './migrations.ts';
+import { MIGRATIONS, SCHEMA, SCHEMA_VERSION } from './migrations.ts';
 import { SchemaChanges, tableIdOf } from './schema-changes.ts';
-import { requireServedBy, SchemaRefusal } from './schema-gate.ts';
+import { type ClusterChoices, requireSameCluster, requireServedBy } from './schema-gate.ts';
 
 const CALL_MS = 10_000;
 const SECRET_BYTES = 32;
@@ -24,31 +27,13 @@ export interface MigratePorts {
   readonly log: Log;
 }
 
-export interface MigrateOptions extends CassandraOptions {
+export interface MigrateOptions extends CassandraOptions, ClusterChoices {
   /** Copies of each row in the local datacentre, if the keyspace is made here. */
   readonly replicationFactor: number;
 }
 
-/** What a cluster is to be made with, or has to have been made with. */
-export type WantedMeta = Omit<Meta, 'schemaVersion' | 'schemaServesFrom' | 'cursorSecrets'>;
-
-/** What an operator chooses. The rest is what the program that made the cluster chose, and stays as it is. */
-const CHOSEN = [
-  ['slots', 'slots'],
-  ['serialLevel', 'the serial level'],
-  ['datacentre', 'the datacenter of conditional writes'],
-] as const;
-
-function requireSame(wanted: WantedMeta, standing: Meta): void {
-  const show = (value: string | number): string => (value === '' ? 'none' : String(value));
-  const differences = CHOSEN.filter(([name]) => wanted[name] !== standing[name]).map(
-    ([name, what]) => `${what}: ${show(standing[name])} in the database, ${show(wanted[name])} in the settings`,
-  );
-  if (differences.length === 0) return;
-  throw new SchemaRefusal(
-    `The cluster was created with other settings, which cannot be changed. ${differences.join('; ')}.`,
-  );
-}
+/** What a new cluster is made with, but for what the operator chose and the secret that is made here. */
+export type NewCluster = Omit<Meta, 'cursorSecrets'>;
 
 async function createKeyspace(
   { hosts }: Connection,
@@ -58,7 +43,7 @@ async function createKeyspace(
 ): Promise<void> {
   const nodes = hosts().length;
   if (nodes < replicationFactor) {
-    throw new SchemaRefusal(
+    throw new StoreRefusal(
       `The keyspace ${keyspace} needs ${replicationFactor} copies of each row, but ${localDatacenter} has ${nodes} ${nodes === 1 ? 'node' : 'nodes'}. Add nodes, or set GRANTD_CASSANDRA_REPLICATION_FACTOR=${nodes}; with fewer than 3 copies no node may be down.`,
     );
   }
@@ -83,44 +68,60 @@ async function applySteps(lock: MigrationLock, changes: SchemaChanges, keyspace:
   }
 }
 
-/** The meta that stands in the end. */
-async function writeMeta(meta: MetaCalls, wanted: WantedMeta, { clock, random, log }: MigratePorts): Promise<Meta> {
+/** The row that stands in the end. */
+async function writeCluster(
+  meta: MetaCalls,
+  options: MigrateOptions,
+  newCluster: NewCluster,
+  { clock, random, log }: MigratePorts,
+): Promise<ClusterRow> {
   const deadline = (): number => clock.monotonicMs() + CALL_MS;
-  const version = { schemaVersion: SCHEMA_VERSION, schemaServesFrom: MIGRATIONS.at(-1)?.servesFrom ?? SCHEMA_VERSION };
   const secret = Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url');
-  const standing = await meta.initializeMeta({ ...wanted, ...version, cursorSecrets: [secret] }, deadline());
-  requireSame(wanted, standing);
-  if (standing.schemaVersion >= SCHEMA_VERSION) return standing;
-  if (!(await meta.raiseVersion(standing.schemaVersion, version, deadline()))) {
+  const slots = options.slots ?? newCluster.slots;
+  const standing = await meta.insertCluster(
+    {
+      meta: { ...newCluster, slots, cursorSecrets: [secret] },
+      schema: SCHEMA,
+      serial: serialPlaceOf(options),
+    },
+    deadline(),
+  );
+  requireSameCluster(options, standing);
+  const { version } = standing.schema;
+  if (version >= SCHEMA_VERSION) return standing;
+  if (!(await meta.raiseVersion(version, SCHEMA, deadline()))) {
     throw new GrantdError('unavailable', 'Another migration has changed the schema version.');
   }
-  log.info({ from: standing.schemaVersion, to: SCHEMA_VERSION }, 'schema upgraded');
-  return { ...standing, ...version };
+  log.info({ from: version, to: SCHEMA_VERSION }, 'schema upgraded');
+  return { ...standing, schema: SCHEMA };
 }
 
-/** Whether there is nothing to do. Throws SchemaRefusal where this program must not touch what is there. */
-function isUpToDate(standing: Meta | undefined, wanted: WantedMeta, log: Log): standing is Meta {
+/** Whether there is nothing to do. Throws StoreRefusal where this program must not touch what is there. */
+function isUpToDate(standing: ClusterRow | undefined, choices: ClusterChoices, log: Log): standing is ClusterRow {
   if (standing === undefined) return false;
-  requireSame(wanted, standing);
-  requireServedBy(standing);
-  if (standing.schemaVersion > SCHEMA_VERSION) {
+  requireSameCluster(choices, standing);
+  requireServedBy(standing.schema);
+  const { version } = standing.schema;
+  if (version > SCHEMA_VERSION) {
     log.info(
-      { schemaVersion: standing.schemaVersion, thisProgram: SCHEMA_VERSION },
+      { schemaVersion: version, thisProgram: SCHEMA_VERSION },
       'the schema is newer than this program but compatible; leaving it unchanged',
     );
   }
-  return standing.schemaVersion >= SCHEMA_VERSION;
+  return version >= SCHEMA_VERSION;
 }
 
 /**
- * Resolves to the meta that stands. Rejects with SchemaRefusal where the settings differ from those the cluster was made
- * with, the schema is too new, or Cassandra refuses a change; with GrantdError `unavailable` where trying again may help.
+ * Resolves to the row of the cluster that stands; `newCluster` is what one is made with where there is none, in as many
+ * slots as it says unless the options do. Rejects with StoreRefusal where the settings differ from those the cluster
+ * was made with, the schema is too new, or Cassandra refuses a change; with GrantdError `unavailable` where trying
+ * again may help.
  */
 export async function migrateCassandra(
   ports: MigratePorts,
   options: MigrateOptions,
-  wanted: WantedMeta,
-): Promise<Meta> {
+  newCluster: NewCluster,
+): Promise<ClusterRow> {
   const { clock, random, log } = ports;
   const keyspace = quoteKeyspace(options.keyspace);
   const connection = await openConnection(ports, options);
@@ -131,9 +132,9 @@ export async function migrateCassandra(
     // A node that lags behind would make anew what is there.
     await changes.awaitAgreement();
     if (!(await changes.hasKeyspace(options.keyspace))) await createKeyspace(connection, changes, options, log);
-    const found = await meta.readMeta(clock.monotonicMs() + CALL_MS);
-    if (isUpToDate(found, wanted, log)) {
-      log.info({ schemaVersion: found.schemaVersion }, 'the schema is up to date');
+    const found = await meta.readCluster(clock.monotonicMs() + CALL_MS);
+    if (isUpToDate(found, options, log)) {
+      log.info({ schemaVersion: found.schema.version }, 'the schema is up to date');
       return found;
     }
     if (!(await changes.hasTable(options.keyspace, LOCK_TABLE))) {
@@ -145,10 +146,10 @@ export async function migrateCassandra(
     try {
       // Another one may have been at work until now.
       await changes.awaitAgreement();
-      const now = await meta.readMeta(clock.monotonicMs() + CALL_MS);
-      if (isUpToDate(now, wanted, log)) return now;
+      const now = await meta.readCluster(clock.monotonicMs() + CALL_MS);
+      if (isUpToDate(now, options, log)) return now;
       await applySteps(lock, changes, keyspace, log);
-      return await writeMeta(meta, wanted, ports);
+      return await writeCluster(meta, options, newCluster, ports);
     } finally {
       await lock.release().catch(() => log.warn('failed to release the migration lock; it will expire'));
     }

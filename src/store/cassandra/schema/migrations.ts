@@ -10,6 +10,8 @@
 // `log`, `slots`, `members`, `meta` are written by lightweight transactions only, all else by stamped plain writes: their
 // timestamps are unrelated, so they never share a row.
 
+import type { SchemaVersion } from '../tables/rows.ts';
+
 /** How long the trail is kept. An operator may alter it. */
 const TRAIL_SECONDS = 400 * 24 * 3600;
 const LOG_GRACE_SECONDS = 24 * 3600;
@@ -178,3 +180,8 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /** The schema that this program is made for. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
+/** As this program leaves it. */
+export const SCHEMA: SchemaVersion = {
+  version: SCHEMA_VERSION,
+  servesFrom: MIGRATIONS.at(-1)?.servesFrom ?? SCHEMA_VERSION,
+};

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import cassandra, { type Client, type Host } from 'cassandra-driver';
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { StoreRefusal } from '../../store-adapter.ts';
 import { causeOf, reasonOf } from '../driver/errors.ts';
-import { SchemaRefusal } from './schema-gate.ts';
 
 const { errors, policies, types } = cassandra;
 
@@ -52,7 +52,7 @@ export class SchemaChanges {
     return (await this.#read(query, [keyspace, table])).length > 0;
   }
 
-  /** Throws SchemaRefusal where Cassandra refuses the change, GrantdError `unavailable` where its outcome is not known. */
+  /** Throws StoreRefusal where Cassandra refuses the change, GrantdError `unavailable` where its outcome is not known. */
   async apply(statement: string): Promise<void> {
     try {
       await this.#client.execute(statement, [], {
@@ -63,7 +63,7 @@ export class SchemaChanges {
       });
     } catch (error) {
       if (error instanceof errors.ResponseError && REFUSALS.has(error.code)) {
-        throw new SchemaRefusal(`Cassandra refuses to change the schema: ${error.message}`);
+        throw new StoreRefusal(`Cassandra refuses to change the schema: ${error.message}`);
       }
       throw unavailable(error);
     }

@@ -1,58 +1,94 @@
-// Before a process works on the tables they have to be there, in a version that serves it. Waits for that and changes
-// nothing: bringing the schema up to date is a task of its own, with rights of its own.
+// Before a process works on the tables they have to be there, in a version that serves it, and of a cluster that was
+// made with its settings: two views of which slot a tenant is in, or of which writes exclude each other, would be two
+// truths. Waits for the tables and changes nothing: bringing the schema up to date is a task of its own, with rights of
+// its own.
 
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import type { Meta, MetaStore } from '../../store.ts';
+import { type SchemaWaiting, StoreRefusal } from '../../store-adapter.ts';
+import { type CassandraOptions, serialPlaceOf } from '../driver/options.ts';
+import type { MetaCalls } from '../tables/meta-calls.ts';
+import type { ClusterRow, SchemaVersion } from '../tables/rows.ts';
 import { SCHEMA_VERSION } from './migrations.ts';
 
 const RETRY_MS = 1000;
 const READ_MS = 5000;
 
-/** The tables cannot be used by this program, or not with these settings; in the operator's words. */
-export class SchemaRefusal extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SchemaRefusal';
-  }
+/**
+ * What an operator chooses once for a cluster. Its other numbers are the choice of the program that made it, and stay.
+ */
+export interface ClusterChoices extends Pick<CassandraOptions, 'serialLevel' | 'localDatacenter'> {
+  /** Undefined: those of the cluster. */
+  readonly slots: number | undefined;
 }
 
-/** Throws SchemaRefusal for a schema that is too new for this program. */
-export function requireServedBy(meta: Meta): void {
-  if (meta.schemaServesFrom <= SCHEMA_VERSION) return;
-  throw new SchemaRefusal(
-    `The schema is at version ${meta.schemaVersion} and supports programs built for version ${meta.schemaServesFrom} or later; ` +
+function findDifferences(choices: ClusterChoices, { meta, serial }: ClusterRow): string[] {
+  const differences: string[] = [];
+  const { slots, serialLevel, localDatacenter } = choices;
+  if (slots !== undefined && slots !== meta.slots) {
+    differences.push(`GRANTD_SLOTS is ${slots}, but the cluster was created with ${meta.slots}.`);
+  }
+  if (serialLevel !== serial.serialLevel) {
+    differences.push(
+      `GRANTD_CASSANDRA_SERIAL_LEVEL is ${serialLevel}, but the cluster was created with ${serial.serialLevel}.`,
+    );
+  } else if (serialPlaceOf(choices).datacentre !== serial.datacentre) {
+    differences.push(
+      `GRANTD_CASSANDRA_LOCAL_DATACENTER is ${localDatacenter}, but the cluster was created with ${serial.datacentre}. With LOCAL_SERIAL, every shard must use the same datacenter.`,
+    );
+  }
+  return differences;
+}
+
+/** Throws StoreRefusal with every setting that differs from the cluster's. */
+export function requireSameCluster(choices: ClusterChoices, standing: ClusterRow): void {
+  const differences = findDifferences(choices, standing);
+  if (differences.length === 0) return;
+  throw new StoreRefusal(
+    ['These settings differ from those of the cluster, which cannot be changed:', ...differences].join('\n  '),
+  );
+}
+
+/** Throws StoreRefusal for a schema that is too new for this program. */
+export function requireServedBy({ version, servesFrom }: SchemaVersion): void {
+  if (servesFrom <= SCHEMA_VERSION) return;
+  throw new StoreRefusal(
+    `The schema is at version ${version} and supports programs built for version ${servesFrom} or later; ` +
       `this one is built for version ${SCHEMA_VERSION}. Run a later release.`,
   );
 }
 
 /** Why to wait, or undefined where this program can work on it. */
-function reasonToWait(meta: Meta | undefined): string | undefined {
-  if (meta === undefined) return 'there is no schema yet; run "grantd migrate" to create it';
-  if (meta.schemaVersion >= SCHEMA_VERSION) return undefined;
-  return `the schema is at version ${meta.schemaVersion}, but this program needs ${SCHEMA_VERSION}; run "grantd migrate" to upgrade it`;
+function reasonToWait(standing: ClusterRow | undefined): string | undefined {
+  if (standing === undefined) return 'there is no schema yet; run "grantd migrate" to create it';
+  const { version } = standing.schema;
+  if (version >= SCHEMA_VERSION) return undefined;
+  return `the schema is at version ${version}, but this program needs ${SCHEMA_VERSION}; run "grantd migrate" to upgrade it`;
 }
 
 /**
- * Resolves to the meta of a schema that serves this program. `onWaiting` is told why it is waited for, again at every
- * look. Rejects with SchemaRefusal where waiting does not help, and with the signal's reason when that aborts.
+ * Resolves to the row of a cluster that was made with these choices and whose schema serves this program. `onWaiting`
+ * hears at every look why the wait goes on. Rejects with StoreRefusal where waiting does not help, and with the
+ * signal's reason when that aborts.
  */
 export async function waitForSchema(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-  store: Pick<MetaStore, 'readMeta'>,
-  { signal, onWaiting }: { readonly signal: AbortSignal; readonly onWaiting: (reason: string) => void },
-): Promise<Meta> {
+  { readCluster }: Pick<MetaCalls, 'readCluster'>,
+  choices: ClusterChoices,
+  { signal, onWaiting }: SchemaWaiting,
+): Promise<ClusterRow> {
   let told = '';
   for (;;) {
     signal.throwIfAborted();
     let reason: string;
     try {
-      const meta = await store.readMeta(clock.monotonicMs() + READ_MS);
-      const waiting = reasonToWait(meta);
-      if (meta !== undefined && waiting === undefined) {
-        requireServedBy(meta);
-        return meta;
+      const standing = await readCluster(clock.monotonicMs() + READ_MS);
+      const waiting = reasonToWait(standing);
+      if (standing !== undefined && waiting === undefined) {
+        requireServedBy(standing.schema);
+        requireSameCluster(choices, standing);
+        return standing;
       }
       reason = waiting ?? '';
     } catch (error) {

@@ -1,33 +1,34 @@
-// What is fixed for the cluster: one row, inserted by a lightweight transaction, of which all but the version stays.
+// What is fixed for the cluster: one row, inserted by a lightweight transaction, of which all but the version of the
+// schema stays.
 
 import { GrantdError } from '../../../core/errors.ts';
-import type { DeadlineMs, Meta, MetaStore } from '../../store.ts';
+import type { DeadlineMs, Meta } from '../../store.ts';
 import { SchemaMissing } from '../driver/errors.ts';
 import type { Session, Value } from '../driver/executor.ts';
-import { META_COLUMNS, metaOf } from './rows.ts';
+import { type ClusterRow, clusterRowOf, META_COLUMNS, type SchemaVersion } from './rows.ts';
 
 const ID = 'cluster';
 
-export interface MetaCalls extends MetaStore {
+export interface MetaCalls {
+  /** Undefined before the cluster was made, or its tables. */
+  readCluster(deadline: DeadlineMs): Promise<ClusterRow | undefined>;
+  /** Writes the row unless there is one, and returns the one that stands. */
+  insertCluster(row: ClusterRow, deadline: DeadlineMs): Promise<ClusterRow>;
   /** Of the meta that stands. Rejects as `unavailable` before there is one: then there is no log either. */
   segmentSize(deadline: DeadlineMs): Promise<number>;
   /** How many, of the meta that stands. Rejects as `segmentSize` does. */
   slots(deadline: DeadlineMs): Promise<number>;
   /** Records a later version of the schema. Whether `from` stood before. */
-  raiseVersion(
-    from: number,
-    to: Pick<Meta, 'schemaVersion' | 'schemaServesFrom'>,
-    deadline: DeadlineMs,
-  ): Promise<boolean>;
+  raiseVersion(from: number, to: SchemaVersion, deadline: DeadlineMs): Promise<boolean>;
 }
 
-const valuesOf = (meta: Meta): Value[] => [
-  meta.schemaVersion,
-  meta.schemaServesFrom,
+const valuesOf = ({ meta, schema, serial }: ClusterRow): Value[] => [
+  schema.version,
+  schema.servesFrom,
   meta.slots,
   meta.segmentSize,
-  meta.serialLevel,
-  meta.datacentre,
+  serial.serialLevel,
+  serial.datacentre,
   meta.leaseMs,
   meta.deadlineMs,
   meta.logFormat,
@@ -41,12 +42,12 @@ export function createMetaCalls(session: Session, keyspace: string): MetaCalls {
   const update = `UPDATE ${table} SET schema_version = ?, schema_serves_from = ? WHERE id = ? IF schema_version = ?`;
   let fixed: Pick<Meta, 'slots' | 'segmentSize'> | undefined;
 
-  async function readMeta(deadline: DeadlineMs): Promise<Meta | undefined> {
+  async function readCluster(deadline: DeadlineMs): Promise<ClusterRow | undefined> {
     try {
       const { rows } = await session.readSerial(select, [ID], deadline);
-      const meta = rows.map(metaOf)[0];
-      fixed = meta ?? fixed;
-      return meta;
+      const cluster = rows.map(clusterRowOf)[0];
+      fixed = cluster?.meta ?? fixed;
+      return cluster;
     } catch (error) {
       if (error instanceof SchemaMissing) return undefined;
       throw error;
@@ -54,28 +55,28 @@ export function createMetaCalls(session: Session, keyspace: string): MetaCalls {
   }
 
   async function readFixed(deadline: DeadlineMs): Promise<Pick<Meta, 'slots' | 'segmentSize'>> {
-    const known = fixed ?? (await readMeta(deadline));
+    const known = fixed ?? (await readCluster(deadline))?.meta;
     if (known === undefined) throw new GrantdError('unavailable', 'The store has not been initialized.');
     return known;
   }
 
   return {
-    readMeta,
+    readCluster,
 
-    async initializeMeta(meta: Meta, deadline: DeadlineMs): Promise<Meta> {
-      const answer = await session.conditional(insert, [ID, ...valuesOf(meta)], deadline);
+    async insertCluster(row, deadline) {
+      const answer = await session.conditional(insert, [ID, ...valuesOf(row)], deadline);
       if (answer === undefined)
         throw new GrantdError('unavailable', 'Cassandra returned no result for the insertion of meta.');
-      const standing = answer['[applied]'] === true ? meta : metaOf(answer);
-      fixed = standing;
+      const standing = answer['[applied]'] === true ? row : clusterRowOf(answer);
+      fixed = standing.meta;
       return standing;
     },
 
     segmentSize: async (deadline) => (await readFixed(deadline)).segmentSize,
     slots: async (deadline) => (await readFixed(deadline)).slots,
 
-    async raiseVersion(from, { schemaVersion, schemaServesFrom }, deadline): Promise<boolean> {
-      const answer = await session.conditional(update, [schemaVersion, schemaServesFrom, ID, from], deadline);
+    async raiseVersion(from, { version, servesFrom }, deadline) {
+      const answer = await session.conditional(update, [version, servesFrom, ID, from], deadline);
       return answer?.['[applied]'] === true;
     },
   };

@@ -10,6 +10,7 @@ import type { Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
 import type { Checkpoint, GrantRow, LogRecord, MemberRow, Meta, SlotRow, TrailRow } from '../../store.ts';
 import type { Row } from '../driver/executor.ts';
+import type { SerialPlace } from '../driver/options.ts';
 import { decodeBody } from './log-body.ts';
 
 export const META_COLUMNS =
@@ -82,18 +83,35 @@ function bodyAt(row: Row): string {
   return decodeBody(value);
 }
 
-export function metaOf(row: Row): Meta {
+/** Of the tables: the number of the last migration applied, and of the first program that may still run on them. */
+export interface SchemaVersion {
+  readonly version: number;
+  /** Programs made for this version, or a later one, run on the tables. At most `version`. */
+  readonly servesFrom: number;
+}
+
+/** The row of meta: what the port knows, and what this adapter has fixed besides. */
+export interface ClusterRow {
+  readonly meta: Meta;
+  readonly schema: SchemaVersion;
+  readonly serial: SerialPlace;
+}
+
+export function clusterRowOf(row: Row): ClusterRow {
   return {
-    schemaVersion: integerAt(row, 'schema_version'),
-    schemaServesFrom: integerAt(row, 'schema_serves_from'),
-    slots: integerAt(row, 'slots'),
-    segmentSize: integerAt(row, 'segment_size'),
-    serialLevel: oneOf(textAt(row, 'serial_level'), ['SERIAL', 'LOCAL_SERIAL']),
-    datacentre: textAt(row, 'datacentre'),
-    leaseMs: integerAt(row, 'lease_ms'),
-    deadlineMs: integerAt(row, 'deadline_ms'),
-    logFormat: integerAt(row, 'log_format'),
-    cursorSecrets: secretsAt(row),
+    meta: {
+      slots: integerAt(row, 'slots'),
+      segmentSize: integerAt(row, 'segment_size'),
+      leaseMs: integerAt(row, 'lease_ms'),
+      deadlineMs: integerAt(row, 'deadline_ms'),
+      logFormat: integerAt(row, 'log_format'),
+      cursorSecrets: secretsAt(row),
+    },
+    schema: { version: integerAt(row, 'schema_version'), servesFrom: integerAt(row, 'schema_serves_from') },
+    serial: {
+      serialLevel: oneOf(textAt(row, 'serial_level'), ['SERIAL', 'LOCAL_SERIAL']),
+      datacentre: textAt(row, 'datacentre'),
+    },
   };
 }
 

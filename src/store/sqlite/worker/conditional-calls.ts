@@ -30,7 +30,7 @@ function outcome<Record>(
 function createLogCalls(database: DatabaseSync): Pick<Handlers<ConditionalCalls>, 'initializeMeta' | 'append'> {
   const insertMeta = prepare(
     database,
-    `INSERT INTO meta (one, ${META_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO meta (one, ${META_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   const readMeta = prepare(database, `SELECT ${META_COLUMNS} FROM meta`);
   const insertRecord = prepare(
@@ -41,16 +41,12 @@ function createLogCalls(database: DatabaseSync): Pick<Handlers<ConditionalCalls>
   return {
     initializeMeta: (meta) => {
       insertMeta.run(
-        meta.schemaVersion,
         meta.slots,
         meta.segmentSize,
-        meta.serialLevel,
         meta.leaseMs,
         meta.deadlineMs,
         meta.logFormat,
         JSON.stringify(meta.cursorSecrets),
-        meta.schemaServesFrom,
-        meta.datacentre,
       );
       const row = readMeta.get();
       assert(row !== undefined, 'meta stands after its insertion');

@@ -19,8 +19,7 @@ import type {
 } from '../../store.ts';
 import { integerAt, optionalIntegerAt, optionalTextAt, type Row, textAt } from '../database.ts';
 
-export const META_COLUMNS =
-  'schema_version, slots, segment_size, serial_level, lease_ms, deadline_ms, log_format, cursor_secrets, schema_serves_from, datacentre';
+export const META_COLUMNS = 'slots, segment_size, lease_ms, deadline_ms, log_format, cursor_secrets';
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
@@ -54,16 +53,12 @@ function parseSecrets(text: string): readonly string[] {
 
 export function metaOf(row: Row): Meta {
   return {
-    schemaVersion: integerAt(row, 0),
-    slots: integerAt(row, 1),
-    segmentSize: integerAt(row, 2),
-    serialLevel: oneOf(textAt(row, 3), ['SERIAL', 'LOCAL_SERIAL']),
-    leaseMs: integerAt(row, 4),
-    deadlineMs: integerAt(row, 5),
-    logFormat: integerAt(row, 6),
-    cursorSecrets: parseSecrets(textAt(row, 7)),
-    schemaServesFrom: integerAt(row, 8),
-    datacentre: textAt(row, 9),
+    slots: integerAt(row, 0),
+    segmentSize: integerAt(row, 1),
+    leaseMs: integerAt(row, 2),
+    deadlineMs: integerAt(row, 3),
+    logFormat: integerAt(row, 4),
+    cursorSecrets: parseSecrets(textAt(row, 5)),
   };
 }
 

@@ -1,14 +1,10 @@
-// Name and address of a shard, and what of its settings must be that of the cluster.
+// Name and address of a shard.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { requireSameCluster } from '../../../../src/roles/open/cluster-settings.ts';
-import { makeCursorSecret, newClusterMeta } from '../../../../src/roles/open/new-cluster.ts';
 import { loopBackAddress } from '../../../../src/roles/process/self-probe.ts';
 import { resolveAdvertised, resolveShardName } from '../../../../src/roles/process/shard-identity.ts';
 import { StartError } from '../../../../src/roles/process/start-error.ts';
-import { systemRandom } from '../../../../src/roles/process/system.ts';
-import type { Meta } from '../../../../src/store/store.ts';
 
 describe('the name of a shard', () => {
   it('is the one that was set, else the host name in lower case', () => {
@@ -39,38 +35,5 @@ describe('the advertised address of a shard', () => {
     assert.equal(loopBackAddress('[::]:8082'), '[::1]:8082');
     assert.equal(loopBackAddress('10.0.0.1:8082'), '10.0.0.1:8082');
     assert.equal(loopBackAddress('[fd00::1]:8082'), '[fd00::1]:8082');
-  });
-});
-
-describe('the settings of a process in a cluster', () => {
-  const meta: Meta = {
-    ...newClusterMeta({ slots: 64, serialLevel: 'LOCAL_SERIAL', datacentre: 'dc1' }),
-    schemaVersion: 1,
-    schemaServesFrom: 1,
-    cursorSecrets: [makeCursorSecret(systemRandom)],
-  };
-  const same = { slots: 64, serialLevel: 'LOCAL_SERIAL', localDatacenter: 'dc1' } as const;
-
-  it('are taken where they are those of the cluster, or say nothing', () => {
-    requireSameCluster(same, meta);
-    requireSameCluster({ ...same, slots: undefined }, meta);
-    requireSameCluster(
-      { ...same, serialLevel: 'SERIAL', localDatacenter: 'dc2' },
-      { ...meta, serialLevel: 'SERIAL', datacentre: '' },
-    );
-  });
-
-  it('are refused with all that differs', () => {
-    for (const [settings, patterns] of [
-      [{ slots: 128 }, [/GRANTD_SLOTS is 128, but the cluster was created with 64\./]],
-      [{ localDatacenter: 'dc2' }, [/GRANTD_CASSANDRA_LOCAL_DATACENTER is dc2, but .* dc1/]],
-      [{ serialLevel: 'SERIAL' }, [/GRANTD_CASSANDRA_SERIAL_LEVEL is SERIAL, but .* LOCAL_SERIAL\./]],
-      [{ slots: 1, serialLevel: 'SERIAL' }, [/GRANTD_SLOTS is 1/, /SERIAL_LEVEL is SERIAL/]],
-    ] as const) {
-      assert.throws(
-        () => requireSameCluster({ ...same, ...settings }, meta),
-        (error) => error instanceof StartError && patterns.every((pattern) => pattern.test(error.message)),
-      );
-    }
   });
 });

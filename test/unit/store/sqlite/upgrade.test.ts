@@ -53,3 +53,29 @@ test('of a database that was filled before its checkpoints told the idempotency 
     rmSync(directory, { recursive: true });
   }
 });
+
+test('of a database that was made while meta held what only a shared store fixes, the cluster stays what it was', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
+  const database = new DatabaseSync(join(directory, 'grantd.db'));
+  migrate(database, MIGRATIONS.slice(0, 6), 1);
+  database.exec(`INSERT INTO meta (one, schema_version, slots, segment_size, serial_level, lease_ms, deadline_ms, log_format,
+    cursor_secrets) VALUES (1, 1, 8, 16, 'LOCAL_SERIAL', 2500, 10000, 1, '["secret"]')`);
+  database.close();
+  const log = createLog({ level: 'silent', pretty: false });
+  const store = await openSqliteStore({ directory, slots: 8, clock: systemClock, log });
+  try {
+    const meta = {
+      slots: 8,
+      segmentSize: 16,
+      leaseMs: 2500,
+      deadlineMs: 10_000,
+      logFormat: 1,
+      cursorSecrets: ['secret'],
+    };
+    assert.deepEqual(await store.readMeta(soon()), meta);
+    assert.deepEqual(await store.initializeMeta({ ...meta, leaseMs: 1 }, soon()), meta);
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -5,45 +5,47 @@ import { describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../../../src/store/cassandra/schema/migrations.ts';
 import { tableIdOf } from '../../../../../src/store/cassandra/schema/schema-changes.ts';
-import { SchemaRefusal, waitForSchema } from '../../../../../src/store/cassandra/schema/schema-gate.ts';
-import type { Meta } from '../../../../../src/store/store.ts';
+import { requireSameCluster, waitForSchema } from '../../../../../src/store/cassandra/schema/schema-gate.ts';
+import type { ClusterRow } from '../../../../../src/store/cassandra/tables/rows.ts';
+import { StoreRefusal } from '../../../../../src/store/store-adapter.ts';
 import { createRecordingLog } from '../../../../support/store-directory.ts';
 import { META } from '../../../../support/store-fixtures.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
 
-const metaAt = (schemaVersion: number, schemaServesFrom: number): Meta => ({
-  ...META,
-  schemaVersion,
-  schemaServesFrom,
+const CHOICES = { slots: META.slots, serialLevel: 'LOCAL_SERIAL', localDatacenter: 'dc1' } as const;
+
+const clusterAt = (version: number, servesFrom: number): ClusterRow => ({
+  meta: META,
+  schema: { version, servesFrom },
+  serial: { serialLevel: 'LOCAL_SERIAL', datacentre: 'dc1' },
 });
 
-function startWaiting(...answers: readonly (Meta | undefined | Error)[]) {
+function startWaiting(...answers: readonly (ClusterRow | undefined | Error)[]) {
   const clock = new VirtualClock();
   const reasons: string[] = [];
   const abort = new AbortController();
   let looks = 0;
-  const readMeta = async (): Promise<Meta | undefined> => {
+  const readCluster = async (): Promise<ClusterRow | undefined> => {
     const answer = answers[Math.min(looks, answers.length - 1)];
     looks += 1;
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  const waiting = waitForSchema(
-    { clock, log: createRecordingLog() },
-    { readMeta },
-    { signal: abort.signal, onWaiting: (reason) => void reasons.push(reason) },
-  );
+  const waiting = waitForSchema({ clock, log: createRecordingLog() }, { readCluster }, CHOICES, {
+    signal: abort.signal,
+    onWaiting: (reason) => void reasons.push(reason),
+  });
   waiting.catch(() => {});
   return { clock, reasons, abort, waiting, looks: () => looks };
 }
 
 describe('waiting for the schema', () => {
   it('waits while there is none, it cannot be read or it is older, and tells why', async () => {
-    const meta = metaAt(SCHEMA_VERSION, 1);
+    const served = clusterAt(SCHEMA_VERSION, 1);
     const outage = new GrantdError('unavailable', 'no node can be reached');
-    const { clock, reasons, waiting } = startWaiting(undefined, outage, metaAt(SCHEMA_VERSION - 1, 0), meta);
+    const { clock, reasons, waiting } = startWaiting(undefined, outage, clusterAt(SCHEMA_VERSION - 1, 0), served);
     await clock.advance(10_000);
-    assert.deepEqual(await waiting, meta);
+    assert.deepEqual(await waiting, served);
     assert.equal(reasons.length, 3);
     assert.match(reasons[0] ?? '', /no schema yet/);
     assert.match(reasons[1] ?? '', /no node can be reached/);
@@ -54,9 +56,9 @@ describe('waiting for the schema', () => {
   });
 
   it('takes a newer one that serves this program, and refuses one that does not', async () => {
-    const newer = metaAt(SCHEMA_VERSION + 3, SCHEMA_VERSION);
+    const newer = clusterAt(SCHEMA_VERSION + 3, SCHEMA_VERSION);
     assert.deepEqual(await startWaiting(newer).waiting, newer);
-    await assert.rejects(startWaiting(metaAt(SCHEMA_VERSION + 3, SCHEMA_VERSION + 1)).waiting, SchemaRefusal);
+    await assert.rejects(startWaiting(clusterAt(SCHEMA_VERSION + 3, SCHEMA_VERSION + 1)).waiting, StoreRefusal);
   });
 
   it('ends with the signal, and with what is no outage', async () => {
@@ -66,6 +68,38 @@ describe('waiting for the schema', () => {
     await assert.rejects(waiting, /stopped/);
     assert.equal(clock.timers, 0);
     await assert.rejects(startWaiting(new Error('a defect')).waiting, /a defect/);
+  });
+});
+
+describe('the settings of a process in a cluster', () => {
+  const standing = clusterAt(SCHEMA_VERSION, 1);
+
+  it('are taken where they are those of the cluster, or say nothing', () => {
+    requireSameCluster(CHOICES, standing);
+    requireSameCluster({ ...CHOICES, slots: undefined }, standing);
+    requireSameCluster(
+      { ...CHOICES, serialLevel: 'SERIAL', localDatacenter: 'dc2' },
+      { ...standing, serial: { serialLevel: 'SERIAL', datacentre: '' } },
+    );
+  });
+
+  it('are refused with all that differs', () => {
+    for (const [settings, patterns] of [
+      [{ slots: 128 }, [/GRANTD_SLOTS is 128, but the cluster was created with 256\./]],
+      [{ localDatacenter: 'dc2' }, [/GRANTD_CASSANDRA_LOCAL_DATACENTER is dc2, but .* dc1/]],
+      [{ serialLevel: 'SERIAL' }, [/GRANTD_CASSANDRA_SERIAL_LEVEL is SERIAL, but .* LOCAL_SERIAL\./]],
+      [{ slots: 1, serialLevel: 'SERIAL' }, [/GRANTD_SLOTS is 1/, /SERIAL_LEVEL is SERIAL/]],
+    ] as const) {
+      assert.throws(
+        () => requireSameCluster({ ...CHOICES, ...settings }, standing),
+        (error) => error instanceof StoreRefusal && patterns.every((pattern) => pattern.test(error.message)),
+      );
+    }
+  });
+
+  it('are compared before a process works on the tables', async () => {
+    const other = { ...standing, meta: { ...META, slots: 8 } };
+    await assert.rejects(startWaiting(other).waiting, StoreRefusal);
   });
 });
 

@@ -1,0 +1,163 @@
+// The store that GRANTD_STORE names, and the wait for one that is away.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { readConfig } from '../../../../src/config/read-config.ts';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { openStore, type StoreWaiting, whileStoreIsAway } from '../../../../src/roles/open/store.ts';
+import { StartError } from '../../../../src/roles/process/start-error.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { createLog } from '../../../../src/telemetry/log.ts';
+import { createTemporaryDirectory } from '../../../support/store-directory.ts';
+import { soon } from '../../../support/store-fixtures.ts';
+import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+const log = createLog({ level: 'silent', pretty: false });
+const reason = new Error('stopping');
+const dependencies = { clock: systemClock, random: systemRandom, log };
+const CASSANDRA = {
+  GRANTD_STORE: 'cassandra',
+  // Nobody listens there.
+  GRANTD_CASSANDRA_CONTACT_POINTS: '127.0.0.1:1',
+  GRANTD_CASSANDRA_LOCAL_DATACENTER: 'dc1',
+  GRANTD_RPC_ADDRESS: '127.0.0.1:0',
+};
+
+function waitingIn(parts: AsyncDisposableStack, change: Partial<StoreWaiting> = {}) {
+  const { signal } = new AbortController();
+  return { traced: false, parts, signal, onWaiting: () => assert.fail('nothing to wait for'), ...change };
+}
+
+describe('the store of the settings', () => {
+  it('is the embedded one in dev, with the cluster made in it, and closed with the role', async () => {
+    const directory = createTemporaryDirectory();
+    try {
+      const config = readConfig('dev', { GRANTD_DATA_DIR: directory.path, GRANTD_SLOTS: '8' });
+      const parts = new AsyncDisposableStack();
+      const { store, meta } = await openStore(dependencies, config, waitingIn(parts));
+      assert.equal(meta.slots, 8);
+      assert.deepEqual(await store.readMeta(soon()), meta);
+      await parts.disposeAsync();
+      await assert.rejects(store.readMeta(soon()), /closed/);
+    } finally {
+      directory.remove();
+    }
+  });
+
+  it('is closed again where the settings are not those of its cluster, which the operator reads', async () => {
+    const directory = createTemporaryDirectory();
+    try {
+      const path = join(directory.path, 'data');
+      for (const [slots, outcome] of [
+        ['8', undefined],
+        ['16', StartError],
+        ['8', undefined],
+      ] as const) {
+        await using parts = new AsyncDisposableStack();
+        const config = readConfig('dev', { GRANTD_DATA_DIR: path, GRANTD_SLOTS: slots });
+        const opening = openStore(dependencies, config, waitingIn(parts));
+        if (outcome === undefined) await opening;
+        else await assert.rejects(opening, outcome);
+      }
+    } finally {
+      directory.remove();
+    }
+  });
+
+  it('is closed again where it opens only after the start was ended', async () => {
+    const directory = createTemporaryDirectory();
+    try {
+      const config = readConfig('dev', { GRANTD_DATA_DIR: directory.path, GRANTD_SLOTS: '8' });
+      await using parts = new AsyncDisposableStack();
+      const stopping = new AbortController();
+      const opening = openStore(dependencies, config, waitingIn(parts, { signal: stopping.signal }));
+      stopping.abort(reason);
+      await assert.rejects(opening, (error) => error === reason);
+      // One process at a time holds the directory, and that store was never handed to anybody who could close it.
+      await waitFor('the directory to be free', async () => {
+        try {
+          await openStore(dependencies, config, waitingIn(parts));
+          return true;
+        } catch (error) {
+          assert.ok(error instanceof StartError, String(error));
+          return false;
+        }
+      });
+    } finally {
+      directory.remove();
+    }
+  });
+
+  it('is Cassandra for a shard, which waits for it by its name', async () => {
+    const stopping = new AbortController();
+    const told: string[] = [];
+    await using parts = new AsyncDisposableStack();
+    const opening = openStore(
+      dependencies,
+      readConfig('shard', CASSANDRA),
+      waitingIn(parts, {
+        signal: stopping.signal,
+        onWaiting: (what, why) => {
+          told.push(`${what}: ${why}`);
+          stopping.abort(reason);
+        },
+      }),
+    );
+    await assert.rejects(opening, (error) => error === reason);
+    assert.match(told[0] ?? '', /^Cassandra: Cassandra at 127\.0\.0\.1:1: /);
+  });
+
+  it('is never the embedded one for a shard, whatever let such a setting through', async () => {
+    await using parts = new AsyncDisposableStack();
+    const config = { ...readConfig('shard', CASSANDRA), store: 'sqlite' } as const;
+    await assert.rejects(openStore(dependencies, config, waitingIn(parts)), /the embedded store for dev alone/);
+  });
+});
+
+describe('waiting for a store that is away', () => {
+  const outage = new GrantdError('unavailable', 'No host could be reached.');
+
+  it('tries every second, tells why, and gives what works in the end', async () => {
+    const clock = new VirtualClock();
+    const told: string[] = [];
+    let tries = 0;
+    const waiting = whileStoreIsAway(
+      { clock, log },
+      'Cassandra',
+      async () => {
+        tries += 1;
+        if (tries < 4) throw outage;
+        return 'open';
+      },
+      { signal: new AbortController().signal, onWaiting: (what, why) => told.push(`${what}: ${why}`) },
+    );
+    await clock.advance(2999);
+    assert.equal(tries, 3);
+    await clock.advance(1);
+    assert.equal(await waiting, 'open');
+    assert.deepEqual(told, Array(3).fill('Cassandra: No host could be reached.'));
+  });
+
+  it('passes on what no waiting mends', async () => {
+    const wrong = new Error('bad credentials');
+    await assert.rejects(
+      whileStoreIsAway({ clock: new VirtualClock(), log }, 'Cassandra', () => Promise.reject(wrong), {
+        signal: new AbortController().signal,
+        onWaiting: () => assert.fail('nothing to wait for'),
+      }),
+      (error) => error === wrong,
+    );
+  });
+
+  it('ends with the signal, in the middle of a try too', async () => {
+    const stopping = new AbortController();
+    const waiting = whileStoreIsAway({ clock: new VirtualClock(), log }, 'Cassandra', () => new Promise(() => {}), {
+      signal: stopping.signal,
+      onWaiting: () => {},
+    });
+    stopping.abort(reason);
+    await assert.rejects(waiting, (error) => error === reason);
+  });
+});
