@@ -130,9 +130,9 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'zombies',
     edits: [
       {
-        file: 'src/shard/ownership/membership-lease.ts',
-        find: 'return nowMs < this.#leaseUntilMs && !this.#wallJumped(nowMs);',
-        replace: 'return nowMs < Number.POSITIVE_INFINITY && !this.ended;',
+        file: 'src/shard/ownership/lease.ts',
+        find: 'return nowMs < this.#untilMs && !this.#wallJumped(nowMs);',
+        replace: 'return nowMs < Number.POSITIVE_INFINITY && !this.#ended;',
       },
     ],
   },

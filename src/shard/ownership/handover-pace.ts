@@ -9,6 +9,8 @@
 import { SCAN_MS } from './membership.ts';
 import { BEAT_INTERVAL_MS } from './membership-lease.ts';
 
+/** How often slots are looked at while some are moving; else as often as members are. */
+export const MOVING_ROUND_MS = 50;
 const HANDOVERS_MIN = 2;
 /** Every other member has seen by then that this one drains: a heartbeat, and one scan of the members. */
 const DRAIN_NOTICE_MS = BEAT_INTERVAL_MS + SCAN_MS;

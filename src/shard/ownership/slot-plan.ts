@@ -10,6 +10,7 @@
 //   owned by a live member                                         │ nobody; its owner hands it over to the wanted owner
 
 import { rankShards } from '../../core/slots.ts';
+import { equalLists } from '../../core/structures/equal-lists.ts';
 import type { MemberRow, SlotRow } from '../../store/store.ts';
 
 const RANK_WAIT_MS = 2000;
@@ -63,7 +64,7 @@ type Claimable = 'unclaimed' | 'dead' | 'released' | 'mine';
 
 export class SlotPlanner {
   readonly #slots: number;
-  #names = '';
+  #names: readonly string[] = [];
   /** By slot: the names of the candidates by falling weight. */
   #ranks: readonly (readonly string[])[] = [];
   /** By slot: since when its row has been seen as it is now, claimable. */
@@ -141,9 +142,9 @@ export class SlotPlanner {
   }
 
   #rank(names: readonly string[]): void {
-    const key = JSON.stringify([...names].sort());
-    if (key === this.#names) return;
-    this.#names = key;
+    const sorted = [...names].sort();
+    if (equalLists(sorted, this.#names)) return;
+    this.#names = sorted;
     this.#ranks = Array.from({ length: this.#slots }, (_, slot) => rankShards(names, slot));
   }
 
