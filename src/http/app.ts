@@ -55,7 +55,6 @@ export function createApp(
 ): App {
   const { ids, connections, answers, pipeline, metrics, pages } = dependencies;
   const { routes, deadlineMs } = options;
-  const { serveAnonymous } = pipeline;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
 
@@ -102,7 +101,7 @@ export function createApp(
     const exchange = beginNode(request, response);
     if (exchange === undefined) return;
     exchange.meter = errorPage;
-    serveAnonymous(exchange, () => writePage(exchange, request.method, html));
+    pipeline.serveAnonymous(exchange, () => writePage(exchange, request.method, html));
   };
   const writePage = (exchange: Exchange, method: string, html: string | undefined): void => {
     if (html === undefined) {
@@ -127,7 +126,7 @@ export function createApp(
     if (exchange === undefined) return;
     if (needsKey(request.url)) pipeline.serve(exchange, undefined);
     else {
-      serveAnonymous(exchange, () =>
+      pipeline.serveAnonymous(exchange, () =>
         answers.problem(exchange, new GrantdError('not-found', 'There is nothing at this path.')),
       );
     }
