@@ -53,7 +53,7 @@ class Victim {
             ? measure(() => this.#ask(), this.#latenciesMs)
             : measure(() => this.#askEcho(), this.#echoLatenciesMs);
         this.#inFlight.add(asked);
-        asked.finally(() => this.#inFlight.delete(asked));
+        void asked.finally(() => this.#inFlight.delete(asked));
       }
       this.#timer = setTimeout(next, Math.max(0, startMs + (due * INTERVAL_MS) / 2 - performance.now()));
     };

@@ -30,7 +30,7 @@ runAttack(async ({ baseUrl }, run) => {
   });
   const perTick = Math.ceil((sockets.length * TICK_MS) / ROUND_MS);
   let isOver = false;
-  run.hold().then(() => {
+  void run.hold().then(() => {
     isOver = true;
   });
   for (let next = 0; !isOver; next += perTick) {

@@ -79,7 +79,7 @@
   }
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
-    if (button !== null) copy(button);
+    if (button !== null) void copy(button);
   });
 
   // The code of a log-in link goes into the form, and out of the address: nobody finds it in the history.
