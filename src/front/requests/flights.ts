@@ -14,9 +14,8 @@ import type { RequestContext } from '../front.ts';
 import type { LoadTally } from '../links/load-tally.ts';
 import { type CallBody, requestOf } from '../links/outbox.ts';
 import type { Waiter } from '../links/retry-gate.ts';
-import type { Route } from '../links/route.ts';
+import type { Binding, Route } from '../links/route.ts';
 import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
-import type { Binding } from './handle-keeper.ts';
 import { type RetryControl, retry, served } from './retries.ts';
 
 /** How late after its deadline a flight may end. */
