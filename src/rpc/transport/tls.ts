@@ -123,7 +123,7 @@ export function createRpcTls(
 
   async function reload(): Promise<void> {
     const [cert, key, ca] = await Promise.all([readLater(files.cert), readLater(files.key), readLater(files.ca)]);
-    // Files that were swapped between one reading and the next may be of two sets: they are judged once they stand still.
+    // Files that were swapped between two readings may be of two sets: they are judged once they stand still.
     const stood = isSame(lastRead, { cert, key, ca });
     lastRead = { cert, key, ca };
     if (!stood) return;
