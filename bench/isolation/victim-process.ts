@@ -1,6 +1,6 @@
 // Another tenant's client: one check every 20 ms, whatever happens to those before it. On its one connection a request
-// waits for the response to the last one, and that wait counts. What this process itself wakes late does not. In between
-// it asks a server that does nothing but answer.
+// waits for the response to the last one, and that wait counts. What this process itself wakes late does not. In
+// between it asks a server that does nothing but answer.
 
 import { Agent } from 'node:http';
 import { percentile } from '../statistics.ts';

@@ -1,5 +1,5 @@
-// The role `migrate`: brings the schema in Cassandra to what this program needs, or with `wait` only waits until someone
-// else has, and changes nothing. A task, not a service: it prints what it does and ends.
+// The role `migrate`: brings the schema in Cassandra to what this program needs, or with `wait` only waits until
+// someone else has, and changes nothing. A task, not a service: it prints what it does and ends.
 
 import type { MigrateConfig } from '../config/settings.ts';
 import type { Clock, Random } from '../core/async/clock.ts';

@@ -1,8 +1,8 @@
-// A shard: the slots that its process owns now, and the connections of its peers. Its parts: the session (is this process
-// alive, and may it answer), the membership (who else is), the ownership (which slots are its own), a tenure per slot, and
-// the watch loop that drives them; how it lives on its store, among others or alone, is `StoreSharing`.
-// It keeps: it answers only for a slot that it serves, in an epoch that it claimed, under a valid lease; and where another
-// member has declared it dead, everything of that session ends before it joins again, as another incarnation.
+// A shard: the slots that its process owns now, and the connections of its peers. Its parts: the session (is this
+// process alive, and may it answer), the membership (who else is), the ownership (which slots are its own), a tenure
+// per slot, and the watch loop that drives them; how it lives on its store, among others or alone, is `StoreSharing`.
+// It keeps: it answers only for a slot that it serves, in an epoch that it claimed, under a valid lease; and where
+// another member has declared it dead, everything of that session ends before it joins again, as another incarnation.
 
 import type { Clock, Random } from '../core/async/clock.ts';
 import { decodeCursorSecrets } from '../core/cursors.ts';
@@ -141,8 +141,8 @@ export class ShardNode implements Shard {
   }
 
   /**
-   * Claims and opens the slots that are this shard's, and goes on looking after them. Resolves when it serves its share, or
-   * is being stopped. One that is alone on its store rejects where a slot cannot be opened.
+   * Claims and opens the slots that are this shard's, and goes on looking after them. Resolves when it serves its
+   * share, or is being stopped. One that is alone on its store rejects where a slot cannot be opened.
    */
   async start(): Promise<void> {
     this.#state = 'running';
@@ -157,7 +157,10 @@ export class ShardNode implements Shard {
     if (this.#state === 'running') await this.#readiness.wait();
   }
 
-  /** Hands every slot over, applied and checkpointed, and ends this incarnation. Waits for the store as long as it takes. */
+  /**
+   * Hands every slot over, applied and checkpointed, and ends this incarnation. Waits for the store as long as it
+   * takes.
+   */
   async stop(): Promise<void> {
     if (this.#state === 'stopping' || this.#state === 'stopped') return;
     const { log } = this.#dependencies;

@@ -1,5 +1,5 @@
-// The console in a real Chromium over a cluster that the test makes up: hostile names, forged forms, moves as they happen,
-// a page that nobody sees, a service that goes away, and very many tenants.
+// The console in a real Chromium over a cluster that the test makes up: hostile names, forged forms, moves as they
+// happen, a page that nobody sees, a service that goes away, and very many tenants.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -1,5 +1,5 @@
-// Mutations: each switches one protection off, by a patch of the source text as it is loaded. `caughtBy` is the focus whose
-// faults it protects from; the unmutated code passes under the same focus.
+// Mutations: each switches one protection off, by a patch of the source text as it is loaded. `caughtBy` is the focus
+// whose faults it protects from; the unmutated code passes under the same focus.
 
 import type { Focus } from './profile.ts';
 

@@ -40,6 +40,9 @@ describe('the style of the code', () => {
     ['a silenced type error', 'src/core/x.ts', `${HEADER}// ${['@ts', 'ignore'].join('-')}\n`],
     ['an overruled compiler', 'src/core/x.ts', `${HEADER}// @ts-expect-error so\n`],
     ['a long file', 'src/core/x.ts', HEADER + 'x;\n'.repeat(400)],
+    ['a wide comment', 'src/core/x.ts', `${HEADER}// ${'x '.repeat(59)}\n`],
+    ['a wide line of a block', 'src/core/x.ts', `${HEADER}/**\n * ${'x '.repeat(59)}\n */\n`],
+    ['a wide comment after code', 'src/core/x.ts', `${HEADER}const x = 1; // ${'x '.repeat(53)}\n`],
     ['a long function', 'src/core/x.ts', `${HEADER}function f() {\n${'  x;\n'.repeat(69)}}\n`],
     ['a long method', 'src/core/x.ts', `${HEADER}class X {\n  async #f(a: number): Promise<void> {\n${LONG}  }\n}\n`],
     ['a long arrow', 'src/core/x.ts', `${HEADER}const f = (x: number): number => {\n${LONG}};\n`],
@@ -64,6 +67,11 @@ describe('the style of the code', () => {
       assert.equal(findStyleViolations(path, text).length, 1, findStyleViolations(path, text).join('\n'));
     });
   }
+
+  it('leaves the width of code to the formatter', () => {
+    const wide = `const x = '// ${'x'.repeat(120)}';\n`;
+    assert.deepEqual(findStyleViolations('src/core/x.ts', `${HEADER}${wide}`), []);
+  });
 
   it('counts the lines of a function without the tests in it, and a suite not at all', () => {
     const tests = `  it('y', async () => {\n${'    x;\n'.repeat(40)}  });\n`.repeat(3);

@@ -1,5 +1,5 @@
-// More connections of one address than the service takes in all, on each of which a request without a key is refused now and then, so that none is
-// idle for long.
+// More connections of one address than the service takes in all, on each of which a request without a key is refused
+// now and then, so that none is idle for long.
 
 import type { Socket } from 'node:net';
 import { runAttack } from '../attacker/attack-run.ts';

@@ -1,5 +1,6 @@
-// The running window of one tenant, as one front takes part in it. The count of the window is shared (Redis has it); the
-// front takes blocks of requests out of it ahead of need, for this window and, in its second half, for the next one.
+// The running window of one tenant, as one front takes part in it. The count of the window is shared (Redis has it);
+// the front takes blocks of requests out of it ahead of need, for this window and, in its second half, for the next
+// one.
 //
 //   running window                                  next window
 //   ├───────────────────────┬───────────────────┬·······┬──────────────────────────────────▶ time
@@ -10,11 +11,11 @@
 //
 //   limit of a window:  │ spent here │ prepaid │ available: nobody has taken it yet │ taken by other fronts │
 //
-// It keeps: a request is paid for in the very window it is let through in, so that all fronts together let through no more
-// than the limit. When a window ends is known from the answers only within bounds: not before the time left was counted
-// from the sending (`endsFromMs`), not after it was counted from the answer (`endsByMs`). Between the two a request is paid
-// for in both windows. Where the count cannot be had, the front goes on with its share: limit ÷ fronts, less what it has
-// let through in this window.
+// It keeps: a request is paid for in the very window it is let through in, so that all fronts together let through no
+// more than the limit. When a window ends is known from the answers only within bounds: not before the time left was
+// counted from the sending (`endsFromMs`), not after it was counted from the answer (`endsByMs`). Between the two a
+// request is paid for in both windows. Where the count cannot be had, the front goes on with its share: limit ÷ fronts,
+// less what it has let through in this window.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type RateDecision, secondsUntil } from './rate-limiter.ts';
@@ -41,7 +42,9 @@ const WAITING_MAX = 10_000;
 /** After a failure the window goes by the share for so long, so that its requests do not wait one by one. */
 const ALONE_MS = 1000;
 
-/** The part of the reserve that stays where the last block needed less: it shrinks slowly, so that a lull costs nothing. */
+/**
+ * The part of the reserve that stays where the last block needed less: it shrinks slowly, so that a lull costs nothing.
+ */
 const RESERVE_KEPT = 0.75;
 /** Blocks in hand: one is used up while the next is in flight. */
 const BLOCKS_IN_HAND = 2;

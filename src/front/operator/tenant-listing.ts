@@ -1,6 +1,6 @@
-// The tenants of the whole cluster, page by page, each shard answering for its own. It keeps: a page is whole: it counts
-// only where every slot had an owner and none changed while the shards answered; a search that one shard has cut short
-// ends there for all.
+// The tenants of the whole cluster, page by page, each shard answering for its own. It keeps: a page is whole: it
+// counts only where every slot had an owner and none changed while the shards answered; a search that one shard has cut
+// short ends there for all.
 
 import { assert } from '../../core/assert.ts';
 import type { TenantId } from '../../core/ids.ts';

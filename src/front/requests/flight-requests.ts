@@ -1,5 +1,5 @@
-// What flights ask: one check (the hot path), any other call, or nothing but a handle. One object per flight, which says
-// what is sent on each try and resolves or rejects the promise of the caller.
+// What flights ask: one check (the hot path), any other call, or nothing but a handle. One object per flight, which
+// says what is sent on each try and resolves or rejects the promise of the caller.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';

@@ -1,8 +1,8 @@
-// What is in flight in a front: every request is a flight from its start to its answer, over all its tries. A flight is put
-// together of a path (how its tries reach a shard: session-path.ts, operator-paths.ts) and a request (what it asks and what
-// it does with the outcome: flight-requests.ts). It keeps: a flight ends exactly once, with an answer or an error, not long
-// after its deadline at the latest; there are never more than the bound, and above it the one with the oldest deadline
-// goes first.
+// What is in flight in a front: every request is a flight from its start to its answer, over all its tries. A flight is
+// put together of a path (how its tries reach a shard: session-path.ts, operator-paths.ts) and a request (what it asks
+// and what it does with the outcome: flight-requests.ts). It keeps: a flight ends exactly once, with an answer or an
+// error, not long after its deadline at the latest; there are never more than the bound, and above it the one with the
+// oldest deadline goes first.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
@@ -22,8 +22,8 @@ import { type RetryControl, retry, served } from './retries.ts';
 const SWEEP_MS = 50;
 
 /**
- * What the owner says before it looks at the operation's id: an earlier try may have been done all the same, under a key
- * or a tenant that was good then.
+ * What the owner says before it looks at the operation's id: an earlier try may have been done all the same, under a
+ * key or a tenant that was good then.
  */
 const REFUSED_AT_THE_DOOR: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'tenant-suspended', 'tenant-not-found']);
 
@@ -189,7 +189,10 @@ export class Flight implements Receiver, Waiter {
     this.#id = id;
   }
 
-  /** Begins the span of a try, of a check without a body. Returns what the shard is to be told of it; undefined: nothing. */
+  /**
+   * Begins the span of a try, of a check without a body. Returns what the shard is to be told of it; undefined:
+   * nothing.
+   */
   #beginTry(link: ShardLink, body?: CallBody): string | undefined {
     const { span } = this.context;
     if (span === undefined) return undefined;

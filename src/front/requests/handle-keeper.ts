@@ -1,6 +1,6 @@
-// The handle of one key (or of the operator on one tenant) at the owner of its tenant. It acquires a handle once however
-// many flights wait for it, and again after every change of owner, stream or key. It keeps: a handle is used only on the
-// route it was acquired over; nothing is remembered of a refusal.
+// The handle of one key (or of the operator on one tenant) at the owner of its tenant. It acquires a handle once
+// however many flights wait for it, and again after every change of owner, stream or key. It keeps: a handle is used
+// only on the route it was acquired over; nothing is remembered of a refusal.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';

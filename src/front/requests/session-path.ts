@@ -1,5 +1,5 @@
-// The path of requests that need a handle at the owner of their tenant: one per session. A try takes the handle that holds
-// now, or waits for one; a try that finds it gone, or its owner changed, acquires another and goes on.
+// The path of requests that need a handle at the owner of their tenant: one per session. A try takes the handle that
+// holds now, or waits for one; a try that finds it gone, or its owner changed, acquires another and goes on.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';

@@ -189,8 +189,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   }
 
   /**
-   * One write per request: the shard knows an operation by the request id and the item's index. `checks`: those of a bulk,
-   * for the load of the shard.
+   * One write per request: the shard knows an operation by the request id and the item's index. `checks`: those of a
+   * bulk, for the load of the shard.
    */
   async #ask<Request, Answer>(
     context: RequestContext,

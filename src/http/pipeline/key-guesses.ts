@@ -23,7 +23,9 @@ export class KeyGuesses {
     this.#isTrusted = proxyaddr.compile([...options.trustedProxies]);
   }
 
-  /** Before the owner is asked about a key that is well-formed and not known here. Throws where it is not to be asked. */
+  /**
+   * Before the owner is asked about a key that is well-formed and not known here. Throws where it is not to be asked.
+   */
   admit(exchange: Exchange): void {
     const refusal = this.#failureLimiter.refusal(this.#addressOf(exchange.incoming));
     if (refusal === undefined) return;

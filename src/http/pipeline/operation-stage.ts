@@ -1,6 +1,6 @@
 // The stage of a request that is within its tenant's limit: path and method, scope, body, then the operation itself and
-// its reply. It keeps that order; nothing of a body is read before the request is found fit to have one, and no response
-// that may be large is made before there is memory for it.
+// its reply. It keeps that order; nothing of a body is read before the request is found fit to have one, and no
+// response that may be large is made before there is memory for it.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';

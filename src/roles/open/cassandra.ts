@@ -56,8 +56,8 @@ export function toStartError(error: unknown): unknown {
 const isOutage = (error: unknown): error is GrantdError => error instanceof GrantdError && error.retryable;
 
 /**
- * Runs `work` until it succeeds. While Cassandra cannot be reached, `onWaiting` is told why, and it is tried again every
- * second until `signal` aborts. Any other failure is passed on.
+ * Runs `work` until it succeeds. While Cassandra cannot be reached, `onWaiting` is told why, and it is tried again
+ * every second until `signal` aborts. Any other failure is passed on.
  */
 export async function whileCassandraIsAway<Value>(
   { clock, log }: { readonly clock: Clock; readonly log: Log },

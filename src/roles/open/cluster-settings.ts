@@ -1,5 +1,5 @@
-// A process's settings against what the cluster was made with. A process that differs does not start: two views of which
-// slot a tenant is in, or of which writes exclude each other, would be two truths.
+// A process's settings against what the cluster was made with. A process that differs does not start: two views of
+// which slot a tenant is in, or of which writes exclude each other, would be two truths.
 
 import type { ShardConfig } from '../../config/settings.ts';
 import type { Meta } from '../../store/store.ts';

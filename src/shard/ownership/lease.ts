@@ -1,9 +1,9 @@
-// The lease of a session: whether it may answer now, and for how long. Where members share a store, heartbeats renew it,
-// and it runs out without them; on a store that its process holds alone nobody can take a slot over, so it lasts.
+// The lease of a session: whether it may answer now, and for how long. Where members share a store, heartbeats renew
+// it, and it runs out without them; on a store that its process holds alone nobody can take a slot over, so it lasts.
 //
 // It keeps: a renewed lease is valid only until the *start* of the attempt that gave it + `leaseMs` on the monotonic
-// clock. Assumed of the machine: that clock runs while the process could run. Where it did not (a suspended machine), the
-// wall clock has moved against it, and the lease is suspended until a heartbeat that began afterwards.
+// clock. Assumed of the machine: that clock runs while the process could run. Where it did not (a suspended machine),
+// the wall clock has moved against it, and the lease is suspended until a heartbeat that began afterwards.
 
 import type { Clock } from '../../core/async/clock.ts';
 

@@ -1,7 +1,8 @@
-// The session of one incarnation: its row among the members, and the heartbeats that renew its lease. It keeps: the lease
-// is valid only while nobody can have declared this incarnation dead. A beat is a conditional write on the row with a new
-// number; the attempt whose number stands renews the lease, from its *start* on (lease.ts). A declaration of death is
-// conditional on the same row: either a newer beat was first, and it fails, or it was first, and no beat stands any more.
+// The session of one incarnation: its row among the members, and the heartbeats that renew its lease. It keeps: the
+// lease is valid only while nobody can have declared this incarnation dead. A beat is a conditional write on the row
+// with a new number; the attempt whose number stands renews the lease, from its *start* on (lease.ts). A declaration of
+// death is conditional on the same row: either a newer beat was first, and it fails, or it was first, and no beat
+// stands any more.
 //
 //   joining ──inserted, first beat──▶ alive ──drain──▶ draining ──leave──▶ ended
 //      └── stopped, refused ──▶ ended    └── declared dead ──┴──────────▶ ended
@@ -97,8 +98,8 @@ export class Session {
   }
 
   /**
-   * Since when beats have stood without a gap of more than a second, on the monotonic clock; in the future where the last
-   * one is too long ago.
+   * Since when beats have stood without a gap of more than a second, on the monotonic clock; in the future where the
+   * last one is too long ago.
    */
   get steadySinceMs(): number {
     const nowMs = this.#ports.clock.monotonicMs();

@@ -1,6 +1,6 @@
-// The slots of one shard: it claims, opens, hands over and releases them, round by round, after the plan. It keeps: a slot
-// is served only in an epoch that this incarnation claimed by a conditional write, and once a release of that epoch was
-// sent it is never served in it again, whatever comes back.
+// The slots of one shard: it claims, opens, hands over and releases them, round by round, after the plan. It keeps: a
+// slot is served only in an epoch that this incarnation claimed by a conditional write, and once a release of that
+// epoch was sent it is never served in it again, whatever comes back.
 //
 //            claim (epoch + 1)        recovered                  hand over              release sent
 //   (none) ────────────────▶ opening ──────────▶ serving ──────────────────▶ releasing ─────────────▶ (none)
@@ -138,7 +138,9 @@ export class Ownership {
     return waits && nowMs - this.#changedAtMs < MOVE_MS_MAX;
   }
 
-  /** Looks at the rows where they may have changed, plans, and begins what is due. Throws where the store cannot answer. */
+  /**
+   * Looks at the rows where they may have changed, plans, and begins what is due. Throws where the store cannot answer.
+   */
   async round(session: Session): Promise<void> {
     await this.#refreshRows();
     if (session.ended || !session.leaseValid) return;

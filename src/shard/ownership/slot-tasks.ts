@@ -1,6 +1,6 @@
-// The work of a shard on its slots, a few at a time: openings, releases and handovers, as the plan wants them. It keeps: one
-// task at a time on a slot; no more of a kind in flight than its bound; a slot whose task failed waits before the plan may
-// name it again, twice as long after each failure.
+// The work of a shard on its slots, a few at a time: openings, releases and handovers, as the plan wants them. It
+// keeps: one task at a time on a slot; no more of a kind in flight than its bound; a slot whose task failed waits
+// before the plan may name it again, twice as long after each failure.
 //
 // A plan replaces the tasks of the one before that have not begun: each round plans with what it knows by then.
 
@@ -8,13 +8,17 @@ import type { Clock } from '../../core/async/clock.ts';
 
 /**
  * Openings (and releases that hand nothing over) in flight. An opening mostly waits for the store (its claim, its
- * checkpoint, the end of its log), so several share that wait; but each also replays entries on the one thread that serves
- * the other slots, so all slots of a dead shard at once would be too many.
+ * checkpoint, the end of its log), so several share that wait; but each also replays entries on the one thread that
+ * serves the other slots, so all slots of a dead shard at once would be too many.
  */
 export const OPENINGS_MAX = 16;
-/** Longer than a hiccup of the store, and far shorter than a request's deadline: one failure costs a client only a wait. */
+/**
+ * Longer than a hiccup of the store, and far shorter than a request's deadline: one failure costs a client only a wait.
+ */
 export const BACKOFF_MS_FIRST = 500;
-/** Slots that cannot be opened cost the store little by then, and are served within this time after the cause has gone. */
+/**
+ * Slots that cannot be opened cost the store little by then, and are served within this time after the cause has gone.
+ */
 export const BACKOFF_MS_MAX = 30_000;
 
 export interface SlotTask {

@@ -1,8 +1,8 @@
-// How a shard lives on its store: among other members, or alone. What differs between the two stands here and nowhere else:
-// the lease, how the shard starts and stops, and whom it looks after.
+// How a shard lives on its store: among other members, or alone. What differs between the two stands here and nowhere
+// else: the lease, how the shard starts and stops, and whom it looks after.
 //
-// On the embedded store one process owns the data directory (a lock says so), so its incarnations are the only ones that
-// can be alive: `retireMembers` declares dead whatever an earlier run left, and no lease has to fence it.
+// On the embedded store one process owns the data directory (a lock says so), so its incarnations are the only ones
+// that can be alive: `retireMembers` declares dead whatever an earlier run left, and no lease has to fence it.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { MemberStore } from '../../store/store.ts';

@@ -1,5 +1,5 @@
-// The rounds of a shard: it scans the members, has the slots planned and moved, and goes on until it has stopped. It keeps:
-// a store that cannot answer ends no loop, and the log says so once per failure, not once per round.
+// The rounds of a shard: it scans the members, has the slots planned and moved, and goes on until it has stopped. It
+// keeps: a store that cannot answer ends no loop, and the log says so once per failure, not once per round.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { equalLists } from '../../core/structures/equal-lists.ts';

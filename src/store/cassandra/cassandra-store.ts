@@ -1,5 +1,5 @@
-// The store port on Cassandra. Conditional writes (log, slots, members, meta) are lightweight transactions at the serial
-// level; state is written plainly, each row with its stamp as its timestamp. Reads and writes meet in a quorum.
+// The store port on Cassandra. Conditional writes (log, slots, members, meta) are lightweight transactions at the
+// serial level; state is written plainly, each row with its stamp as its timestamp. Reads and writes meet in a quorum.
 
 import type { Store } from '../store.ts';
 import { type ConnectionPorts, openConnection } from './driver/connection.ts';
@@ -16,8 +16,9 @@ import { RangeTrust } from './tables/table-scan.ts';
 import { createRowRemoval } from './tables/tombstone-gc.ts';
 
 /**
- * Connects; the keyspace and its tables need not be there yet, `readMeta` says whether they are. Rejects as `unavailable`
- * where no node can be reached or the role is refused, and as an Error for the operator where the settings are wrong.
+ * Connects; the keyspace and its tables need not be there yet, `readMeta` says whether they are. Rejects as
+ * `unavailable` where no node can be reached or the role is refused, and as an Error for the operator where the
+ * settings are wrong.
  */
 export async function openCassandraStore(ports: ConnectionPorts, options: CassandraOptions): Promise<Store> {
   const keyspace = quoteKeyspace(options.keyspace);

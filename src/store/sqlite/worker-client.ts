@@ -59,7 +59,10 @@ export class Lane<Each extends CallMap> {
     this.#settings = settings;
   }
 
-  /** Resolves when the worker answers, with the meta that it found (the writer alone looks). Rejects where the database cannot be used. */
+  /**
+   * Resolves when the worker answers, with the meta that it found (the writer alone looks). Rejects where the database
+   * cannot be used.
+   */
   start(): Promise<Meta | undefined> {
     const worker = new Worker(new URL('./worker/worker.ts', import.meta.url), {
       name: `grantd-store-${this.#settings.mode}`,

@@ -9,9 +9,11 @@ const LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
 const BARREL_NAMES = new Set(['index.ts', 'utils.ts', 'util.ts', 'helpers.ts', 'common.ts', 'misc.ts']);
 
+/** What the formatter holds code to; comments it leaves alone. */
+const COLUMNS_MAX = 120;
 /**
- * Functions that may be longer, and why: they put parts together or list them, line by line, and no part of them could be
- * read or tested alone. Those of `src/roles` do nothing else.
+ * Functions that may be longer, and why: they put parts together or list them, line by line, and no part of them could
+ * be read or tested alone. Those of `src/roles` do nothing else.
  */
 export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -69,6 +71,7 @@ const RULES: readonly Rule[] = [
   ['the compiler is overruled in tests only', (path, text) => !inTests(path) && /@ts-expect-error/.test(text)],
   [`no file above ${LINES_MAX} lines`, (path, text) => inSource(path) && text.split('\n').length > LINES_MAX + 1],
   [`no function above ${FUNCTION_LINES_MAX} lines`, (path, _text, code) => longFunctions(path, code).length > 0],
+  [`no comment line above ${COLUMNS_MAX} columns`, (_path, text) => hasWideComment(text)],
   [
     'no test is skipped or runs alone',
     (path, _text, code) =>
@@ -86,6 +89,14 @@ const RULES: readonly Rule[] = [
     (path, _text, code) => inSource(path) && /\bconsole\.(log|error|warn|info|debug)\(/.test(code),
   ],
 ];
+
+/** A wide line that is not code as it stands has a comment in it. What tells a tool something cannot be broken. */
+function hasWideComment(text: string): boolean {
+  const wide = text.split('\n').filter((line) => line.length > COLUMNS_MAX && !line.includes('biome-ignore'));
+  if (wide.length === 0) return false;
+  const code = new Set(codeText(text, { strings: 'kept' }).split('\n'));
+  return wide.some((line) => !code.has(line));
+}
 
 export const isLong = ({ lines }: FunctionSpan): boolean => lines > FUNCTION_LINES_MAX;
 

@@ -1,5 +1,6 @@
 // The console's own script: what a page does in the browser that no attribute of htmx says. A part that renews itself
-// rests while nobody sees it and says when it is out of date; a button copies the text beside it; a log-in link logs in.
+// rests while nobody sees it and says when it is out of date; a button copies the text beside it; a log-in link logs
+// in.
 
 (() => {
   const isLive = (element) => element instanceof Element && element.hasAttribute('data-live');

@@ -1,4 +1,5 @@
-// How a Cassandra cluster is found and spoken to. The keyspace's name becomes part of statements, so it is checked here.
+// How a Cassandra cluster is found and spoken to. The keyspace's name becomes part of statements, so it is checked
+// here.
 
 export interface CassandraOptions {
   /** host or host:port (9042 unless given). Only to find the cluster: its nodes tell about one another. */
@@ -9,7 +10,9 @@ export interface CassandraOptions {
   /** Of every conditional write and every read that must see them. The same for the whole cluster of shards. */
   readonly serialLevel: 'SERIAL' | 'LOCAL_SERIAL';
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** PEM texts. `ca`: the authorities to trust, the system's unless given. `cert` and `key`: what this process shows. */
+  /**
+   * PEM texts. `ca`: the authorities to trust, the system's unless given. `cert` and `key`: what this process shows.
+   */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
 }
 

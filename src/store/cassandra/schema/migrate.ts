@@ -1,6 +1,7 @@
-// Brings a keyspace to the schema of this program: makes the keyspace if it is not there, applies the numbered steps that it
-// lacks, writes `meta` once. May run twice, be cut off anywhere, and run twice at once: the second waits for the first
-// and finds everything done. What the operator cannot change any more (the number of slots, …) is compared first.
+// Brings a keyspace to the schema of this program: makes the keyspace if it is not there, applies the numbered steps
+// that it lacks, writes `meta` once. May run twice, be cut off anywhere, and run twice at once: the second waits for
+// the first and finds everything done. What the operator cannot change any more (the number of slots, …) is compared
+// first.
 
 import type { Clock, Random } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -113,8 +114,9 @@ function isUpToDate(standing: Meta | undefined, wanted: WantedMeta, log: Log): s
 }
 
 /**
- * Resolves to the meta that stands. Rejects with SchemaRefusal where the settings differ from those the cluster was made
- * with, the schema is too new, or Cassandra refuses a change; with GrantdError `unavailable` where trying again may help.
+ * Resolves to the meta that stands. Rejects with SchemaRefusal where the settings differ from those the cluster was
+ * made with, the schema is too new, or Cassandra refuses a change; with GrantdError `unavailable` where trying again
+ * may help.
  */
 export async function migrateCassandra(
   ports: MigratePorts,

@@ -1,4 +1,5 @@
-// A front's part in a shared window, on virtual time: never more than the limit, nearly all of it, and no wait in between.
+// A front's part in a shared window, on virtual time: never more than the limit, nearly all of it, and no wait in
+// between.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
