@@ -1,5 +1,5 @@
-// The grants that are measured, made up the same way at every run: ten per subject, objects shared by many subjects, and
-// for every subject questions whose true answer is known without asking.
+// The grants that are measured, made up the same way at every run: ten per subject, objects shared by many subjects,
+// and for every subject questions whose true answer is known without asking.
 
 import { RELATIONS, type Relation, type Tuple } from '../src/core/tuples.ts';
 
@@ -70,7 +70,9 @@ export class DataSet {
     return { tuple: this.#tuple(subject, subject % GRANTS_PER_SUBJECT), authorized: true };
   }
 
-  /** A grant that is not in the set: those of even numbers belong to subjects that have grants, the others to new ones. */
+  /**
+   * A grant that is not in the set: those of even numbers belong to subjects that have grants, the others to new ones.
+   */
   newGrant(number: number): Tuple {
     const subject = number % 2 === 0 ? (number * 7919) % this.subjects : this.subjects + Math.floor(number / 20);
     return {

@@ -1,5 +1,5 @@
-// The requests of a load test, each judged by what it has to answer. What is wrong or failed is counted, and the first of
-// each virtual user is logged in full.
+// The requests of a load test, each judged by what it has to answer. What is wrong or failed is counted, and the first
+// of each virtual user is logged in full.
 
 import { vu } from 'k6/execution';
 import http, { type RefinedResponse } from 'k6/http';

@@ -1,5 +1,6 @@
-// What a run is judged by: the measurements, and the thresholds on them. Positive and negative checks are apart: a service
-// that says yes to everything, or no, has every check of one kind right. A wrong answer ends the run within two seconds.
+// What a run is judged by: the measurements, and the thresholds on them. Positive and negative checks are apart: a
+// service that says yes to everything, or no, has every check of one kind right. A wrong answer ends the run within two
+// seconds.
 
 import { Gauge, Rate } from 'k6/metrics';
 import type { Threshold } from 'k6/options';

@@ -1,4 +1,5 @@
-// Whether memory stays level: the straight line that fits the samples of a process best, by least squares. Imports nothing.
+// Whether memory stays level: the straight line that fits the samples of a process best, by least squares. Imports
+// nothing.
 
 export interface Sample {
   readonly seconds: number;
@@ -34,7 +35,10 @@ export function fitSlope(samples: readonly Sample[]): Slope | undefined {
   return { meanBytes, bytesPerHour, percentPerHour: (bytesPerHour / meanBytes) * 100 };
 }
 
-/** A metric without labels, or with those that every metric has, from the text of /metrics. Throws where it is not there. */
+/**
+ * A metric without labels, or with those that every metric has, from the text of /metrics. Throws where it is not
+ * there.
+ */
 export function readMetric(text: string, name: string): number {
   const found = new RegExp(`^${name}(?:\\{[^}\\n]*\\})? (\\S+)$`, 'm').exec(text)?.[1];
   if (found === undefined) throw new Error(`there is no ${name} in its metrics`);

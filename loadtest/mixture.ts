@@ -1,5 +1,5 @@
-// What an application asks: checks, some listings, a few writes. Each write is followed by a check that has to see it, on
-// whatever connection that goes; each virtual user writes grants of its own, so it knows what it has to see.
+// What an application asks: checks, some listings, a few writes. Each write is followed by a check that has to see it,
+// on whatever connection that goes; each virtual user writes grants of its own, so it knows what it has to see.
 
 import { askCheck, askListing, type Caller, changeGrant, writerNumber } from './calls.ts';
 import { listing, question, writtenTuple } from './data-set.ts';

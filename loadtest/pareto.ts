@@ -1,5 +1,5 @@
-// Which tenant asks: by the Pareto principle. The load of the tenants, each by its rank, is that of values with a Pareto
-// distribution of that shape, which go as (rank / count)^(-1 / shape). Imports nothing.
+// Which tenant asks: by the Pareto principle. The load of the tenants, each by its rank, is that of values with a
+// Pareto distribution of that shape, which go as (rank / count)^(-1 / shape). Imports nothing.
 
 /** The shape with which a fifth of the tenants have four fifths of the load is 1.16. `random` is from 0 to below 1. */
 export function paretoIndex(count: number, shape: number, random: number): number {

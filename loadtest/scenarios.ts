@@ -1,5 +1,5 @@
-// The load scenarios by name, and what each does unless its settings say otherwise. Read by k6, by the runner and by the
-// test of the README, so it imports nothing.
+// The load scenarios by name, and what each does unless its settings say otherwise. Read by k6, by the runner and by
+// the test of the README, so it imports nothing.
 
 export const SCENARIO_NAMES = [
   'smoke',

@@ -1,6 +1,6 @@
-// What clients notice when a shard is lost: nothing but waiting. It loads and judges; the shard is killed by you, when it
-// says so. The first third of the run is quiet, in the second the loss has to happen and to be over, in the last everything
-// has to be as before.
+// What clients notice when a shard is lost: nothing but waiting. It loads and judges; the shard is killed by you, when
+// it says so. The first third of the run is quiet, in the second the loss has to happen and to be over, in the last
+// everything has to be as before.
 
 import { scenario } from 'k6/execution';
 import { askCheck } from './calls.ts';

@@ -1,5 +1,6 @@
 // The load of `mixed` for a long time. Meanwhile one virtual user samples the resident memory of each process; the line
-// through the samples of the second half has to be level. In the first half caches fill, and what the start has left goes.
+// through the samples of the second half has to be level. In the first half caches fill, and what the start has left
+// goes.
 
 import { sleep } from 'k6';
 import { scenario } from 'k6/execution';

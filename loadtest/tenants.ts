@@ -1,5 +1,5 @@
-// The tenants of a load test: the file that `seed` writes and k6 reads. It holds keys: readable by its owner only. Imports
-// nothing, because both run it.
+// The tenants of a load test: the file that `seed` writes and k6 reads. It holds keys: readable by its owner only.
+// Imports nothing, because both run it.
 
 export interface Tenant {
   readonly tenant_id: string;

@@ -1,6 +1,7 @@
-// Enters into package-lock.json the packages for other platforms that the registry at hand does not hold. npm leaves such
-// optional packages out of the lock file it writes, and `npm ci` then refuses that very file. What a platform needs is
-// read from the name of its package; an entry of npm's own is never touched. Run it after every change of a dependency.
+// Enters into package-lock.json the packages for other platforms that the registry at hand does not hold. npm leaves
+// such optional packages out of the lock file it writes, and `npm ci` then refuses that very file. What a platform
+// needs is read from the name of its package; an entry of npm's own is never touched. Run it after every change of a
+// dependency.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Writes the reference pages that are made from tables in the code. A test compares them, so a change of a table without
-// this script fails.
+// Writes the reference pages that are made from tables in the code. A test compares them, so a change of a table
+// without this script fails.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Fills tenants for a load test through the operator's API, and keeps their keys in a file of their owner's alone. It may
-// be interrupted and run again: what is there stays, and what is missing is made.
+// Fills tenants for a load test through the operator's API, and keeps their keys in a file of their owner's alone. It
+// may be interrupted and run again: what is there stays, and what is missing is made.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -84,7 +84,9 @@ async function importGrants(client: OperatorClient, tenant: Tenant, { grantsPerT
   }
 }
 
-/** Leaves a file of at least so many tenants, each with at least so many grants. Resolves with how many tenants changed. */
+/**
+ * Leaves a file of at least so many tenants, each with at least so many grants. Resolves with how many tenants changed.
+ */
 export async function seed(target: OperatorTarget, options: SeedOptions): Promise<number> {
   const { file, plan, grantsPerTenant, signal, note } = options;
   const client = new OperatorClient(target);
@@ -123,7 +125,9 @@ export async function seed(target: OperatorTarget, options: SeedOptions): Promis
   return changed;
 }
 
-/** Deletes the tenants of a file from the service, and the file. Those that the service does not know are passed over. */
+/**
+ * Deletes the tenants of a file from the service, and the file. Those that the service does not know are passed over.
+ */
 export async function removeTenants(target: OperatorTarget, file: string, note: (text: string) => void): Promise<void> {
   const client = new OperatorClient(target);
   const rest = [...readTenants(file)];

@@ -1,5 +1,5 @@
-// `npm run loadtest`: runs a load scenario by k6 against the service that was started. It finds the service, fills tenants
-// where there are none yet, provides k6, and ends with the status of k6.
+// `npm run loadtest`: runs a load scenario by k6 against the service that was started. It finds the service, fills
+// tenants where there are none yet, provides k6, and ends with the status of k6.
 
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';

@@ -1,7 +1,7 @@
-// Makes the list of packages in the image (SPDX, as `npm sbom` prints it) the same for the same packages: npm puts the time of
-// its run and a random number into each. Reads it from standard input and prints it. SOURCE_DATE_EPOCH, in seconds since
-// 1970, is the time it gets (https://reproducible-builds.org/specs/source-date-epoch/). Runs in the build of the image,
-// where there is no other file of the project yet.
+// Makes the list of packages in the image (SPDX, as `npm sbom` prints it) the same for the same packages: npm puts the
+// time of its run and a random number into each. Reads it from standard input and prints it. SOURCE_DATE_EPOCH, in
+// seconds since 1970, is the time it gets (https://reproducible-builds.org/specs/source-date-epoch/). Runs in the build
+// of the image, where there is no other file of the project yet.
 
 import { createHash } from 'node:crypto';
 import { text } from 'node:stream/consumers';

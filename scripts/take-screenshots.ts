@@ -1,5 +1,5 @@
-// Takes the pictures of docs/images/ anew: the console's pages over a cluster that is made up here, on a clock that stands
-// still and randomness from a seed, so that a picture changes only where a page does. Needs Debian's Chromium.
+// Takes the pictures of docs/images/ anew: the console's pages over a cluster that is made up here, on a clock that
+// stands still and randomness from a seed, so that a picture changes only where a page does. Needs Debian's Chromium.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

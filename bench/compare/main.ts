@@ -1,6 +1,6 @@
-// `npm run compare`: grantd and its peers side by side on this machine. It builds and starts them all, gives each the same
-// grants, drives the same load on each in turn, and prints what came out. It ends what it started and leaves nothing
-// behind but the programs that it built.
+// `npm run compare`: grantd and its peers side by side on this machine. It builds and starts them all, gives each the
+// same grants, drives the same load on each in turn, and prints what came out. It ends what it started and leaves
+// nothing behind but the programs that it built.
 
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// What is measured of every system in turn, several rounds of all of them: what else the machine does falls on all alike.
+// What is measured of every system in turn, several rounds of all of them: what else the machine does falls on all
+// alike.
 
 import { median } from '../statistics.ts';
 import type { LoadJob, LoadResult, Operation, Shape } from './load-job.ts';

@@ -1,5 +1,5 @@
-// What grantd is to reach beside its peers: how many times less or more than they, by the medians of one run. Of every peer
-// the better of its stores and protocols counts, for each figure apart.
+// What grantd is to reach beside its peers: how many times less or more than they, by the medians of one run. Of every
+// peer the better of its stores and protocols counts, for each figure apart.
 
 import type { Figure } from '../figure.ts';
 import type { Product, Protocol } from './load-job.ts';

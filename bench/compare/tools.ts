@@ -8,7 +8,9 @@ export type Tool = 'openfga' | 'spicedb' | 'load' | 'postgres';
 const SCRIPT = join(import.meta.dirname, 'tools.sh');
 const STATUS_MISSING = 3;
 
-/** Undefined where it cannot be had on this machine; the script has said why. For Postgres, the folder of its programs. */
+/**
+ * Undefined where it cannot be had on this machine; the script has said why. For Postgres, the folder of its programs.
+ */
 export function installTool(tool: Tool): string | undefined {
   const { status } = spawnSync('bash', [SCRIPT, 'install', tool], { stdio: ['ignore', 'inherit', 'inherit'] });
   if (status === STATUS_MISSING) return undefined;

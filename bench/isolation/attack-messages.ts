@@ -3,7 +3,10 @@
 /** For what an attack needs before its time begins to count, and for the responses to what it asks once. */
 export const PREPARATION_MS_MAX = 30_000;
 
-/** All that an attacker can have: addresses, and keys of a tenant of its own; the operator's token for a careless import. */
+/**
+ * All that an attacker can have: addresses, and keys of a tenant of its own; the operator's token for a careless
+ * import.
+ */
 export interface AttackTarget {
   readonly baseUrl: string;
   readonly consoleUrl: string;

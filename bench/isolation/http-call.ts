@@ -1,5 +1,5 @@
-// One HTTP request over Node's own client: with the connection it is told to use, from the address it is told, and never
-// without an end.
+// One HTTP request over Node's own client: with the connection it is told to use, from the address it is told, and
+// never without an end.
 
 import { type Agent, request } from 'node:http';
 

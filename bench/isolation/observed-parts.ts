@@ -1,5 +1,5 @@
-// The processes under attack as the kernel and their metrics tell of them, looked at until they are gone: memory, the time
-// that others had the processor in their place, and leases.
+// The processes under attack as the kernel and their metrics tell of them, looked at until they are gone: memory, the
+// time that others had the processor in their place, and leases.
 
 import { readMetric } from '../server/metrics-text.ts';
 import {

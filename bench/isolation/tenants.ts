@@ -1,5 +1,5 @@
-// The tenants of a run: the victim and the attackers, made by the operator, and the grants that attacks need, written to
-// the store through its adapter, which takes seconds where an import would take minutes.
+// The tenants of a run: the victim and the attackers, made by the operator, and the grants that attacks need, written
+// to the store through its adapter, which takes seconds where an import would take minutes.
 
 import { IdFactory, parseTenantId, type TenantId } from '../../src/core/ids.ts';
 import type { Tuple } from '../../src/core/tuples.ts';

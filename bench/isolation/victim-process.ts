@@ -1,6 +1,6 @@
 // Another tenant's client: one check every 20 ms, whatever happens to those before it. On its one connection a request
-// waits for the response to the last one, and that wait counts. What this process itself wakes late does not. In between
-// it asks a server that does nothing but answer.
+// waits for the response to the last one, and that wait counts. What this process itself wakes late does not. In
+// between it asks a server that does nothing but answer.
 
 import { Agent } from 'node:http';
 import { percentile } from '../statistics.ts';
@@ -53,7 +53,7 @@ class Victim {
             ? measure(() => this.#ask(), this.#latenciesMs)
             : measure(() => this.#askEcho(), this.#echoLatenciesMs);
         this.#inFlight.add(asked);
-        asked.finally(() => this.#inFlight.delete(asked));
+        void asked.finally(() => this.#inFlight.delete(asked));
       }
       this.#timer = setTimeout(next, Math.max(0, startMs + (due * INTERVAL_MS) / 2 - performance.now()));
     };

@@ -20,9 +20,9 @@ export interface LoadJob {
   readonly requests: readonly PreparedRequest[];
   /**
    * `each-once`: every request once, as fast as the answers come. `saturate`: round and round for that long, as fast as
-   * the answers come. `rate`: round and round for that long, that many a second, whatever the answers do; the load looks
-   * at the clock without end, or with `restMs` sleeps for so long between two looks, which leaves the processors to what
-   * is measured and may add as much to a latency.
+   * the answers come. `rate`: round and round for that long, that many a second, whatever the answers do; the load
+   * looks at the clock without end, or with `restMs` sleeps for so long between two looks, which leaves the processors
+   * to what is measured and may add as much to a latency.
    */
   readonly mode:
     | { readonly kind: 'each-once' }
@@ -35,7 +35,9 @@ export interface LoadJob {
       };
 }
 
-/** To be rested at a fixed rate: often enough for some thousand requests a second, and cheap beside what answers them. */
+/**
+ * To be rested at a fixed rate: often enough for some thousand requests a second, and cheap beside what answers them.
+ */
 export const REST_MS = 0.25;
 
 export interface LoadResult {

@@ -1,6 +1,6 @@
-// For the capacity guide: what Cassandra does for a new grant and for a subject that is read cold, on one node and on three
-// with three copies; what it does without either is measured first and taken off. A grant counts until it is in the state
-// tables, too. There are one shard and one front.
+// For the capacity guide: what Cassandra does for a new grant and for a subject that is read cold, on one node and on
+// three with three copies; what it does without either is measured first and taken off. A grant counts until it is in
+// the state tables, too. There are one shard and one front.
 
 import type { CassandraCluster } from '../../test/support/cassandra.ts';
 import type { DataSet } from '../data-set.ts';

@@ -1,5 +1,5 @@
-// For the capacity guide: what a check takes of a front and of a shard, each by itself, and what one tenant, which is on one
-// shard, can reach.
+// For the capacity guide: what a check takes of a front and of a shard, each by itself, and what one tenant, which is
+// on one shard, can reach.
 
 import type { Figure } from '../figure.ts';
 import type { LoadJob, PreparedRequest } from '../load/load-job.ts';

@@ -1,5 +1,5 @@
-// What the scenarios of clusters share: Cassandra; tenants, as many on each shard; checks of all of them in turn; and the
-// processor time that each kind of process takes for an answer.
+// What the scenarios of clusters share: Cassandra; tenants, as many on each shard; checks of all of them in turn; and
+// the processor time that each kind of process takes for an answer.
 
 import { availableParallelism } from 'node:os';
 import { rankShards, SLOTS_DEFAULT, slotOfTenant } from '../../src/core/slots.ts';

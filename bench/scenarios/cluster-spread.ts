@@ -1,7 +1,7 @@
-// What it costs to be many: processor time of a check with four shards and two fronts, held against one of each, each shard
-// under the same load. The two clusters are asked in turns, so that what else the machine does falls on both; and while
-// the smaller one is measured, the larger one gets what makes the machine as busy as in its own turn, since a check
-// takes a multiple on a machine that sleeps between two requests.
+// What it costs to be many: processor time of a check with four shards and two fronts, held against one of each, each
+// shard under the same load. The two clusters are asked in turns, so that what else the machine does falls on both; and
+// while the smaller one is measured, the larger one gets what makes the machine as busy as in its own turn, since a
+// check takes a multiple on a machine that sleeps between two requests.
 
 import type { Figure } from '../figure.ts';
 import { LoadClient } from '../load/load-client.ts';
@@ -20,7 +20,9 @@ import {
 } from './cluster-load.ts';
 
 export const CPU_RATIO_MAX = 1.15;
-/** Of the processors of the machine that the larger cluster may keep busy, the load included: nothing waits for them. */
+/**
+ * Of the processors of the machine that the larger cluster may keep busy, the load included: nothing waits for them.
+ */
 const BUSY_AIM = 0.5;
 const BUSY_MIN = 0.4;
 const BUSY_MAX = 0.6;

@@ -1,7 +1,7 @@
 // New grants, each acknowledged when it is durable: CPU of the service per grant, its write-behind included, and how
-// many grants share one fsync. The fsyncs are counted where they happen, at the system call, in a run of its own that is
-// not measured otherwise; without strace the commits of the store that wait for the disk cannot be told from outside,
-// and only the appends to the log are counted.
+// many grants share one fsync. The fsyncs are counted where they happen, at the system call, in a run of its own that
+// is not measured otherwise; without strace the commits of the store that wait for the disk cannot be told from
+// outside, and only the appends to the log are counted.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Whatever one client does, another tenant is served: each attack beside a victim that asks for a check every 20 ms, first
-// on the service as one process, then on a front and a shard over Cassandra.
+// Whatever one client does, another tenant is served: each attack beside a victim that asks for a check every 20 ms,
+// first on the service as one process, then on a front and a shard over Cassandra.
 
 import type { Figure } from '../figure.ts';
 import { ATTACKS, type Attack } from '../isolation/attack-list.ts';

@@ -1,5 +1,5 @@
-// What sharing the rate limits costs a check: p99 with a Redis that answers after 50 ms, held against p99 without one, at
-// the same fixed rate. The two are measured in turns, so that what else the machine does falls on both.
+// What sharing the rate limits costs a check: p99 with a Redis that answers after 50 ms, held against p99 without one,
+// at the same fixed rate. The two are measured in turns, so that what else the machine does falls on both.
 
 import { RedisServer } from '../../test/support/redis.ts';
 import { startSlowProxy } from '../../test/support/slow-proxy.ts';

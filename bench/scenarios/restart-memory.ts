@@ -1,6 +1,6 @@
-// What a process has in memory after a restart, where much was written just before: the operation ids that a repeat needs,
-// and nothing that grows with what was written. The process has the heap of a pod of 1 GiB, and is killed at the end of an
-// import into one tenant after another, so that each slot has its last seconds to read back.
+// What a process has in memory after a restart, where much was written just before: the operation ids that a repeat
+// needs, and nothing that grows with what was written. The process has the heap of a pod of 1 GiB, and is killed at the
+// end of an import into one tenant after another, so that each slot has its last seconds to read back.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 // How long a restart takes, from the start of the process until it is ready, with a million grants against none. In
-// turns; after a clean stop, and after a kill, when the log has to be read back. And what it has in memory then, however
-// much was written before (restart-memory.ts).
+// turns; after a clean stop, and after a kill, when the log has to be read back. And what it has in memory then,
+// however much was written before (restart-memory.ts).
 
 import type { Figure } from '../figure.ts';
 import type { BenchContext, LargeDirectory, Scenario } from '../scenario.ts';

@@ -1,6 +1,7 @@
-// CPU of a single check with very many grants in very many tenants against few in few, while the same number of subjects is
-// asked about and in memory: what else there is must cost a check nothing. Measured twice: with nothing else in memory, as
-// after a start; and in a page cache that is full, as it is after days. Each tenant has a key of its own.
+// CPU of a single check with very many grants in very many tenants against few in few, while the same number of
+// subjects is asked about and in memory: what else there is must cost a check nothing. Measured twice: with nothing
+// else in memory, as after a start; and in a page cache that is full, as it is after days. Each tenant has a key of its
+// own.
 
 import type { Figure } from '../figure.ts';
 import type { LoadJob, PreparedRequest } from '../load/load-job.ts';

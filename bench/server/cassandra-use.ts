@@ -1,5 +1,5 @@
-// What a Cassandra that this process has started has done so far: processor time, bytes written, and requests of grantd,
-// counted by Cassandra itself for each connection.
+// What a Cassandra that this process has started has done so far: processor time, bytes written, and requests of
+// grantd, counted by Cassandra itself for each connection.
 
 import { Client, policies, types } from 'cassandra-driver';
 import type { CassandraCluster } from '../../test/support/cassandra.ts';

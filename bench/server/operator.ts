@@ -62,8 +62,8 @@ export async function importGrants(addresses: Addresses, { tenantId }: TenantAcc
 }
 
 /**
- * One more grant for each tenant, after the log has been at rest. A start reads back what was written in the seconds before
- * the last write, for repeats of it, since clocks say nothing certain about how long a service was down.
+ * One more grant for each tenant, after the log has been at rest. A start reads back what was written in the seconds
+ * before the last write, for repeats of it, since clocks say nothing certain about how long a service was down.
  */
 export async function writeAfterRest(addresses: Addresses, tenants: readonly TenantAccess[]): Promise<void> {
   const line = JSON.stringify({ subject: 'bench:rest', relation: 'viewer', object: 'bench:rest' });
@@ -78,7 +78,9 @@ export async function writeToEach(addresses: Addresses, tenants: readonly Tenant
   });
 }
 
-/** As many tenants as asked for, each with these grants, several at a time. `onFilled`: after each, how many there are. */
+/**
+ * As many tenants as asked for, each with these grants, several at a time. `onFilled`: after each, how many there are.
+ */
 export async function fillTenants(
   addresses: Addresses,
   { tenants, data }: { readonly tenants: number; readonly data: DataSet },

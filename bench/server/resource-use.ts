@@ -1,5 +1,5 @@
-// CPU time and resident memory of another process with all its threads: from /proc, elsewhere from `ps`. What else Linux
-// tells of processes and of the machine.
+// CPU time and resident memory of another process with all its threads: from /proc, elsewhere from `ps`. What else
+// Linux tells of processes and of the machine.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -91,14 +91,16 @@ export function findDescendants(word: string): readonly number[] {
   });
 }
 
-/** What the process has made dirty in files so far, in whole pages of memory, whether it has reached the disk or not. */
+/**
+ * What the process has made dirty in files so far, in whole pages of memory, whether it has reached the disk or not.
+ */
 export function readWrittenBytes(pid: number): number {
   return Number(/^write_bytes: (?<bytes>\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.groups?.bytes);
 }
 
 /**
- * Processor time so far of each process on the machine. What the kernel tells of busy and idle processors is sampled at its
- * ticks, and far off where processes run for some microseconds at a time. On Linux only.
+ * Processor time so far of each process on the machine. What the kernel tells of busy and idle processors is sampled at
+ * its ticks, and far off where processes run for some microseconds at a time. On Linux only.
  */
 export function readCpuOfAll(): ReadonlyMap<number, number> {
   const seconds = new Map<number, number>();

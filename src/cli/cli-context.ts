@@ -13,7 +13,9 @@ export interface CliDependencies {
   resolveTarget(): OperatorTarget | Promise<OperatorTarget>;
   /** The tenant of commands that are called without `--tenant`. Throws a CliFailure where it is set wrong. */
   readonly defaultTenant?: () => string | undefined;
-  /** Whether errors go to standard error as JSON. It is told beforehand: errors of usage come before options are known. */
+  /**
+   * Whether errors go to standard error as JSON. It is told beforehand: errors of usage come before options are known.
+   */
   readonly json?: boolean;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };

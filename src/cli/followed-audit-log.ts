@@ -1,5 +1,5 @@
-// `grantd changes --follow`: changes as they come. It goes on from a cursor that the service gives, so that it prints each
-// change once, in their order, also where the service was away for a while.
+// `grantd changes --follow`: changes as they come. It goes on from a cursor that the service gives, so that it prints
+// each change once, in their order, also where the service was away for a while.
 
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { CliContext } from './cli-context.ts';
@@ -18,7 +18,9 @@ interface FollowOptions {
   /** What changes have to fit, the time included. */
   readonly filter: Readonly<Record<string, string | undefined>>;
   readonly json?: boolean;
-  /** How many of those that were there before are shown first, where neither a cursor nor a time says where to begin. */
+  /**
+   * How many of those that were there before are shown first, where neither a cursor nor a time says where to begin.
+   */
   readonly before: number;
 }
 

@@ -1,10 +1,11 @@
-// What memory a page cache needs: the one rule of the program, the chart (templates/_memory.tpl) and the guides. Everything
-// that follows from GRANTD_PAGE_CACHE_BYTES is computed here: the memory of the process, and how large Node's heap has to be.
+// What memory a page cache needs: the one rule of the program, the chart (templates/_memory.tpl) and the guides.
+// Everything that follows from GRANTD_PAGE_CACHE_BYTES is computed here: the memory of the process, and how large
+// Node's heap has to be.
 
 export const MEBIBYTE = 1024 ** 2;
 /**
- * The cache counts what it holds. With what V8 takes beside that, and garbage that it has not collected yet, a cached grant
- * was measured at 1.8 times what is counted (355 bytes of 197, docs/operating/capacity.md); rounded up.
+ * The cache counts what it holds. With what V8 takes beside that, and garbage that it has not collected yet, a cached
+ * grant was measured at 1.8 times what is counted (355 bytes of 197, docs/operating/capacity.md); rounded up.
  */
 const CACHE_SHARE = 2;
 /** Code, buffers and stacks beside the heap. */

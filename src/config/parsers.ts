@@ -118,7 +118,9 @@ const PROXY_NAMES: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniq
 
 const IPV4_MAPPED_BITS = 96;
 
-/** An IPv4 range in the notation of IPv6 whose prefix is one of IPv4: it means a network, and says nearly everything. */
+/**
+ * An IPv4 range in the notation of IPv6 whose prefix is one of IPv4: it means a network, and says nearly everything.
+ */
 const isMappedByMistake = (address: string, prefix: number): boolean =>
   prefix < IPV4_MAPPED_BITS && new SocketAddress({ address, family: 'ipv6' }).address.startsWith('::ffff:');
 
@@ -176,7 +178,10 @@ export function namedToken(name: string, token: Secret): NamedToken {
 
 const NAMED_TOKENS_MAX = 1000;
 
-/** Lines `name:sha256`; empty lines and those that start with `#` do not count. Never repeats a line: it may be a token by mistake. */
+/**
+ * Lines `name:sha256`; empty lines and those that start with `#` do not count. Never repeats a line: it may be a token
+ * by mistake.
+ */
 export function parseNamedTokens(text: string): readonly NamedToken[] {
   const tokens: NamedToken[] = [];
   const names = new Set([OPERATOR_NAME_DEFAULT]);

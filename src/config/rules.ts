@@ -40,7 +40,10 @@ const redisPart = ({ redisUrl }: Values, part: keyof RedisUrl): unknown =>
     ? new Map<string, unknown>(Object.entries(redisUrl)).get(part)
     : undefined;
 
-/** Without TLS nothing tells a console from whoever reaches the port: a self-declared one must be what somebody asked for. */
+/**
+ * Without TLS nothing tells a console from whoever reaches the port: a self-declared one must be what somebody asked
+ * for.
+ */
 const rpcIsSafe = ({ rpcAddress, rpcTlsCert, rpcInsecure }: Values): boolean =>
   typeof rpcAddress !== 'string' || isLoopback(rpcAddress) || rpcTlsCert !== undefined || rpcInsecure === true;
 

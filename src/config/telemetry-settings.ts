@@ -1,5 +1,5 @@
-// The settings for tracing. They are the variables of the OpenTelemetry specification, so that what a cluster sets for all
-// its programs applies to this one too
+// The settings for tracing. They are the variables of the OpenTelemetry specification, so that what a cluster sets for
+// all its programs applies to this one too
 // (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
 
 import { SAMPLER_NAMES } from '../telemetry/sampler-names.ts';

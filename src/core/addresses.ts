@@ -27,8 +27,9 @@ export function isLoopbackHost(host: string): boolean {
 const NO_ADDRESS = 'unknown';
 
 /**
- * The network that one client can be taken to have: an IPv4 address itself, and the /64 of an IPv6 address, within which
- * a client picks addresses at will. `unknown` for what is no address. At most 24 characters, whatever was claimed.
+ * The network that one client can be taken to have: an IPv4 address itself, and the /64 of an IPv6 address, within
+ * which a client picks addresses at will. `unknown` for what is no address. At most 24 characters, whatever was
+ * claimed.
  */
 export function clientNetwork(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?$/i.exec(address)?.[1];

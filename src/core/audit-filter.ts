@@ -1,5 +1,5 @@
-// The filter of the audit log: which changes of a tenant are asked for. Each field has to fit exactly, and all of them at
-// once. It is applied to rows as they are read, so that it works on any store and on what was written before.
+// The filter of the audit log: which changes of a tenant are asked for. Each field has to fit exactly, and all of them
+// at once. It is applied to rows as they are read, so that it works on any store and on what was written before.
 
 export const CHANGE_ACTIONS = [
   'grant.created',

@@ -29,7 +29,9 @@ function sign(secret: Uint8Array, scope: readonly string[], position: Uint8Array
   return hmac.digest().subarray(0, SIGNATURE_LENGTH);
 }
 
-/** A cursor for `position` in the listing that `scope` (the tenant and every parameter that selects) names. Base64url. */
+/**
+ * A cursor for `position` in the listing that `scope` (the tenant and every parameter that selects) names. Base64url.
+ */
 export function createCursor(secrets: CursorSecrets, scope: readonly string[], position: string): string {
   const bytes = Buffer.from(position, 'utf8');
   return Buffer.concat([sign(secrets[0], scope, bytes), bytes]).toString('base64url');

@@ -1,7 +1,7 @@
 // What a grant is besides its tuple: each attribute once, with its name in the log, in tables, in the audit log and in
-// JSON. Whatever stores, sends or shows a grant goes through here, so that a new attribute is added here and, where tables
-// have to grow, in a migration. It keeps: what was stored stays readable, so an attribute is only ever appended to the
-// list, and one that older versions did not write has to have a meaning where it is absent.
+// JSON. Whatever stores, sends or shows a grant goes through here, so that a new attribute is added here and, where
+// tables have to grow, in a migration. It keeps: what was stored stays readable, so an attribute is only ever appended
+// to the list, and one that older versions did not write has to have a meaning where it is absent.
 
 import { timeOfId } from './ids.ts';
 import { formatTimestamp } from './timestamps.ts';
@@ -65,7 +65,9 @@ export const grantRecord = (
 /** What the audit log tells of a grant besides its tuple. */
 export const auditedAttributes = ({ grantId }: GrantAttributes): object => ({ grant_id: grantId });
 
-/** Of a grant whose id says it all: `attributesOfId` makes the rest of it. So it is for every grant that is made here. */
+/**
+ * Of a grant whose id says it all: `attributesOfId` makes the rest of it. So it is for every grant that is made here.
+ */
 export const isToldById = ({ grantId, createdAtMs }: GrantAttributes): boolean => timeOfId(grantId) === createdAtMs;
 
 export const attributesOfId = (grantId: string): GrantAttributes => ({

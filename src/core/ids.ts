@@ -87,8 +87,8 @@ for (const [character, bits] of decodeTable) BITS[character.charCodeAt(0)] = bit
 export const UUID_WORDS = 4;
 
 /**
- * Puts the UUID whose text begins at `start` and ends `text` into four words at `at`. False, with the words in any state,
- * where that text is not the output of `encodeUuid`.
+ * Puts the UUID whose text begins at `start` and ends `text` into four words at `at`. False, with the words in any
+ * state, where that text is not the output of `encodeUuid`.
  */
 export function readUuidWords(text: string, start: number, words: Uint32Array, at: number): boolean {
   if (text.length - start !== TEXT_LENGTH) return false;

@@ -7,7 +7,10 @@ import { createHash } from 'node:crypto';
 export const SLOTS_DEFAULT = 256;
 export const SLOTS_MAX = 4096;
 
-/** Entries per log segment (a partition of the log), K. Small enough to read at once, large enough to make trimming cheap. */
+/**
+ * Entries per log segment (a partition of the log), K. Small enough to read at once, large enough to make trimming
+ * cheap.
+ */
 export const SEGMENT_SIZE_DEFAULT = 256;
 
 /** Buckets over which the subjects of one tenant are spread. */
@@ -32,7 +35,10 @@ export function segmentOf(seq: number, segmentSize: number): number {
   return Math.floor(seq / segmentSize);
 }
 
-/** The weight of a shard for a slot: SHA-256 over (length of the name in bytes as u32, name, slot as u32), first 8 bytes. */
+/**
+ * The weight of a shard for a slot: SHA-256 over (length of the name in bytes as u32, name, slot as u32), first 8
+ * bytes.
+ */
 export function rendezvousWeight(shardName: string, slot: number): bigint {
   const name = Buffer.from(shardName, 'utf8');
   const prefix = Buffer.alloc(4);
@@ -43,8 +49,8 @@ export function rendezvousWeight(shardName: string, slot: number): bigint {
 }
 
 /**
- * The shards by falling weight for a slot; the first is its wanted owner. Ties fall to the smaller name. A change of one
- * shard moves only the slots that it wins or loses (Thaler and Ravishankar, 1998).
+ * The shards by falling weight for a slot; the first is its wanted owner. Ties fall to the smaller name. A change of
+ * one shard moves only the slots that it wins or loses (Thaler and Ravishankar, 1998).
  */
 export function rankShards(shardNames: readonly string[], slot: number): string[] {
   return shardNames

@@ -2,7 +2,10 @@
 
 import type { TenantId } from './ids.ts';
 
-/** `deleting`: refuses everything, its data is being removed. `deleted`: all its data is gone; the id is never used again. */
+/**
+ * `deleting`: refuses everything, its data is being removed. `deleted`: all its data is gone; the id is never used
+ * again.
+ */
 export type TenantState = 'active' | 'suspended' | 'deleting' | 'deleted';
 
 export interface Tenant {

@@ -83,7 +83,10 @@ export interface Namespace {
 
 export const NAMESPACE_PATTERN = '[A-Za-z][A-Za-z0-9_.-]{0,63}';
 
-/** Unicode general categories Cc and Cs and the property White_Space, written out so that any regex engine reads it the same. */
+/**
+ * Unicode general categories Cc and Cs and the property White_Space, written out so that any regex engine reads it the
+ * same.
+ */
 const EXTERNAL_ID_PATTERN =
   '[^\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ud800-\\udfff]{1,256}';
 

@@ -1,6 +1,6 @@
 // Addresses of shards from DNS: every address of one name, looked up over and over, as a headless Service has one per
-// pod. It keeps: the last known set stays while a look-up fails or finds nothing, since a name server that is down, or a
-// service whose pods are all being replaced, says nothing about shards that still answer.
+// pod. It keeps: the last known set stays while a look-up fails or finds nothing, since a name server that is down, or
+// a service whose pods are all being replaced, says nothing about shards that still answer.
 
 import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';

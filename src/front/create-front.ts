@@ -27,7 +27,7 @@ import { UsageLedger } from './links/usage-ledger.ts';
 import { FrontOperator } from './operator/operator.ts';
 import { type FlightControl, FlightTable } from './requests/flights.ts';
 import { SessionCache } from './requests/session-cache.ts';
-import { expiredError } from './requests/session-flights.ts';
+import { expiredError } from './requests/session-path.ts';
 
 /** Requests under way in one front; more wait only for shards that cannot keep up. */
 const FLIGHTS_MAX_DEFAULT = 10_000;

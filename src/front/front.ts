@@ -1,5 +1,6 @@
 // The port of the front, as HTTP and the console see it. It finds the owner of a tenant, keeps handles, coalesces,
-// retries inside the deadline and hides every change of owner. Errors are GrantdError of the catalogue and nothing else.
+// retries inside the deadline and hides every change of owner. Errors are GrantdError of the catalogue and nothing
+// else.
 
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
@@ -89,8 +90,8 @@ export interface OperatorTenantSession extends TenantSession {
 export interface SlotView {
   readonly slot: number;
   /**
-   * `opening`, `serving`, `releasing`: as its owner says. `unclaimed`: it never had an owner. `unowned`: it has none now.
-   * `unreachable`: its owner cannot be asked now.
+   * `opening`, `serving`, `releasing`: as its owner says. `unclaimed`: it never had an owner. `unowned`: it has none
+   * now. `unreachable`: its owner cannot be asked now.
    */
   readonly state: SlotStatus['state'] | 'unclaimed' | 'unowned' | 'unreachable';
   readonly epoch: number | undefined;
@@ -141,19 +142,23 @@ export interface OperatorApi {
   ): Promise<Tenant>;
   readTenant(context: RequestContext, tenantId: TenantId): Promise<TenantStatus>;
   /**
-   * Of the whole cluster, ascending by id, after `after`. `name`: only those with this in their name or id, in any case;
-   * a page may then hold fewer than `limit`, or none, although more follow.
+   * Of the whole cluster, ascending by id, after `after`. `name`: only those with this in their name or id, in any
+   * case; a page may then hold fewer than `limit`, or none, although more follow.
    */
   listTenants(
     context: RequestContext,
     query: { after: TenantId | undefined; limit: number; name?: string | undefined },
   ): Promise<{ readonly tenants: readonly TenantStatus[]; readonly next: TenantId | undefined }>;
-  /** Every change of a tenant. Of one that was deleted, too, for as long as its trail is kept; else `tenant-not-found`. */
+  /**
+   * Every change of a tenant. Of one that was deleted, too, for as long as its trail is kept; else `tenant-not-found`.
+   */
   listTrail(context: RequestContext, tenantId: TenantId, query: TrailQuery): Promise<TrailPage>;
   /** Every slot of the cluster, ascending. A shard that does not answer within a second delays no other's slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
   listMembers(context: RequestContext): Promise<readonly MemberView[]>;
-  /** The last 60 minutes, ascending; minutes without a request are left out. Kept by the owner in memory: may be lost. */
+  /**
+   * The last 60 minutes, ascending; minutes without a request are left out. Kept by the owner in memory: may be lost.
+   */
   readUsage(context: RequestContext, tenantId: TenantId): Promise<readonly UsageMinute[]>;
   /** Of every shard that answers within a second. */
   listLoads(context: RequestContext): Promise<readonly ShardLoad[]>;
@@ -164,8 +169,8 @@ export interface OperatorApi {
 export interface Front {
   /**
    * The session of an API key; at once where the key is known here. Throws `unauthorized` (junk without any I/O) or
-   * `unavailable` where the owner cannot verify it now. `admit` is asked before the owner is, and may throw: so only for
-   * a well-formed key that is not known here.
+   * `unavailable` where the owner cannot verify it now. `admit` is asked before the owner is, and may throw: so only
+   * for a well-formed key that is not known here.
    */
   authenticate<Context extends RequestContext>(
     context: Context,

@@ -55,18 +55,20 @@ export function createApp(
 ): App {
   const { ids, connections, answers, pipeline, metrics, pages } = dependencies;
   const { routes, deadlineMs } = options;
-  const { serveAnonymous } = pipeline;
   const other = metrics.meterOf(OTHER);
   const errorPage = metrics.meterOf(ERROR_PAGE);
 
-  // The router alone: the application around it gives each request and answer another prototype, which costs every check
-  // some microseconds (V8 drops what it had learnt of their shape), for conveniences that nothing here uses.
+  // The router alone: the application around it gives each request and answer another prototype, which costs every
+  // check some microseconds (V8 drops what it had learnt of their shape), for conveniences that nothing here uses.
   const router = express.Router({ strict: true, caseSensitive: true });
 
   const begin = (incoming: Incoming): Exchange =>
     new Exchange(ids.create('req'), incoming.startedAtMs + deadlineMs, incoming, other);
 
-  /** The exchange of a request that Node has read; undefined where it has been answered already, or nobody waits for an answer. */
+  /**
+   * The exchange of a request that Node has read; undefined where it has been answered already, or nobody waits for an
+   * answer.
+   */
   const beginNode = (request: Request, response: Response): Exchange | undefined => {
     const connection = connections.of(request.socket);
     if (connection === undefined) {
@@ -86,7 +88,10 @@ export function createApp(
     return exchange;
   };
 
-  /** Operations at a path without parameters, to which a request is led without the router: nearly all requests are theirs. */
+  /**
+   * Operations at a path without parameters, to which a request is led without the router: nearly all requests are
+   * theirs.
+   */
   const direct = new Map<string, Route>();
   for (const route of routes) {
     if (!route.path.includes('{')) direct.set(route.path, route);
@@ -102,7 +107,7 @@ export function createApp(
     const exchange = beginNode(request, response);
     if (exchange === undefined) return;
     exchange.meter = errorPage;
-    serveAnonymous(exchange, () => writePage(exchange, request.method, html));
+    pipeline.serveAnonymous(exchange, () => writePage(exchange, request.method, html));
   };
   const writePage = (exchange: Exchange, method: string, html: string | undefined): void => {
     if (html === undefined) {
@@ -127,7 +132,7 @@ export function createApp(
     if (exchange === undefined) return;
     if (needsKey(request.url)) pipeline.serve(exchange, undefined);
     else {
-      serveAnonymous(exchange, () =>
+      pipeline.serveAnonymous(exchange, () =>
         answers.problem(exchange, new GrantdError('not-found', 'There is nothing at this path.')),
       );
     }

@@ -1,5 +1,5 @@
-// The filter of the audit log as an operator gives it, in a query of the API or in the form of the page: the same names,
-// rules and messages.
+// The filter of the audit log as an operator gives it, in a query of the API or in the form of the page: the same
+// names, rules and messages.
 
 import { z } from 'zod';
 import { CHANGE_ACTIONS, type ChangeFilter } from '../core/audit-filter.ts';

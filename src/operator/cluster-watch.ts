@@ -1,6 +1,6 @@
 // Looks at the cluster, for the pages that show it and, every few seconds, by itself: so the last hour is there whoever
-// opens a page when. It keeps: one look at a time, however many ask and however silent the shards are; what was seen last
-// stays, with its time, while nobody responds; and after `close` nothing is asked any more.
+// opens a page when. It keeps: one look at a time, however many ask and however silent the shards are; what was seen
+// last stays, with its time, while nobody responds; and after `close` nothing is asked any more.
 
 import type { Clock, Timer } from '../core/async/clock.ts';
 import type { IdFactory } from '../core/ids.ts';

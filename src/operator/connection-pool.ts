@@ -1,6 +1,6 @@
-// The connections of a server for few callers, as the console and the ops port are. It keeps: there are never more of them
-// than the bound, and once there are as many, the one that has been idle longest is dropped for the newcomer, never one
-// whose request is being answered: whoever connects and does nothing keeps nobody out.
+// The connections of a server for few callers, as the console and the ops port are. It keeps: there are never more of
+// them than the bound, and once there are as many, the one that has been idle longest is dropped for the newcomer,
+// never one whose request is being answered: whoever connects and does nothing keeps nobody out.
 
 import type { Server, Socket } from 'node:net';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -13,7 +13,10 @@ interface PoolOptions<Visit> {
   readonly connectionsMax: number;
   /** Of a connection that has just been opened. */
   readonly open: (socket: Socket) => Visit;
-  /** Whether a request on it is being answered. A client that still has to send or take something is not served but waited for. */
+  /**
+   * Whether a request on it is being answered. A client that still has to send or take something is not served but
+   * waited for.
+   */
   readonly isServed: (visit: Visit) => boolean;
 }
 

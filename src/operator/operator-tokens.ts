@@ -1,5 +1,5 @@
-// Operator tokens: who holds which. Only SHA-256 sums are kept; a comparison looks at every known token in full, so that
-// its time tells nothing of which one came close.
+// Operator tokens: who holds which. Only SHA-256 sums are kept; a comparison looks at every known token in full, so
+// that its time tells nothing of which one came close.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { assert } from '../core/assert.ts';

@@ -1,6 +1,6 @@
-// The console's HTTP server: its bounds in time and size, the answers that Node's parser would otherwise write bare, and
-// an orderly end. It keeps: an operator is answered whoever else connects; one request of a connection is answered at a
-// time; and a client that does not take its response is cut.
+// The console's HTTP server: its bounds in time and size, the answers that Node's parser would otherwise write bare,
+// and an orderly end. It keeps: an operator is answered whoever else connects; one request of a connection is answered
+// at a time; and a client that does not take its response is cut.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -12,7 +12,9 @@ import { type ConsoleDependencies, type ConsoleOptions, createConsoleApp } from 
 import { ClusterWatch } from './cluster-watch.ts';
 import { ConnectionPool } from './connection-pool.ts';
 
-/** Operators and their programs, not end users: a few hundred at once is a fault or an attack. Some 20 KB each, idle. */
+/**
+ * Operators and their programs, not end users: a few hundred at once is a fault or an attack. Some 20 KB each, idle.
+ */
 const CONNECTIONS_MAX_DEFAULT = 512;
 const HEADER_BYTES_MAX = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -72,15 +74,17 @@ type Visit = {
 };
 
 /**
- * Whether somebody is at work for it. While the request is still coming, that is so for an operator only: everybody else
- * owes the rest of it at the risk of being dropped.
+ * Whether somebody is at work for it. While the request is still coming, that is so for an operator only: everybody
+ * else owes the rest of it at the risk of being dropped.
  */
 function isServed({ response }: Visit): boolean {
   if (response === undefined || response.writableEnded) return false;
   return response.req.complete || response.locals?.operator !== undefined;
 }
 
-/** Hands requests on, one of a connection at a time: no client of ours sends a second one before it has its response. */
+/**
+ * Hands requests on, one of a connection at a time: no client of ours sends a second one before it has its response.
+ */
 function serveInTurn(
   pool: ConnectionPool<Visit>,
   serve: (request: IncomingMessage, response: ServerResponse) => void,

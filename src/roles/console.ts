@@ -23,7 +23,9 @@ interface ConsoleRoleDependencies {
   readonly log: Log;
 }
 
-/** Resolves when it listens; it is ready while it reaches a shard: an operator needs it most while slots have no owner. */
+/**
+ * Resolves when it listens; it is ready while it reaches a shard: an operator needs it most while slots have no owner.
+ */
 export async function startConsole(
   dependencies: ConsoleRoleDependencies,
   options: { readonly config: ConsoleConfig; readonly version: string },

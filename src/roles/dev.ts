@@ -1,7 +1,7 @@
-// The role `dev`: the whole service in one process on the embedded store. The same parts as in a cluster, wired the same
-// way, but that fronts and shards exchange their messages directly, where a cluster's talk gRPC: it listens for that only
-// where it is told to. It is ready only when everything serves, and a start that fails at any step lets go of all that it
-// had taken.
+// The role `dev`: the whole service in one process on the embedded store. The same parts as in a cluster, wired the
+// same way, but that fronts and shards exchange their messages directly, where a cluster's talk gRPC: it listens for
+// that only where it is told to. It is ready only when everything serves, and a start that fails at any step lets go of
+// all that it had taken.
 
 import { resolve } from 'node:path';
 import { OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
@@ -76,8 +76,8 @@ function shardAddress(address: string, index: number): string {
 }
 
 /**
- * What takes the streams of one shard: those of this process, and by gRPC where an address is set. Without one the shard
- * is known by a name that nobody can dial.
+ * What takes the streams of one shard: those of this process, and by gRPC where an address is set. Without one the
+ * shard is known by a name that nobody can dial.
  */
 async function openShardDoor(
   dependencies: StreamHostDependencies,

@@ -53,13 +53,17 @@ export const ShardClient = makeClientConstructor(
 
 /** Of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** What gathers is sent in messages of about this size, unless one call or reply is longer: what comes next waits for it. */
+/**
+ * What gathers is sent in messages of about this size, unless one call or reply is longer: what comes next waits for
+ * it.
+ */
 export const BATCH_BYTES_MAX = 256 * 1024;
 /** Checks in one message: each takes tens of bytes, and an answer to all of them has to fit one message too. */
 export const CHECKS_PER_MESSAGE_MAX = 10_000;
 /**
- * Messages of one stream on their way at once, in either direction. What comes meanwhile waits with its sender, where checks
- * and their results go before what is long, and not in the buffers of the stream, where they would come behind it.
+ * Messages of one stream on their way at once, in either direction. What comes meanwhile waits with its sender, where
+ * checks and their results go before what is long, and not in the buffers of the stream, where they would come behind
+ * it.
  */
 export const IN_FLIGHT_MAX = 2;
 /** Calls and checks of one stream that wait for an answer. */
@@ -72,7 +76,10 @@ export const USAGE_PER_REPORT_MAX = 1000;
 
 /** A front asks this often whether the shard is there, and learns the shard's clock from the answer. */
 export const PING_INTERVAL_MS = 500;
-/** Without any message from the shard for so long, the connection counts as dead. With the check's own interval: below 2 s. */
+/**
+ * Without any message from the shard for so long, the connection counts as dead. With the check's own interval: below 2
+ * s.
+ */
 export const SILENCE_MS_MAX = 1500;
 
 /** Of a stream, either way: most messages fit without an update of the window, which takes a turn of a busy peer. */
@@ -98,8 +105,9 @@ export const CLIENT_OPTIONS: ChannelOptions = {
   ...COMMON_OPTIONS,
   // Connections are not shared between channels: one that is torn down is really a new one afterwards.
   'grpc.use_local_subchannel_pool': 1,
-  // The name that TLS announces, always the same: it may not be an address (https://www.rfc-editor.org/rfc/rfc6066#section-3),
-  // and an address is what is mostly dialled. Which name the certificate must have is up to the credentials.
+  // The name that TLS announces, always the same: it may not be an address
+  // (https://www.rfc-editor.org/rfc/rfc6066#section-3), and an address is what is mostly dialled. Which name the
+  // certificate must have is up to the credentials.
   'grpc.ssl_target_name_override': 'grantd-shard',
   // Retries are the front's, which knows deadlines and owners; gRPC's would buffer every message of the stream.
   'grpc.enable_retries': 0,

@@ -13,9 +13,9 @@ import type { Stamp, StateWrite } from '../store/store.ts';
 
 export type Change =
   /**
-   * `newSubject`: the subject was not known to have a grant when this was decided, so it may not be listed among the tenant's
-   * subjects. Where it had none, it is always set: whoever finds no grant of a subject may remove its row, and what is
-   * granted later writes the row again, with a greater stamp than the removal's.
+   * `newSubject`: the subject was not known to have a grant when this was decided, so it may not be listed among the
+   * tenant's subjects. Where it had none, it is always set: whoever finds no grant of a subject may remove its row, and
+   * what is granted later writes the row again, with a greater stamp than the removal's.
    */
   | { readonly kind: 'grant-created'; readonly grant: Grant; readonly newSubject: boolean }
   | { readonly kind: 'grant-revoked'; readonly grant: Grant }

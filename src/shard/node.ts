@@ -1,12 +1,10 @@
-// A shard: the slots that its process owns now, and the connections of its peers. Its parts: the session (is this process
-// alive, and may it answer), the membership (who else is), the ownership (which slots are its own), and a tenure per slot.
-// It keeps: it answers only for a slot that it serves, in an epoch that it claimed, under a valid lease; and where another
-// member has declared it dead, everything of that session ends before it joins again, as another incarnation.
-//
-// On the embedded store one process owns the data directory (a lock says so), so its incarnations are the only ones that
-// can be alive: it is `exclusive`, `retireMembers` declares dead whatever an earlier run left, and no lease has to fence it.
+// A shard: the slots that its process owns now, and the connections of its peers. Its parts: the session (is this
+// process alive, and may it answer), the membership (who else is), the ownership (which slots are its own), a tenure
+// per slot, and the watch loop that drives them; how it lives on its store, among others or alone, is `StoreSharing`.
+// It keeps: it answers only for a slot that it serves, in an epoch that it claimed, under a valid lease; and where
+// another member has declared it dead, everything of that session ends before it joins again, as another incarnation.
 
-import { type Clock, delay, type Random } from '../core/async/clock.ts';
+import type { Clock, Random } from '../core/async/clock.ts';
 import { decodeCursorSecrets } from '../core/cursors.ts';
 import { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
@@ -24,16 +22,15 @@ import { Membership } from './ownership/membership.ts';
 import { Session } from './ownership/membership-lease.ts';
 import { Ownership } from './ownership/ownership.ts';
 import { declarePredecessors } from './ownership/predecessors.ts';
+import { Readiness } from './ownership/readiness.ts';
+import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
+import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
-import type { MemberAddress, Routes, Shard, ShardWelcome } from './shard.ts';
+import type { Routes, Shard, ShardWelcome } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 
 export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
 
-/** How often slots are looked at while some are moving; else as often as members are. */
-const MOVING_ROUND_MS = 50;
-/** A shard that waits for others' slots for longer is ready all the same: what it serves, it serves. */
-const READY_WAIT_MS_MAX = 30_000;
 const MAINTENANCE_MS = 2000;
 
 export interface ShardNodeDependencies {
@@ -55,7 +52,7 @@ export interface ShardNodeOptions {
   readonly place?: string | undefined;
   readonly meta: Meta;
   readonly plans: Plans;
-  /** The process holds the store alone: no lease, no beats, nobody is declared dead. */
+  /** The process holds the store alone: see store-sharing.ts. */
   readonly exclusive?: boolean;
   /** Whether the process answers its own call over gRPC. */
   readonly loopBackHealthy?: () => boolean;
@@ -69,73 +66,48 @@ export interface ShardNodeOptions {
 export class ShardNode implements Shard {
   readonly #dependencies: ShardNodeDependencies;
   readonly #options: ShardNodeOptions;
-  readonly #exclusive: boolean;
   readonly #ids: IdFactory;
   readonly #lookups: Lookups = { hits: 0, misses: 0 };
   readonly #observers: ReturnType<typeof tenureObservers>;
   readonly #health: HealthWatch;
   readonly #membership: Membership;
+  readonly #sharing: StoreSharing;
   readonly #ownership: Ownership;
+  readonly #readiness: Readiness;
+  readonly #watch: WatchLoop;
   readonly #peers: Peers;
-  /** The other living members, as fronts were last told. */
-  #neighbours: readonly MemberAddress[] = [];
   #session: Session;
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
-  #ready = false;
-  #settledAtMs: number | undefined;
-  #storeFailing = false;
-  #whenReady: (() => void)[] = [];
   #stopReporting: () => void = () => {};
 
   constructor(dependencies: ShardNodeDependencies, options: ShardNodeOptions) {
     const { store, clock, random, log, metrics } = dependencies;
-    const { meta, shardName, exclusive = false } = options;
+    const { leaseMs } = options.meta;
     this.#dependencies = dependencies;
     this.#options = options;
-    this.#exclusive = exclusive;
     this.#ids = new IdFactory(clock, random);
-    this.#membership = new Membership({ store, clock, log }, { leaseMs: meta.leaseMs });
+    this.#readiness = new Readiness(clock);
+    this.#membership = new Membership({ store, clock, log }, { leaseMs });
     this.#health = this.#createHealthWatch();
     this.#observers = tenureObservers(metrics, log, clock, (part) => this.#health.wrote(part));
-    this.#session = this.#newSession();
-    this.#ownership = new Ownership(
+    this.#sharing = createSharing(
       {
         store,
         clock,
-        log,
         membership: this.#membership,
-        createTenure: (row, session) => this.#createTenure(row, session),
-        onRoutesChanged: () => {
-          this.#lookWhetherReady();
-          this.#peers.routesChanged();
-        },
-        onMoved: (kind) => {
-          metrics.slotMoves.inc({ kind });
-          // The first entry of its epoch stands in the log.
-          if (kind === 'claimed') this.#health.wrote('append');
-        },
+        health: this.#health,
+        readiness: this.#readiness,
+        ownership: () => this.#ownership,
+        session: () => this.#session,
+        running: () => this.#state === 'running',
+        leaseMs,
       },
-      { slots: meta.slots, shardName, exclusive },
+      { exclusive: options.exclusive ?? false },
     );
-    this.#peers = new Peers({
-      store,
-      clock,
-      ids: this.#ids,
-      plans: options.plans,
-      secrets: decodeCursorSecrets(meta.cursorSecrets),
-      slots: meta.slots,
-      tenureOf: (slot) => this.#tenureOf(slot),
-      tenures: () => this.#ownership.tenures.values(),
-      members: () => store.listMembers(storeDeadline(clock)),
-      report: () => ({
-        incarnation: this.incarnation,
-        leaseLeftMs: exclusive ? undefined : this.leaseLeftMs,
-        rows: this.#ownership.rows(),
-      }),
-      lookups: this.#lookups,
-      deadlineMs: meta.deadlineMs,
-      onRefused: (code) => metrics.limitRefusals.inc({ type: code }),
-    });
+    this.#session = this.#newSession();
+    this.#ownership = this.#createOwnership();
+    this.#watch = this.#createWatchLoop();
+    this.#peers = this.#createPeers();
   }
 
   /** Of the session that is on now. */
@@ -150,7 +122,7 @@ export class ShardNode implements Shard {
 
   /** Whether it has once served its share. */
   get ready(): boolean {
-    return this.#ready;
+    return this.#readiness.ready;
   }
 
   /** What it cannot do, so that its slots go to others; undefined: it is healthy. */
@@ -169,109 +141,44 @@ export class ShardNode implements Shard {
   }
 
   /**
-   * Claims and opens the slots that are this shard's, and goes on looking after them. Resolves when it serves its share, or
-   * is being stopped. An exclusive one rejects where a slot cannot be opened.
+   * Claims and opens the slots that are this shard's, and goes on looking after them. Resolves when it serves its
+   * share, or is being stopped. One that is alone on its store rejects where a slot cannot be opened.
    */
   async start(): Promise<void> {
     this.#state = 'running';
     this.#stopReporting = this.#dependencies.metrics.onRender(() => {
       const tenures = this.#ownership.tenures.values();
       reportShard(this.#dependencies.metrics, { lookups: this.#lookups, tenures, leaseLeftMs: this.leaseLeftMs });
-      if (!this.#exclusive) this.#health.report();
+      this.#sharing.report();
     });
-    if (this.#exclusive) await this.#startAlone();
-    else void this.#health.run();
-    void this.#watch();
+    await this.#sharing.start();
+    void this.#watch.run();
     this.#maintain();
-    if (this.#ready || this.#state !== 'running') return;
-    await new Promise<void>((resolve) => {
-      this.#whenReady.push(resolve);
-    });
+    if (this.#state === 'running') await this.#readiness.wait();
   }
 
-  /** Hands every slot over, applied and checkpointed, and ends this incarnation. Waits for the store as long as it takes. */
+  /**
+   * Hands every slot over, applied and checkpointed, and ends this incarnation. Waits for the store as long as it
+   * takes.
+   */
   async stop(): Promise<void> {
     if (this.#state === 'stopping' || this.#state === 'stopped') return;
-    const { store, clock, log } = this.#dependencies;
+    const { log } = this.#dependencies;
     const started = this.#state === 'running';
     this.#state = 'stopping';
     this.#stopReporting();
-    this.#wakeReady();
+    this.#readiness.release();
     const session = this.#session;
-    if (started && !this.#exclusive) await this.#drain(session);
+    if (started) await this.#sharing.drain(session);
     await this.#ownership.releaseAll(session);
     this.#state = 'stopped';
     this.#peers.close();
     try {
       await session.leave();
-      if (this.#exclusive) await store.removeMember(session.incarnation, storeDeadline(clock));
+      await this.#sharing.forget(session);
     } catch (error) {
       log.warn({ err: error }, 'the member could not say that it leaves; the others find out when its lease has ended');
     }
-  }
-
-  /** The rounds go on, and hand the slots over; where nobody is there to take them, they are released. */
-  async #drain(session: Session): Promise<void> {
-    const { clock } = this.#dependencies;
-    session.drain();
-    this.#ownership.pace.leave(clock.monotonicMs());
-    while (!session.ended && this.#ownership.tenures.size > 0) await delay(clock, MOVING_ROUND_MS);
-  }
-
-  async #startAlone(): Promise<void> {
-    await this.#membership.scan();
-    const before = this.#ownership.failures;
-    while (this.#state === 'running') {
-      await this.#ownership.round(this.#session);
-      await this.#ownership.idle();
-      const failures = this.#ownership.failures - before;
-      if (failures > 0) throw new Error(`${failures} slots could not be opened; the log says why.`);
-      if (this.#lookWhetherReady()) return;
-    }
-  }
-
-  async #watch(): Promise<void> {
-    const { clock, log } = this.#dependencies;
-    let scannedAtMs = Number.NEGATIVE_INFINITY;
-    while (this.#state !== 'stopped') {
-      const session = this.#session;
-      const scanMs = this.#membership.scanMs(session.incarnation);
-      const nowMs = clock.monotonicMs();
-      try {
-        if (nowMs - scannedAtMs >= scanMs || session.state === 'joining' || this.#ownership.pace.awaitsScan(nowMs)) {
-          scannedAtMs = nowMs;
-          await this.#membership.scan();
-          this.#ownership.pace.scanned(nowMs);
-          this.#lookForNeighbours();
-          if (!this.#exclusive && session.leaseValid) {
-            await this.#membership.declareSilent(session);
-            await this.#membership.removeDead(session);
-          }
-        }
-        await this.#ownership.round(session);
-        this.#lookWhetherReady();
-        this.#storeFailing = false;
-      } catch (error) {
-        if (!this.#storeFailing) log.warn({ err: error }, 'members and slots cannot be looked at; trying again');
-        this.#storeFailing = true;
-      }
-      await delay(clock, this.#ownership.moving || this.#state === 'stopping' ? MOVING_ROUND_MS : scanMs);
-    }
-  }
-
-  #lookWhetherReady(): boolean {
-    const nowMs = this.#dependencies.clock.monotonicMs();
-    if (this.#ownership.settled) this.#settledAtMs ??= nowMs;
-    const waitedMs = nowMs - (this.#settledAtMs ?? nowMs);
-    if (!this.#ready && (this.#ownership.complete || waitedMs > READY_WAIT_MS_MAX)) {
-      this.#ready = true;
-      this.#wakeReady();
-    }
-    return this.#ready;
-  }
-
-  #wakeReady(): void {
-    for (const resolve of this.#whenReady.splice(0)) resolve();
   }
 
   #maintain(): void {
@@ -287,6 +194,8 @@ export class ShardNode implements Shard {
     void keepMaintaining(ports, roundMs, tenures);
   }
 
+  // ---- its parts ----
+
   #createHealthWatch(): HealthWatch {
     return new HealthWatch({
       ...this.#dependencies,
@@ -299,20 +208,85 @@ export class ShardNode implements Shard {
     });
   }
 
+  #createOwnership(): Ownership {
+    const { store, clock, log, metrics } = this.#dependencies;
+    const { meta, shardName } = this.#options;
+    return new Ownership(
+      {
+        store,
+        clock,
+        log,
+        membership: this.#membership,
+        createTenure: (row, session) => this.#createTenure(row, session),
+        onRoutesChanged: () => {
+          this.#readiness.update(this.#ownership);
+          this.#peers.routesChanged();
+        },
+        onMoved: (kind) => {
+          metrics.slotMoves.inc({ kind });
+          // The first entry of its epoch stands in the log.
+          if (kind === 'claimed') this.#health.wrote('append');
+        },
+      },
+      { slots: meta.slots, shardName, alone: this.#sharing.alone },
+    );
+  }
+
+  #createWatchLoop(): WatchLoop {
+    const { clock, log } = this.#dependencies;
+    return new WatchLoop({
+      clock,
+      log,
+      membership: this.#membership,
+      ownership: this.#ownership,
+      sharing: this.#sharing,
+      readiness: this.#readiness,
+      session: () => this.#session,
+      stopping: () => this.#state === 'stopping',
+      stopped: () => this.#state === 'stopped',
+      onNeighboursChanged: () => this.#peers.routesChanged(),
+    });
+  }
+
+  #createPeers(): Peers {
+    const { store, clock, metrics } = this.#dependencies;
+    const { meta, plans } = this.#options;
+    return new Peers({
+      store,
+      clock,
+      ids: this.#ids,
+      plans,
+      secrets: decodeCursorSecrets(meta.cursorSecrets),
+      slots: meta.slots,
+      tenureOf: (slot) => this.#tenureOf(slot),
+      tenures: () => this.#ownership.tenures.values(),
+      members: () => store.listMembers(storeDeadline(clock)),
+      report: () => ({
+        incarnation: this.incarnation,
+        leaseLeftMs: this.#sharing.alone ? undefined : this.leaseLeftMs,
+        rows: this.#ownership.rows(),
+      }),
+      lookups: this.#lookups,
+      deadlineMs: meta.deadlineMs,
+      onRefused: (code) => metrics.limitRefusals.inc({ type: code }),
+    });
+  }
+
   #newSession(): Session {
     const { store, clock, log, metrics } = this.#dependencies;
-    const { shardName, address, place, meta } = this.#options;
+    const { shardName, address, place } = this.#options;
     const incarnation = this.#ids.create('inc');
     return new Session(
       {
         store,
         clock,
         log,
+        lease: this.#sharing.createLease(),
         health: this.#health,
         observe: ({ outcome, seconds }) => metrics.beatSeconds.observe({ outcome }, seconds),
         onEnded: (reason) => this.#joinAgain(reason),
       },
-      { incarnation, shardName, address, place, leaseMs: meta.leaseMs, exclusive: this.#exclusive },
+      { incarnation, shardName, address, place },
     );
   }
 
@@ -370,19 +344,11 @@ export class ShardNode implements Shard {
   routes(): Routes {
     const epochs = new Map<number, number>();
     for (const { slot, epoch, serving } of this.#ownership.tenures.values()) if (serving) epochs.set(slot, epoch);
-    return { epochs, members: this.#neighbours };
+    return { epochs, members: this.#watch.neighbours };
   }
 
   watchRoutes(onChange: () => void): () => void {
     return this.#peers.watchRoutes(onChange);
-  }
-
-  /** Fronts may look for the other slots at whoever lives. */
-  #lookForNeighbours(): void {
-    const neighbours = this.#membership.neighboursOf(this.incarnation);
-    if (JSON.stringify(neighbours) === JSON.stringify(this.#neighbours)) return;
-    this.#neighbours = neighbours;
-    this.#peers.routesChanged();
   }
 
   #tenureOf(slot: number): Tenure {

@@ -1,4 +1,5 @@
-// What a shard reports of itself: the log lines and metrics of its tenures, and the gauges that are read when asked for.
+// What a shard reports of itself: the log lines and metrics of its tenures, and the gauges that are read when asked
+// for.
 
 import type { Clock } from '../core/async/clock.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -12,7 +13,10 @@ export interface Lookups {
   misses: number;
 }
 
-/** One line in so long says that the state tables cannot be written, or that writes wait: every slot tries, over and over. */
+/**
+ * One line in so long says that the state tables cannot be written, or that writes wait: every slot tries, over and
+ * over.
+ */
 const FAILURE_LOG_MS = 10_000;
 
 /** Of all tenures of one shard. `wrote` is told of what stands. */

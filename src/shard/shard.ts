@@ -110,13 +110,13 @@ export interface AuditRecord {
 export interface TrailPage extends Page<AuditRecord> {
   /**
    * Where the changes that are still to come will begin, oldest first, when everything until now has been given: on the
-   * last page, or on the first one of newest first. Undefined on others, where the range of time ends, and where the tenant
-   * is deleted.
+   * last page, or on the first one of newest first. Undefined on others, where the range of time ends, and where the
+   * tenant is deleted.
    */
   readonly resumeCursor: string | undefined;
   /**
-   * Of a page that ended before it was full, because enough was read for it: when the last change was made that was looked
-   * at. Wall clock, ms since the Unix epoch.
+   * Of a page that ended before it was full, because enough was read for it: when the last change was made that was
+   * looked at. Wall clock, ms since the Unix epoch.
    */
   readonly scannedToMs?: number | undefined;
 }
@@ -152,7 +152,10 @@ export interface SlotClaim {
 /** What one shard knows of the slots of the cluster. */
 export interface SlotsReport {
   readonly incarnation: string;
-  /** Milliseconds for which it may still answer without hearing from the store; 0: it may not, undefined: it needs no lease. */
+  /**
+   * Milliseconds for which it may still answer without hearing from the store; 0: it may not, undefined: it needs no
+   * lease.
+   */
   readonly leaseLeftMs: number | undefined;
   /** Those that it owns. */
   readonly owned: readonly SlotStatus[];
@@ -336,8 +339,8 @@ export interface OperatorConnection {
   /** Of the tenants this shard serves (deleted ones not), ascending by id, after `after`. */
   listTenants(query: { after: string | undefined; limit: number }): Promise<readonly TenantStatus[]>;
   /**
-   * Of those, the ones with `name` in their name or id, in any case. `scannedTo`: how far it looked where it did not look
-   * at all of them; a page may be empty all the same.
+   * Of those, the ones with `name` in their name or id, in any case. `scannedTo`: how far it looked where it did not
+   * look at all of them; a page may be empty all the same.
    */
   findTenants(query: {
     name: string;

@@ -1,5 +1,5 @@
-// The rows of state, as the port takes and gives them. Each is derived from the log and stamped, and every stamp is greater
-// than those before it: of two writes to one row the greater stamp stands, whichever comes last.
+// The rows of state, as the port takes and gives them. Each is derived from the log and stamped, and every stamp is
+// greater than those before it: of two writes to one row the greater stamp stands, whichever comes last.
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
@@ -9,7 +9,10 @@ import type { Grant, Relation } from '../core/tuples.ts';
 /** Microseconds since the Unix epoch, a safe integer. Orders the writes to one row of state; unique per row. */
 export type Stamp = number;
 
-/** A row is live where `gone` is false. A revocation writes `gone: true`: the row stays, so that a late or lost write cannot bring it back. */
+/**
+ * A row is live where `gone` is false. A revocation writes `gone: true`: the row stays, so that a late or lost write
+ * cannot bring it back.
+ */
 export interface GrantWrite extends Grant {
   readonly kind: 'grant';
   readonly tenantId: TenantId;
@@ -79,7 +82,10 @@ export interface GrantCountRow {
   readonly grants: number;
   /** UTF-8 bytes of their subjects, relations and objects. */
   readonly bytes: number;
-  /** Undefined: all grants are counted. Else the place up to which they are, at most 4 KiB of text that the store does not look into. */
+  /**
+   * Undefined: all grants are counted. Else the place up to which they are, at most 4 KiB of text that the store does
+   * not look into.
+   */
   readonly position: string | undefined;
   /** How many steps the counting of what was stored before has made. */
   readonly steps: number;

@@ -20,8 +20,8 @@ export type DeadlineMs = number;
 // ---- meta -------------------------------------------------------------------------------------------------------
 
 /**
- * What is fixed for the cluster, whatever the store. Made once. What an adapter fixes besides, the version of its schema
- * first of all, it stores, reads and compares itself before it hands out a store (store-adapter.ts).
+ * What is fixed for the cluster, whatever the store. Created once. What else an adapter fixes, such as the version of its
+ * schema, it stores, reads and compares itself before it hands out a store (store-adapter.ts).
  */
 export interface Meta {
   readonly slots: number;
@@ -66,8 +66,8 @@ export interface LogStore {
   /** Serial. */
   readRecord(slot: number, seq: number, deadline: DeadlineMs): Promise<LogRecord | undefined>;
   /**
-   * Serial, ascending from `fromSeq`, records of one segment only (that of `fromSeq`), at most `limit`. Fewer than `limit`
-   * say that nothing else stands from `fromSeq` to the end of its segment.
+   * Serial, ascending from `fromSeq`, records of one segment only (that of `fromSeq`), at most `limit`. Fewer than
+   * `limit` say that nothing else stands from `fromSeq` to the end of its segment.
    */
   readRecords(slot: number, fromSeq: number, limit: number, deadline: DeadlineMs): Promise<readonly LogRecord[]>;
   /** Removes the whole segment. Idempotent. */
@@ -101,7 +101,9 @@ export interface SlotStore {
   readSlot(slot: number, deadline: DeadlineMs): Promise<SlotRow | undefined>;
   /** A hint: every row, not necessarily the latest. */
   listSlots(deadline: DeadlineMs): Promise<readonly SlotRow[]>;
-  /** Makes `owner` the owner at epoch + 1 if owner and epoch are as expected (`expected` undefined: if there is no row). */
+  /**
+   * Makes `owner` the owner at epoch + 1 if owner and epoch are as expected (`expected` undefined: if there is no row).
+   */
   claimSlot(
     claim: {
       readonly slot: number;
@@ -150,8 +152,8 @@ export interface MemberRow {
   /** Wall clock of the insertion, ms. */
   readonly startedAtMs: number;
   /**
-   * Where it runs, of which the operating system makes sure that one process at a time is there: once another process is,
-   * this one cannot run any more. Undefined: not known.
+   * Where it runs, of which the operating system makes sure that one process at a time is there: once another process
+   * is, this one cannot run any more. Undefined: not known.
    */
   readonly place: string | undefined;
 }
@@ -195,8 +197,8 @@ export interface Checkpoint {
    */
   readonly countedFrom?: number;
   /**
-   * Nobody repeats an operation of an earlier entry any more, which stays true whoever says it. At most `seq` + 1. Of two
-   * checkpoints with the same stamp the one with the greater one stands. Undefined: not known.
+   * Nobody repeats an operation of an earlier entry any more, which stays true whoever says it. At most `seq` + 1. Of
+   * two checkpoints with the same stamp the one with the greater one stands. Undefined: not known.
    */
   readonly windowFrom?: number;
 }
@@ -247,8 +249,8 @@ export interface StateStore {
   /** One live key, or undefined. */
   readKey(tenantId: TenantId, keyId: KeyId, deadline: DeadlineMs): Promise<ApiKeyRecord | undefined>;
   /**
-   * The live keys of a tenant, ascending by id, after `after`, looking at no more than `limit` rows, live and revoked. The
-   * plan bounds the live ones; how many are revoked and not removed yet, nothing does.
+   * The live keys of a tenant, ascending by id, after `after`, looking at no more than `limit` rows, live and revoked.
+   * The plan bounds the live ones; how many are revoked and not removed yet, nothing does.
    */
   listKeys(
     query: { readonly tenantId: TenantId; readonly after?: KeyId; readonly limit: number },
@@ -264,7 +266,9 @@ export interface StateStore {
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly GrantCountRow[]>;
-  /** The trail of a tenant in one month by (seq, index), ascending or from the newest on, beyond `after` in that order. */
+  /**
+   * The trail of a tenant in one month by (seq, index), ascending or from the newest on, beyond `after` in that order.
+   */
   listTrail(
     query: {
       readonly tenantId: TenantId;
@@ -281,13 +285,14 @@ export interface StateStore {
 
   /**
    * Really removes rows, where they are no newer than their stamps: grants that are gone, revoked keys with their uses,
-   * deleted tenants, and subjects. What is none of these stays. Idempotent. Called once state holds every entry of the log
-   * up to the stamps; for a subject, only where it has no grant by then, not even one that is gone.
+   * deleted tenants, and subjects. What is none of these stays. Idempotent. Called once state holds every entry of the
+   * log up to the stamps; for a subject, only where it has no grant by then, not even one that is gone.
    */
   removeGone(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
   /**
-   * Removes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses, the count of its grants (not
-   * the tenant's own row, not the trail). Does a bounded part per call; true when nothing is left. Idempotent.
+   * Removes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses, the count of
+   * its grants (not the tenant's own row, not the trail). Does a bounded part per call; true when nothing is left.
+   * Idempotent.
    */
   purgeTenant(
     tenant: { readonly slot: number; readonly tenantId: TenantId },

@@ -13,8 +13,8 @@ const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 export interface Metrics {
   readonly registry: Registry;
   /**
-   * Whoever holds something that is counted only when it is read (slots, bytes, queues) adds it here to the gauges, which
-   * are zero before, so that the shards of one process sum up. Until the returned function is called.
+   * Whoever holds something that is counted only when it is read (slots, bytes, queues) adds it here to the gauges,
+   * which are zero before, so that the shards of one process sum up. Until the returned function is called.
    */
   onRender(report: () => void): () => void;
   /** The text exposition format, as of now. */

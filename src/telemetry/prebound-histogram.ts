@@ -1,6 +1,7 @@
-// A histogram for what happens thousands of times a second. prom-client's own finds its series by a text that it makes of the
-// labels, and its bucket by another, at every observation; here a series is looked up once and an observation is an addition.
-// It is rendered by prom-client's registry like any other (https://github.com/siimon/prom-client#registry).
+// A histogram for what happens thousands of times a second. prom-client's own finds its series by a text that it makes
+// of the labels, and its bucket by another, at every observation; here a series is looked up once and an observation is
+// an addition. It is rendered by prom-client's registry like any other
+// (https://github.com/siimon/prom-client#registry).
 
 import type { Metric, Registry } from 'prom-client';
 

@@ -1,6 +1,6 @@
 // The span of a request to one of the HTTP interfaces, by the conventions of OpenTelemetry
-// (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server). The path is the route, and there is no query:
-// both of the request itself may name a subject, an object or a key. Nor does it say who the client is.
+// (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server). The path is the route, and there is no
+// query: both of the request itself may name a subject, an object or a key. Nor does it say who the client is.
 
 import type { TraceSpan, Tracing } from './spans.ts';
 

@@ -6,7 +6,10 @@ import { BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Those of the specification, some 2 MB: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
+/**
+ * Those of the specification, some 2 MB:
+ * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+ */
 const WAITING_SPANS_MAX = 2048;
 const BATCH_SPANS_MAX = 512;
 const DELAY_MS_DEFAULT = 5000;

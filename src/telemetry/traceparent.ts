@@ -1,5 +1,5 @@
-// The W3C header traceparent (https://www.w3.org/TR/trace-context/#traceparent-header). It comes from anybody: what is not
-// exactly of its form counts as not sent.
+// The W3C header traceparent (https://www.w3.org/TR/trace-context/#traceparent-header). It comes from anybody: what is
+// not exactly of its form counts as not sent.
 
 /** Of version 00; a later one may say more behind another hyphen. */
 const LENGTH = 55;

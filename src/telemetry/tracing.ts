@@ -1,6 +1,6 @@
 // Tracing by OpenTelemetry, over OTLP. Loaded only where it is turned on: its libraries are many. It keeps: a request
-// that is not sampled has no span, so that nothing below it does anything; what a client sends as trace context is taken
-// as its standard says or not at all.
+// that is not sampled has no span, so that nothing below it does anything; what a client sends as trace context is
+// taken as its standard says or not at all.
 
 import {
   createTraceState,
@@ -77,9 +77,9 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
 }
 
 /**
- * Of the requests without a parent the share to take, for the samplers that do what a parent says. Drawn here, since the
- * library needs a microsecond for each that it does not take, and these are nearly all. What is below such a request
- * follows it; the other samplers have to come to the same decision in every process, by the trace's id.
+ * Of the requests without a parent the share to take, for the samplers that do what a parent says. Drawn here, since
+ * the library needs a microsecond for each that it does not take, and these are nearly all. What is below such a
+ * request follows it; the other samplers have to come to the same decision in every process, by the trace's id.
  */
 function rootShareOf(name: SamplerName, ratio: number): number | undefined {
   if (name === 'parentbased_always_on') return 1;
@@ -137,7 +137,9 @@ class RecordedSpan implements TraceSpan {
   }
 }
 
-/** The library has a maker of these in a package that comes with it only by the way; exporters read no more than this. */
+/**
+ * The library has a maker of these in a package that comes with it only by the way; exporters read no more than this.
+ */
 function createResource(attributes: Readonly<Record<string, string>>): ReadableSpan['resource'] {
   const resource: ReadableSpan['resource'] = {
     attributes,

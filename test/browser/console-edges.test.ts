@@ -1,5 +1,5 @@
-// The console in a real Chromium over a cluster that the test makes up: hostile names, forged forms, moves as they happen,
-// a page that nobody sees, a service that goes away, and very many tenants.
+// The console in a real Chromium over a cluster that the test makes up: hostile names, forged forms, moves as they
+// happen, a page that nobody sees, a service that goes away, and very many tenants.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -33,6 +33,19 @@ const HOSTILE = [
 
 const slotsOf = (owners: readonly (string | undefined)[]): readonly SlotView[] =>
   owners.map((shardName, slot) => slotView(slot, shardName, { logEnd: 7, checkpoint: 5, tenants: 1 }));
+
+/** Where the gaps, the line and the axis of a plot are, and how many pieces the line has. */
+const shapeOf = (plot: Locator) =>
+  plot.evaluate((svg) => {
+    const boxOf = (element: Element | null | undefined) => {
+      const { left = 0, right = 0 } = element?.getBoundingClientRect() ?? {};
+      return { left, right };
+    };
+    const gaps = [...svg.querySelectorAll('.plot-gap')].map(boxOf);
+    const line = svg.querySelector('.plot-line');
+    const pieces = (line?.getAttribute('d') ?? '').split('M').slice(1);
+    return { gaps, line: boxOf(line), pieces: pieces.length, axis: boxOf(svg.querySelector('.plot-tick line')) };
+  });
 
 describe('the edges of the console', { skip: missing ?? false }, () => {
   let service: ConsoleService;
@@ -189,21 +202,12 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
       const plot = page.getByRole('img', { name: /^Checks per second, last hour/ });
       assert.match((await plot.getAttribute('aria-label')) ?? '', /no samples from 11:10:15 to 11:30:00/);
       // Forty minutes are two thirds of the width; the line ends where the gap begins, and goes on where it ends.
-      const shape = await plot.evaluate((svg) => {
-        const boxOf = (element: Element | null | undefined) => {
-          const { left = 0, right = 0 } = element?.getBoundingClientRect() ?? {};
-          return { left, right };
-        };
-        const gaps = [...svg.querySelectorAll('.plot-gap')].map(boxOf);
-        const line = svg.querySelector('.plot-line');
-        const pieces = (line?.getAttribute('d') ?? '').split('M').slice(1);
-        return { gaps, line: boxOf(line), pieces: pieces.length, axis: boxOf(svg.querySelector('.plot-tick line')) };
-      });
+      const shape = await shapeOf(plot);
       assert.equal(shape.pieces, 2);
       const [start, gap] = shape.gaps;
       assert.ok(start && gap && shape.gaps.length === 2);
-      const width = shape.axis.right - shape.axis.left;
-      const isNear = (value: number, share: number): boolean => Math.abs(value / width - share) < 0.02;
+      const isNear = (value: number, share: number): boolean =>
+        Math.abs(value / (shape.axis.right - shape.axis.left) - share) < 0.02;
       assert.ok(isNear(start.right - start.left, 20 / 60), 'before the start of the console');
       assert.ok(isNear(gap.right - gap.left, 20 / 60), 'while no shard responded');
       assert.ok(isNear(shape.line.left - shape.axis.left, 20 / 60));

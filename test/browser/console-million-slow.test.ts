@@ -1,6 +1,6 @@
-// The console in a real Chromium over a real `grantd dev` that holds a tenant of a million grants, a hundred thousand of
-// them one subject's. Every page has to be one: of bounded length, there in its time, and quick to react to a key. The
-// bounds are generous; a page that grows with what there is breaks them by far.
+// The console in a real Chromium over a real `grantd dev` that holds a tenant of a million grants, a hundred thousand
+// of them one subject's. Every page has to be one: of bounded length, there in its time, and quick to react to a key.
+// The bounds are generous; a page that grows with what there is breaks them by far.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -111,7 +111,9 @@ describe('the console of a tenant with a million grants', { skip: missing ?? fal
     longest.bytes = Math.max(longest.bytes, bytes);
   }
 
-  /** The first pages of a listing, by its own link to the next one: the texts that `read` finds on each, all different. */
+  /**
+   * The first pages of a listing, by its own link to the next one: the texts that `read` finds on each, all different.
+   */
   async function turnPages(path: string, rowsPerPage: number, read: () => Promise<string[]>): Promise<string[]> {
     const texts: string[] = [];
     await look(`page 1 of ${path}`, () => visit.open(`${tenantPath}${path}`));

@@ -1,4 +1,5 @@
-// The console in a real Chromium over a real `grantd dev`: the whole way of an operator, with the mouse and by keyboard.
+// The console in a real Chromium over a real `grantd dev`: the whole way of an operator, with the mouse and by
+// keyboard.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

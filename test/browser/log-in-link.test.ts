@@ -1,4 +1,5 @@
-// The log-in link in a real Chromium: it logs in by itself, and leaves no code in the address nor in what a server gets.
+// The log-in link in a real Chromium: it logs in by itself, and leaves no code in the address nor in what a server
+// gets.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

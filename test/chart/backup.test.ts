@@ -1,5 +1,5 @@
-// What the CronJob of backups runs, run against a service: every tenant's grants come back from what it wrote, and only what is
-// whole has a name of its own.
+// What the CronJob of backups runs, run against a service: every tenant's grants come back from what it wrote, and only
+// what is whole has a name of its own.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';

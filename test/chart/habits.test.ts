@@ -1,5 +1,5 @@
-// What other charts have under these names works here as people know it; and what belongs to the whole cluster is in the way
-// of no other release.
+// What other charts have under these names works here as people know it; and what belongs to the whole cluster is in
+// the way of no other release.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,5 +1,5 @@
-// The example environment in k8s/ and the runbooks of the alerts: what is shown there fits Kubernetes, the chart and one
-// another. Argo CD, Flux and the k6 operator cannot run here, so of their objects only the shape is looked at.
+// The example environment in k8s/ and the runbooks of the alerts: what is shown there fits Kubernetes, the chart and
+// one another. Argo CD, Flux and the k6 operator cannot run here, so of their objects only the shape is looked at.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -32,7 +32,9 @@ interface Dashboard {
   readonly templating: { readonly list: readonly { readonly name: string; readonly query: unknown }[] };
 }
 
-/** By the name of a metric. What the library serves by itself is not declared here: its labels are those that are seen. */
+/**
+ * By the name of a metric. What the library serves by itself is not declared here: its labels are those that are seen.
+ */
 const declaredLabels = new Map(
   createMetrics()
     .registry.getMetricsAsArray()

@@ -1,5 +1,5 @@
-// Whatever the chart renders is taken by the API server as it stands: every object of every example against the strict schemas
-// of the real versions. That the schemas bite is shown too.
+// Whatever the chart renders is taken by the API server as it stands: every object of every example against the strict
+// schemas of the real versions. That the schemas bite is shown too.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

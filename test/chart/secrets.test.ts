@@ -1,4 +1,5 @@
-// `grantd secrets`, the Job of the chart: certificates that TLS and OpenSSL take, made once whatever happens in between.
+// `grantd secrets`, the Job of the chart: certificates that TLS and OpenSSL take, made once whatever happens in
+// between.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

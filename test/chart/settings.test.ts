@@ -1,5 +1,5 @@
-// The chart against the table of settings: what it sets exists for the process that it sets it for, with a value that the
-// program takes; and what a process can be told, the chart can tell it.
+// The chart against the table of settings: what it sets exists for the process that it sets it for, with a value that
+// the program takes; and what a process can be told, the chart can tell it.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,10 @@ const ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];
 const REDIS = ['GRANTD_REDIS_URL', 'GRANTD_REDIS_PASSWORD', 'GRANTD_REDIS_SENTINEL_PASSWORD', 'GRANTD_REDIS_TLS_CA'];
 /** The values have the same in another form. */
 const TRACES = ['OTEL_SDK_DISABLED', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_SERVICE_NAME'];
-/** What nobody needs to say by a value of its own; `pod.extraEnv` can. Of a standalone pod, what concerns several processes. */
+/**
+ * What nobody needs to say by a value of its own; `pod.extraEnv` can. Of a standalone pod, what concerns several
+ * processes.
+ */
 const LEFT_TO_EXTRA_ENV: Partial<Record<Role, readonly string[]>> = {
   dev: ['GRANTD_RPC_ADDRESS', 'GRANTD_RPC_INSECURE', 'GRANTD_SHARD_NAME', ...REDIS, ...TRACES],
   front: TRACES,

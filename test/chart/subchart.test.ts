@@ -1,4 +1,5 @@
-// The chart as a part of another one: switched by a condition, with what the parent shares, beside others in the cluster.
+// The chart as a part of another one: switched by a condition, with what the parent shares, beside others in the
+// cluster.
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

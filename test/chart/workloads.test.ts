@@ -1,5 +1,5 @@
-// How the parts of the chart behave together: what a change rolls and what not, how pods stop, what they may do, and which
-// of them make what.
+// How the parts of the chart behave together: what a change rolls and what not, how pods stop, what they may do, and
+// which of them make what.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

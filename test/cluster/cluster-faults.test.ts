@@ -1,5 +1,5 @@
-// A cluster of real processes under load survives what happens to its shards, to Cassandra, to its network and to its clocks,
-// without a wrong answer; and asks no more of Cassandra than it has to.
+// A cluster of real processes under load survives what happens to its shards, to Cassandra, to its network and to its
+// clocks, without a wrong answer; and asks no more of Cassandra than it has to.
 
 import { OTHER_FAULTS } from '../support/cluster/trials/other-faults.ts';
 import { describeTrials } from '../support/cluster/trials/run-trials.ts';

@@ -1,4 +1,5 @@
-// The heap of a process that has just started: it follows from the page cache, and a start in too little ends with a message.
+// The heap of a process that has just started: it follows from the page cache, and a start in too little ends with a
+// message.
 
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';

@@ -1,4 +1,5 @@
-// Several fronts over one real Redis, at four times the limit: never more than the limit in a window, and nearly all of it.
+// Several fronts over one real Redis, at four times the limit: never more than the limit in a window, and nearly all of
+// it.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

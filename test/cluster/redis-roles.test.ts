@@ -1,5 +1,6 @@
-// Rate limits over HTTP with four fronts, each a process of its own, on one real Redis: the limit holds over all of them, a
-// plan changed by the operator is in force on each within seconds, and a Redis that is killed costs no readiness.
+// Rate limits over HTTP with four fronts, each a process of its own, on one real Redis: the limit holds over all of
+// them, a plan changed by the operator is in force on each within seconds, and a Redis that is killed costs no
+// readiness.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

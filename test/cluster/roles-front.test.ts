@@ -1,5 +1,5 @@
-// Front and console as processes of their own, over the shards of a `grantd dev`: found by address and by name, ready once
-// they reach every slot, and stopped without a failed request.
+// Front and console as processes of their own, over the shards of a `grantd dev`: found by address and by name, ready
+// once they reach every slot, and stopped without a failed request.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

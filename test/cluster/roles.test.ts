@@ -1,5 +1,5 @@
-// A cluster started by hand on a real Cassandra, as the operating guide has it: migrate, two shards, a front, a console; a
-// grant and a check; versions of the schema; and an orderly end of everything.
+// A cluster started by hand on a real Cassandra, as the operating guide has it: migrate, two shards, a front, a
+// console; a grant and a check; versions of the schema; and an orderly end of everything.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

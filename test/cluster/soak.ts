@@ -1,6 +1,6 @@
-// The soak: every fault again and again, in an order of its own each round, under a load that runs longer before and after.
-// `--minutes N` (60 unless given), `--only TEXT` (of a fault's name), `--seed S` (of the order). Ends with status 1 at the
-// first wrong answer, and keeps the logs.
+// The soak: every fault again and again, in an order of its own each round, under a load that runs longer before and
+// after. `--minutes N` (60 unless given), `--only TEXT` (of a fault's name), `--seed S` (of the order). Ends with
+// status 1 at the first wrong answer, and keeps the logs.
 
 import { parseArgs } from 'node:util';
 import { missingCassandra, startCassandra } from '../support/cassandra.ts';

@@ -142,7 +142,9 @@ class Comparison {
     }
   }
 
-  /** An open string that names the types by their codes takes the place of an enum of addresses, and not the other way. */
+  /**
+   * An open string that names the types by their codes takes the place of an enum of addresses, and not the other way.
+   */
   #errorCodes(was: Json, is: Json, where: string): void {
     if (is[ERROR_CODES] === undefined) this.changes.push(`${where}: limited to an enum now`);
     const codesOf = (schema: Json): readonly string[] =>

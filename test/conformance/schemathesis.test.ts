@@ -1,5 +1,5 @@
-// schemathesis reads the service's own description and sends what it may and may not be sent: no server error, no answer
-// off schema, no undocumented status, header or media type, nothing taken that the description rules out.
+// schemathesis reads the service's own description and sends what it may and may not be sent: no server error, no
+// answer off schema, no undocumented status, header or media type, nothing taken that the description rules out.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

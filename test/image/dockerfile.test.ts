@@ -1,5 +1,5 @@
-// The Dockerfile and .dockerignore against the code: everything that the program loads is in the image, and nothing else of
-// the checkout gets near it.
+// The Dockerfile and .dockerignore against the code: everything that the program loads is in the image, and nothing
+// else of the checkout gets near it.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// The cluster that the tests on Kubernetes run on is a real one: pods start, Services lead to those that are ready, names
-// are found, and what a test can do to it has the effect that it is to have.
+// The cluster that the tests on Kubernetes run on is a real one: pods start, Services lead to those that are ready,
+// names are found, and what a test can do to it has the effect that it is to have.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// grantd on a real Kubernetes: installed by its chart, under a steady load on its Service, it survives what happens to pods, to
-// nodes, to the control plane and to its own settings, without a failed request or a wrong answer.
+// grantd on a real Kubernetes: installed by its chart, under a steady load on its Service, it survives what happens to
+// pods, to nodes, to the control plane and to its own settings, without a failed request or a wrong answer.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -1,5 +1,5 @@
-// The load scenarios as they are run: by the real k6, against `grantd dev` in a process of its own, and against services
-// that are wrong on purpose. Short and gentle: it is about what is judged, not about speed.
+// The load scenarios as they are run: by the real k6, against `grantd dev` in a process of its own, and against
+// services that are wrong on purpose. Short and gentle: it is about what is judged, not about speed.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,6 +1,7 @@
 // Whether memory stays level, as far as a short soak can tell. Resident memory says little of some seconds, so what is
 // compared is what is live after all garbage is collected, before and after the soak. A service that leaks shows that a
-// leak would be found. Bytes of a request are judged, so requests are counted out: neither a rate nor a time is asked for.
+// leak would be found. Bytes of a request are judged, so requests are counted out: neither a rate nor a time is asked
+// for.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -218,7 +218,8 @@ class Run {
         await turns(3);
         const held = !answered;
         const writing = this.run({ kind: 'write', writes: [step.write] });
-        // A listing from memory precedes the write. Where the write, too, has to read the page first, it commits after the listing, or before it is evaluated.
+        // A listing from memory precedes the write. Where the write, too, has to read the page first, it commits after
+        // the listing, or before it is evaluated.
         const committedFirst = await Promise.race([writing.then(() => true), turns(50).then(() => false)]);
         faults.restore(['listGrants']);
         const { items } = await listing;

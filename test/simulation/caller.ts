@@ -1,5 +1,6 @@
-// Whoever calls the service in a run, a client or an operator. It keeps: each call is in the history with its moments and
-// its answer, or with none where its outcome is not known; an answer that says that nothing was done is taken at its word.
+// Whoever calls the service in a run, a client or an operator. It keeps: each call is in the history with its moments
+// and its answer, or with none where its outcome is not known; an answer that says that nothing was done is taken at
+// its word.
 
 import type { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';

@@ -1,4 +1,5 @@
-// What fails a run besides a wrong answer: errors that no fault explains, defects that something caught, and rows of the store that break its rules.
+// What fails a run besides a wrong answer: errors that no fault explains, defects that something caught, and rows of
+// the store that break its rules.
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';

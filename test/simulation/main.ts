@@ -1,6 +1,6 @@
-// `npm run simulate -- --seeds N --from S` runs seeds; `--seed N` replays one with its trace. `--focus NAME` makes the faults
-// of one kind frequent, `--mutation NAME` switches a protection off. With `--journal FILE` the same command goes on where an
-// earlier one was interrupted.
+// `npm run simulate -- --seeds N --from S` runs seeds; `--seed N` replays one with its trace. `--focus NAME` makes the
+// faults of one kind frequent, `--mutation NAME` switches a protection off. With `--journal FILE` the same command goes
+// on where an earlier one was interrupted.
 
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';

@@ -1,5 +1,5 @@
-// Patches the code under test in this process: files are patched as they are loaded, so it has to be called before they are
-// imported. Besides mutations, the simulation has every failed assertion told, also where something catches it.
+// Patches the code under test in this process: files are patched as they are loaded, so it has to be called before they
+// are imported. Besides mutations, the simulation has every failed assertion told, also where something catches it.
 
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,5 @@
-// The teeth of the simulation: every protection, switched off, is found out, and by the same seeds the code as it is passes.
+// The teeth of the simulation: every protection, switched off, is found out, and by the same seeds the code as it is
+// passes.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

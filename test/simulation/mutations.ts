@@ -1,5 +1,5 @@
-// Mutations: each switches one protection off, by a patch of the source text as it is loaded. `caughtBy` is the focus whose
-// faults it protects from; the unmutated code passes under the same focus.
+// Mutations: each switches one protection off, by a patch of the source text as it is loaded. `caughtBy` is the focus
+// whose faults it protects from; the unmutated code passes under the same focus.
 
 import type { Focus } from './profile.ts';
 
@@ -130,9 +130,9 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'zombies',
     edits: [
       {
-        file: 'src/shard/ownership/membership-lease.ts',
-        find: 'return nowMs < this.#leaseUntilMs && !this.#wallJumped(nowMs);',
-        replace: 'return nowMs < Number.POSITIVE_INFINITY && !this.ended;',
+        file: 'src/shard/ownership/lease.ts',
+        find: 'return nowMs < this.#untilMs && !this.#wallJumped(nowMs);',
+        replace: 'return nowMs < Number.POSITIVE_INFINITY && !this.#ended;',
       },
     ],
   },

@@ -1,5 +1,5 @@
-// The rules for namespaces: each is created once, explicitly or by a grant that names it, keeps its moment, and is listed
-// from then on; a listing shows no name that nobody has asked for.
+// The rules for namespaces: each is created once, explicitly or by a grant that names it, keeps its moment, and is
+// listed from then on; a listing shows no name that nobody has asked for.
 
 import type { Namespace, Tuple } from '../../src/core/tuples.ts';
 import { namespaceOf } from '../../src/core/tuples.ts';

@@ -1,5 +1,5 @@
-// The nemesis: what goes wrong, drawn from the seed, one fault every few seconds, several at a time. Every fault ends by
-// itself or when `heal` is called.
+// The nemesis: what goes wrong, drawn from the seed, one fault every few seconds, several at a time. Every fault ends
+// by itself or when `heal` is called.
 
 import type { Nemesis, Profile } from './profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -11,8 +11,8 @@ const DAY_MS = 24 * HOUR_MS;
 const WALL_JUMPS_MS = [HOUR_MS, -HOUR_MS, 5000, -5000];
 const FAR_WALL_JUMPS_MS = [3 * HOUR_MS, 26 * HOUR_MS, 40 * DAY_MS, 400 * DAY_MS].flatMap((byMs) => [byMs, -byMs]);
 /**
- * A wall clock that has run 200 ms ahead of the monotonic one gives a suspension away; a shorter one lasts less than what is
- * waited for beyond a lease. The longest lasts until the log is trimmed that was written at its beginning.
+ * A wall clock that has run 200 ms ahead of the monotonic one gives a suspension away; a shorter one lasts less than
+ * what is waited for beyond a lease. The longest lasts until the log is trimmed that was written at its beginning.
  */
 const SUSPENSIONS_MS = [300, 1300, 3500, 6000, 9000, 16_000];
 /** Leases outlive event loops and stores that stand still for so long. */
@@ -212,7 +212,10 @@ export class NemesisRun {
     });
   }
 
-  /** A machine's network goes first: the responses to what is under way are lost, and when it wakes no connection stands. */
+  /**
+   * A machine's network goes first: the responses to what is under way are lost, and when it wakes no connection
+   * stands.
+   */
   #suspendFront(front: RunningFront): void {
     const { network, shards, scheduler } = this.#cluster;
     const { process } = front;
@@ -226,7 +229,10 @@ export class NemesisRun {
     });
   }
 
-  /** What it answers does not arrive any more, and a little later it dies: what it has done is asked for again elsewhere. */
+  /**
+   * What it answers does not arrive any more, and a little later it dies: what it has done is asked for again
+   * elsewhere.
+   */
   #muteShard(shard: RunningShard): void {
     const { network, fronts } = this.#cluster;
     this.#trace.add(shard.process.name, 'is not heard any more');

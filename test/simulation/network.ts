@@ -1,7 +1,7 @@
-// The simulated network between fronts and shards: connections by address, each direction a pipe of encoded bytes with a
-// latency. A path between two processes can be cut in one direction or both: what is sent is held, and arrives when the
-// path heals unless the connection was given up first. It keeps: the bytes of one direction arrive in order, each once or
-// not at all; nothing crosses but bytes.
+// The simulated network between fronts and shards: connections by address, each direction a pipe of encoded bytes with
+// a latency. A path between two processes can be cut in one direction or both: what is sent is held, and arrives when
+// the path heals unless the connection was given up first. It keeps: the bytes of one direction arrive in order, each
+// once or not at all; nothing crosses but bytes.
 
 import type { AcceptStream, OpenStream } from '../../src/rpc/transport/transport.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -79,7 +79,10 @@ export class SimulatedNetwork {
     for (const connection of [...this.#connections]) if (connection.joins(left, right)) connection.break();
   }
 
-  /** What the first now sends the second on a connection that stands stays on its way, until the returned function is called. */
+  /**
+   * What the first now sends the second on a connection that stands stays on its way, until the returned function is
+   * called.
+   */
   stall(from: SimulatedProcess, to: SimulatedProcess): () => void {
     const stalled = [...this.#connections].filter((connection) => connection.joins(from, to));
     for (const connection of stalled) connection.stallRequests(true);

@@ -1,5 +1,5 @@
-// The operators of a run, several at once at one console: they suspend tenants, let them on again and delete them, import
-// and export, list subjects and keys, and make tenants of their own that they remove again. Once a removal was
+// The operators of a run, several at once at one console: they suspend tenants, let them on again and delete them,
+// import and export, list subjects and keys, and make tenants of their own that they remove again. Once a removal was
 // acknowledged, nothing of the tenant may be left in the store in the end.
 
 import type { KeyId } from '../../src/core/ids.ts';

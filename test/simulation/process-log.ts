@@ -1,5 +1,5 @@
-// The log of a simulated process: into the trace of the run, where there is one. It keeps: an error that no fault of the run
-// explains, and at any level a defect that something caught, fails the run.
+// The log of a simulated process: into the trace of the run, where there is one. It keeps: an error that no fault of
+// the run explains, and at any level a defect that something caught, fails the run.
 
 import { isUnexpected } from '../../src/rpc/status-mapping.ts';
 import type { Log } from '../../src/telemetry/log.ts';

@@ -1,5 +1,5 @@
-// What a run is made of: sizes, faults and their odds, drawn from the seed. A focus makes the faults that one protection is
-// there for frequent; without one the draw is broad.
+// What a run is made of: sizes, faults and their odds, drawn from the seed. A focus makes the faults that one
+// protection is there for frequent; without one the draw is broad.
 
 import type { PageLimits } from '../../src/shard/memory/page-limits.ts';
 import { drawOperations, drawPageLimits, type OperationProfile } from './operation-profile.ts';
@@ -62,13 +62,16 @@ export const FOCUSES = [
   'delays',
   /** Wall clocks jump by an hour, and owners die. */
   'clocks',
-  /** Records of the log vanish, as they never may. Slots may be refused from then on, and nothing may be answered wrongly. */
+  /**
+   * Records of the log vanish, as they never may. Slots may be refused from then on, and nothing may be answered
+   * wrongly.
+   */
   'lost-records',
   /** Appends of former owners land behind those of the next. */
   'displaced',
   /**
-   * Clocks run at half their speed, which no lease survives: the assumption that it rests on is broken. Clients only make
-   * grants that nobody else makes, and the fence alone has to keep them.
+   * Clocks run at half their speed, which no lease survives: the assumption that it rests on is broken. Clients only
+   * make grants that nobody else makes, and the fence alone has to keep them.
    */
   'broken-clocks',
   /** Bytes that a front sent long ago and gave up arrive after all. */

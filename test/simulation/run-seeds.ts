@@ -1,4 +1,5 @@
-// Runs many seeds in worker processes side by side, each worker a chunk of seeds at a time, so that none waits for another.
+// Runs many seeds in worker processes side by side, each worker a chunk of seeds at a time, so that none waits for
+// another.
 
 import { fork } from 'node:child_process';
 import { finished } from 'node:stream';
@@ -8,8 +9,8 @@ import type { RunResult } from './simulation-run.ts';
 
 const WORKER = fileURLToPath(new URL('./seed-worker.ts', import.meta.url));
 /**
- * A run is short-lived objects and errors that are handled: room for the former, and no stacks for the latter, save a sixth of
- * the time. The replay of a seed has its stacks.
+ * A run is short-lived objects and errors that are handled: room for the former, and no stacks for the latter, save a
+ * sixth of the time. The replay of a seed has its stacks.
  */
 const WORKER_OPTIONS = ['--max-semi-space-size=64', '--stack-trace-limit=0'];
 /** Small enough that all workers end at about the same time, and that little is done again after an interruption. */

@@ -1,6 +1,6 @@
 // Virtual time: one queue of events for everything that happens in a run, ordered by time and, at the same time, by a
-// seeded draw. It keeps: one event at a time; every promise that an event settles is followed to its end before the next
-// event begins; nothing outside the queue and the seed decides what comes next, so a run can be repeated exactly.
+// seeded draw. It keeps: one event at a time; every promise that an event settles is followed to its end before the
+// next event begins; nothing outside the queue and the seed decides what comes next, so a run can be repeated exactly.
 
 import type { SeededRandom } from './seeded-random.ts';
 

@@ -1,6 +1,6 @@
-// The journal of a long run: a file of JSON lines, the first of which says which seeds are run of which code, each other one
-// what came of a chunk of them. It keeps: a chunk is in the journal once it is done, and a journal of other seeds or of other
-// code is refused, since what it says would not hold.
+// The journal of a long run: a file of JSON lines, the first of which says which seeds are run of which code, each
+// other one what came of a chunk of them. It keeps: a chunk is in the journal once it is done, and a journal of other
+// seeds or of other code is refused, since what it says would not hold.
 
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// Randomness from a seed: the same text gives the same numbers, on every machine. sfc32 (Chris Doty-Humphrey, PractRand),
-// seeded with the first 16 bytes of SHA-256 over the text. `fork` gives an independent sequence by name, so that a draw
-// more in one part of a run does not change every other part.
+// Randomness from a seed: the same text gives the same numbers, on every machine. sfc32 (Chris Doty-Humphrey,
+// PractRand), seeded with the first 16 bytes of SHA-256 over the text. `fork` gives an independent sequence by name, so
+// that a draw more in one part of a run does not change every other part.
 
 import { createHash } from 'node:crypto';
 import type { Random } from '../../src/core/async/clock.ts';

@@ -1,5 +1,5 @@
-// A whole cluster below HTTP in one thread: the real shard and front code over a simulated network, one database and virtual
-// time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
+// A whole cluster below HTTP in one thread: the real shard and front code over a simulated network, one database and
+// virtual time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
 
 import { FairTurns } from '../../src/core/async/turns.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
@@ -177,7 +177,9 @@ export class SimulatedCluster {
     return shard;
   }
 
-  /** The place of the last run where that is free for certain: another one while it runs, or once its machine was lost. */
+  /**
+   * The place of the last run where that is free for certain: another one while it runs, or once its machine was lost.
+   */
   #takePlace(shardName: string, process: SimulatedProcess): string {
     const last = this.#places.get(shardName);
     const place = last === undefined || last.process.alive ? process.name : last.place;

@@ -1,5 +1,6 @@
-// One connection of a front to a shard on the simulated network, with the stream on it, as both ends see it. Flow control
-// is that of gRPC: a reader that has paused holds what arrives, and beyond some messages its writer is told to wait.
+// One connection of a front to a shard on the simulated network, with the stream on it, as both ends see it. Flow
+// control is that of gRPC: a reader that has paused holds what arrives, and beyond some messages its writer is told to
+// wait.
 
 import {
   decodeFrontMessage,
@@ -68,7 +69,9 @@ class Pipe {
     return !this.#full;
   }
 
-  /** Hands over what has arrived, as far as the path is open: one thing after the other, each in a moment of its own. */
+  /**
+   * Hands over what has arrived, as far as the path is open: one thing after the other, each in a moment of its own.
+   */
   flush(): void {
     if (this.#closed || this.stalled || this.#flushing || this.#network.isCut(this.#from, this.#to)) return;
     const frame = this.#held.shift();

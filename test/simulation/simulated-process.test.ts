@@ -1,4 +1,5 @@
-// A suspended machine as a process sees it: no time has passed on its monotonic clock, and its wall clock says otherwise.
+// A suspended machine as a process sees it: no time has passed on its monotonic clock, and its wall clock says
+// otherwise.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,7 +1,7 @@
 // One simulated process: its clocks, its randomness, and whether it runs. Everything that reaches it (timers, messages,
-// answers of the store) passes `deliver`. It keeps: a killed process never runs again; a paused one runs nothing until it
-// is resumed, and then all that came meanwhile, each in its turn and before anything newer; where its machine is suspended,
-// its monotonic clock and its timers stand still as well, and its wall clock runs on.
+// answers of the store) passes `deliver`. It keeps: a killed process never runs again; a paused one runs nothing until
+// it is resumed, and then all that came meanwhile, each in its turn and before anything newer; where its machine is
+// suspended, its monotonic clock and its timers stand still as well, and its wall clock runs on.
 
 import type { Clock, Timer } from '../../src/core/async/clock.ts';
 import type { ScheduledEvent, Scheduler } from './scheduler.ts';
@@ -110,7 +110,9 @@ export class SimulatedProcess {
     this.#suspendedAtMs = this.#scheduler.nowMs;
   }
 
-  /** As SIGCONT. Timers that are due come before what arrived, as in Node's event loop, or in the order of their times. */
+  /**
+   * As SIGCONT. Timers that are due come before what arrived, as in Node's event loop, or in the order of their times.
+   */
   resume(): void {
     if (this.#state !== 'paused') return;
     this.#state = 'running';

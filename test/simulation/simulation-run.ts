@@ -1,6 +1,6 @@
-// One run: a cluster, its clients and its faults, all from one seed; then everything is healed, and the history is judged.
-// It reports: an answer that no order of events explains, an acknowledged write that is gone, a rule that is broken, a
-// rejection that nobody handles, a request that does not succeed in time after everything is whole again.
+// One run: a cluster, its clients and its faults, all from one seed; then everything is healed, and the history is
+// judged. It reports: an answer that no order of events explains, an acknowledged write that is gone, a rule that is
+// broken, a rejection that nobody handles, a request that does not succeed in time after everything is whole again.
 
 import { subscribe } from 'node:diagnostics_channel';
 import { GrantdError } from '../../src/core/errors.ts';
@@ -56,7 +56,9 @@ const OPERATE_MS_MAX = 10_000;
 /** One read of the store for each of them, where that reads least. */
 const EXPORT_PAGE = 20;
 const FAILURES_MAX = 5;
-/** Configurations looked at per group of tuples: most runs need some thousands. A history that needs more fails its run. */
+/**
+ * Configurations looked at per group of tuples: most runs need some thousands. A history that needs more fails its run.
+ */
 const CHECKER_BUDGET = 5_000_000;
 
 /** The run that is going on in this thread: unhandled rejections and failed assertions are its. */

@@ -1,5 +1,5 @@
-// The whole cluster, simulated: seed after seed of faults, and not one wrong answer. A failure names its seed, and the seed
-// replays exactly.
+// The whole cluster, simulated: seed after seed of faults, and not one wrong answer. A failure names its seed, and the
+// seed replays exactly.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,7 +1,7 @@
-// The rules that the rows of the store keep at every moment, whichever process writes them and whatever its clocks say. They
-// are judged where a write takes effect, so that a broken one is told at once, and not only where it comes to harm a client:
-// no slot is claimed from a member that is not dead, the checkpoint of a slot never goes back, nothing beyond it is trimmed,
-// and nothing is trimmed whose operation ids a new owner has to know.
+// The rules that the rows of the store keep at every moment, whichever process writes them and whatever its clocks say.
+// They are judged where a write takes effect, so that a broken one is told at once, and not only where it comes to harm
+// a client: no slot is claimed from a member that is not dead, the checkpoint of a slot never goes back, nothing beyond
+// it is trimmed, and nothing is trimmed whose operation ids a new owner has to know.
 
 import type { LogRecord, Store } from '../../src/store/store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';

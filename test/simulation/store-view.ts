@@ -1,7 +1,7 @@
 // The database as one process sees it: every call takes a way there and a way back, either of which can be slow, cut or
-// fail. What the caller is told as a time-out may not have happened, may have happened, or may yet happen, up to a minute
-// later and also after the caller is dead. It keeps: an answer that is given is the one of the moment at which the call was
-// applied; an acknowledged write was applied before its acknowledgement.
+// fail. What the caller is told as a time-out may not have happened, may have happened, or may yet happen, up to a
+// minute later and also after the caller is dead. It keeps: an answer that is given is the one of the moment at which
+// the call was applied; an acknowledged write was applied before its acknowledgement.
 
 import { GrantdError } from '../../src/core/errors.ts';
 import type { LogRecord, StateWrite, Store } from '../../src/store/store.ts';
@@ -26,7 +26,10 @@ export interface StoreFaults {
   readonly unanswered: number;
   /** Times out and happens later. */
   readonly late: number;
-  /** Of late calls: an append whose seq is taken by then lands at the end of the log, as an entry of a former owner does. */
+  /**
+   * Of late calls: an append whose seq is taken by then lands at the end of the log, as an entry of a former owner
+   * does.
+   */
   readonly displaced: number;
   /** Of appends to the log: times out and happens later, besides the others. */
   readonly lateAppend: number;

@@ -1,6 +1,6 @@
-// The rules for a tenant whose state changes in a run: operators suspend it, let it on again and delete it at last, several
-// of them at once. From the moment a change is acknowledged no request is answered against it, and what was done before
-// it took effect before that moment. A tenant that is being deleted is never anything else again.
+// The rules for a tenant whose state changes in a run: operators suspend it, let it on again and delete it at last,
+// several of them at once. From the moment a change is acknowledged no request is answered against it, and what was
+// done before it took effect before that moment. A tenant that is being deleted is never anything else again.
 
 import type { TenantState } from '../../src/core/tenants.ts';
 
@@ -42,8 +42,8 @@ export class TenantStates {
   }
 
   /**
-   * An answer to a request of the tenant or of an operator about it: `value` or the code of its error. To be told when it
-   * came. Returns by when what it answered took effect, where that was earlier than now.
+   * An answer to a request of the tenant or of an operator about it: `value` or the code of its error. To be told when
+   * it came. Returns by when what it answered took effect, where that was earlier than now.
    */
   answered(answer: string, by: 'tenant' | 'operator', startMs: number): number | undefined {
     const endMs = this.#now();

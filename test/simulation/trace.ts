@@ -1,5 +1,5 @@
-// The readable trace of a run: who did what, when, in virtual time. Kept only where somebody wants to read it. Whoever sees that
-// something is wrong says so here.
+// The readable trace of a run: who did what, when, in virtual time. Kept only where somebody wants to read it. Whoever
+// sees that something is wrong says so here.
 
 import type { Scheduler } from './scheduler.ts';
 

@@ -127,7 +127,10 @@ export class Client extends Caller {
     await this.writeMany(tenant, key, writes);
   }
 
-  /** Takes most of a subject's objects up to one of them away and gives most of the others, or the other way round, and lists. */
+  /**
+   * Takes most of a subject's objects up to one of them away and gives most of the others, or the other way round, and
+   * lists.
+   */
   async #sweep(tenant: WorkloadTenant): Promise<void> {
     const subject = this.subject(tenant);
     const { objects } = this.ports.profile;

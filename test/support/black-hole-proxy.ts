@@ -1,5 +1,5 @@
-// A TCP proxy that can stop forwarding without closing anything, as a network that swallows packets does. It goes with its
-// test.
+// A TCP proxy that can stop forwarding without closing anything, as a network that swallows packets does. It goes with
+// its test.
 
 import type { TestContext } from 'node:test';
 import { type ApiLink, startApiLink } from './kubernetes-api/api-link.ts';

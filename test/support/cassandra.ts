@@ -1,5 +1,5 @@
-// A real Cassandra for tests: a cluster of its own on loopback, whose nodes can be killed, paused and started again. The
-// nodes live in the hands of a shell (cassandra.sh) that ends them when this process ends, however it ends.
+// A real Cassandra for tests: a cluster of its own on loopback, whose nodes can be killed, paused and started again.
+// The nodes live in the hands of a shell (cassandra.sh) that ends them when this process ends, however it ends.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,9 @@ export interface CassandraCluster {
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
   /** `kill -9`; the data stays. Nodes are numbered from 1. Resolves when they are gone. */
   kill(...nodes: number[]): Promise<void>;
-  /** Starts nodes on their data, after killing those that run. Resolves when they answer and see the others that run. */
+  /**
+   * Starts nodes on their data, after killing those that run. Resolves when they answer and see the others that run.
+   */
   restart(...nodes: number[]): Promise<void>;
   /** SIGSTOP. */
   pause(...nodes: number[]): Promise<void>;

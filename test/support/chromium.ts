@@ -1,5 +1,5 @@
-// A real Chromium for tests of pages: Debian's, headless, steered by playwright-core. Every browser has a profile of its
-// own that goes when it is closed, and every visit has cookies of its own.
+// A real Chromium for tests of pages: Debian's, headless, steered by playwright-core. Every browser has a profile of
+// its own that goes when it is closed, and every visit has cookies of its own.
 
 import { type Browser, chromium } from 'playwright-core';
 import { findProgram, missingProgram } from './debian-program.ts';

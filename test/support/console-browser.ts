@@ -83,7 +83,9 @@ export async function assertFits(page: Page, what: string): Promise<void> {
 
 const TABS_MAX = 80;
 
-/** Goes on with the Tab key until the element of that name has the focus; every stop on the way has to show that it has. */
+/**
+ * Goes on with the Tab key until the element of that name has the focus; every stop on the way has to show that it has.
+ */
 export async function tabTo(page: Page, name: string): Promise<void> {
   const passed: string[] = [];
   for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {

@@ -16,8 +16,8 @@ const shell = (script: string): Promise<string | undefined> =>
 export const findProgram = (program: string): Promise<string | undefined> => shell(`command -v ${program}`);
 
 /**
- * Undefined where the program is there now; else why not, which is then said loudly and is a failure where CI is set. For the
- * head of a test file: its suites are skipped for that reason.
+ * Undefined where the program is there now; else why not, which is then said loudly and is a failure where CI is set.
+ * For the head of a test file: its suites are skipped for that reason.
  */
 export async function missingProgram(
   what: string,

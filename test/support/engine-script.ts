@@ -1,6 +1,6 @@
-// Shell scripts that fetch, build or start what a test needs and npm does not have. One that lives as long as its standard
-// input is an ObedientScript: it says "ready …" once, and then obeys one line at a time, each answered with "done" or a line
-// that says otherwise. It ends when this process ends, however it ends.
+// Shell scripts that fetch, build or start what a test needs and npm does not have. One that lives as long as its
+// standard input is an ObedientScript: it says "ready …" once, and then obeys one line at a time, each answered with
+// "done" or a line that says otherwise. It ends when this process ends, however it ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -53,8 +53,8 @@ export function reportMissing(what: string, reason: string): string {
 }
 
 /**
- * Undefined where the script went well; the reason where what it needs cannot be had, which is then said loudly and is a
- * failure where CI is set. For the head of a test file: its suites are skipped for that reason.
+ * Undefined where the script went well; the reason where what it needs cannot be had, which is then said loudly and is
+ * a failure where CI is set. For the head of a test file: its suites are skipped for that reason.
  */
 export async function missingFor(
   what: string,

@@ -64,7 +64,10 @@ export class FakeOperator implements OperatorApi {
   /** Of any tenant. */
   usage: readonly UsageMinute[] = [];
   loads: readonly ShardLoad[] = [];
-  /** What looks at the whole cluster were given, newest last. They run by themselves: neither faults nor calls count them. */
+  /**
+   * What looks at the whole cluster were given, newest last. They run by themselves: neither faults nor calls count
+   * them.
+   */
   readonly surveys: RequestContext[] = [];
   /** Answers a look at the whole cluster in place of what is set above. */
   onSurvey: (() => Promise<ClusterPicture>) | undefined;

@@ -1,5 +1,5 @@
-// A shard made of maps, for tests of what talks to shards: it owns the slots it is told to, knows the tenants and keys it
-// is given, and fails on demand. Several of them may share one world, as real ones share a store.
+// A shard made of maps, for tests of what talks to shards: it owns the slots it is told to, knows the tenants and keys
+// it is given, and fails on demand. Several of them may share one world, as real ones share a store.
 
 import { hashApiKey } from '../../src/core/api-keys.ts';
 import { GrantdError } from '../../src/core/errors.ts';

@@ -1,5 +1,6 @@
-// Ports of the loopback on which nothing listens now, for programs that have to be told one. They lie below those that the
-// system itself gives to connections and to listeners on port 0: those of the tests beside would take them in between.
+// Ports of the loopback on which nothing listens now, for programs that have to be told one. They lie below those that
+// the system itself gives to connections and to listeners on port 0: those of the tests beside would take them in
+// between.
 
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';

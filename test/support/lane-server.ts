@@ -29,7 +29,9 @@ export const chunked = (path: string, body: string): string =>
 
 const describeBody = (text: string): string => (text.length > 100 ? String(text.length) : text);
 
-/** The lane before a server of Node. Either answers who it is, and what it has read; at /later/…, once a test lets it. */
+/**
+ * The lane before a server of Node. Either answers who it is, and what it has read; at /later/…, once a test lets it.
+ */
 export class LaneServer {
   readonly clock = new VirtualClock();
   /** Work runs at once, until a test holds it. */

@@ -1,4 +1,5 @@
-// The TCP ports at which a process listens, as the kernel has it (https://man7.org/linux/man-pages/man5/proc_pid_net.5.html).
+// The TCP ports at which a process listens, as the kernel has it
+// (https://man7.org/linux/man-pages/man5/proc_pid_net.5.html).
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 

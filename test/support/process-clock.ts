@@ -1,5 +1,5 @@
-// The clock of one simulated process: real time, or ahead of it by as much as a test wants to have passed, until the process is killed. From then on none of its timers fires, so
-// nothing of it runs on, as after a `kill -9`.
+// The clock of one simulated process: real time, or ahead of it by as much as a test wants to have passed, until the
+// process is killed. From then on none of its timers fires, so nothing of it runs on, as after a `kill -9`.
 
 import type { Clock, Timer } from '../../src/core/async/clock.ts';
 

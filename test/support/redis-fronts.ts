@@ -1,4 +1,5 @@
-// Fronts as far as their rate limits go: limiters of this process, each with a connection to Redis and metrics of its own.
+// Fronts as far as their rate limits go: limiters of this process, each with a connection to Redis and metrics of its
+// own.
 
 import { readConfig } from '../../src/config/read-config.ts';
 import type { RateLimiter } from '../../src/front/limits/rate-limiter.ts';

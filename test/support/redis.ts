@@ -1,5 +1,5 @@
-// Real Redis servers for tests: one, a master with a replica and a sentinel, or a cluster, on loopback. Each server lives in
-// the hands of a shell that ends it when this process ends, however it ends.
+// Real Redis servers for tests: one, a master with a replica and a sentinel, or a cluster, on loopback. Each server
+// lives in the hands of a shell that ends it when this process ends, however it ends.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

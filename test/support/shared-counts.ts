@@ -1,5 +1,5 @@
-// The counts that fronts share, on virtual time: what the script in Redis does, behind a way that takes time. It knows the
-// truth about its windows, so that a test can hold every decision against it.
+// The counts that fronts share, on virtual time: what the script in Redis does, behind a way that takes time. It knows
+// the truth about its windows, so that a test can hold every decision against it.
 
 import type { SharedCounts, WindowCount, WindowLimit } from '../../src/front/limits/shared-counts.ts';
 import type { VirtualClock } from './virtual-clock.ts';

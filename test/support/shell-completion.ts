@@ -31,8 +31,8 @@ grantd completion fish | source
 for line in $argv; string join -- ' ' (complete -C $line | string split -f 1 \\t); end; true`;
 
 /**
- * Zsh completes only for a terminal: it types the line and a tab into one, and a key that prints what the line became. The
- * terminal may echo what is typed at first, so what tells that it is ready is not in what is typed.
+ * Zsh completes only for a terminal: it types the line and a tab into one, and a key that prints what the line became.
+ * The terminal may echo what is typed at first, so what tells that it is ready is not in what is typed.
  */
 const ZSH = `
 zmodload zsh/zpty

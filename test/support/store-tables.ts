@@ -83,7 +83,10 @@ export class StampedTable<Row extends Stamped> {
     return count;
   }
 
-  /** Removes at most `limit` rows that are no newer than `stamp`, of the partitions whose first part is `owner`; returns how many. */
+  /**
+   * Removes at most `limit` rows that are no newer than `stamp`, of the partitions whose first part is `owner`; returns
+   * how many.
+   */
   purge(owner: string, stamp: number, limit: number): number {
     let removed = 0;
     for (const [name, rows] of this.#partitions) {

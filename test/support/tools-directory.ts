@@ -1,4 +1,5 @@
-// Where programs that tests need and that npm does not have are kept, outside the tree: built or downloaded once, on first use.
+// Where programs that tests need and that npm does not have are kept, outside the tree: built or downloaded once, on
+// first use.
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// A clock that stands still until a test moves it: every timer that falls due runs in order, and promises settle between.
+// A clock that stands still until a test moves it: every timer that falls due runs in order, and promises settle
+// between.
 
 import type { Clock, Timer } from '../../src/core/async/clock.ts';
 
@@ -50,7 +51,9 @@ export class VirtualClock implements Clock {
     this.#nowMs = endMs;
   }
 
-  /** Time passes, and nothing runs: as a process that is stopped. What fell due meanwhile runs at the next `advance`. */
+  /**
+   * Time passes, and nothing runs: as a process that is stopped. What fell due meanwhile runs at the next `advance`.
+   */
   stall(byMs: number): void {
     this.#nowMs += byMs;
   }

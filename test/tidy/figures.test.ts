@@ -1,6 +1,6 @@
-// Figures that stand in more than one place: each page says what its source says, to the digits that it shows. The source is
-// the page that tells how a figure was measured, or the code. A figure that is looked for and not found fails, too: whoever
-// rewords a page moves its pattern here.
+// Figures that stand in more than one place: each page says what its source says, to the digits that it shows. The
+// source is the page that tells how a figure was measured, or the code. A figure that is looked for and not found
+// fails, too: whoever rewords a page moves its pattern here.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

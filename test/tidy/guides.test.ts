@@ -139,7 +139,7 @@ const RECIPES = [
 ];
 const FOLDERS = 'src|test|scripts|proto|docs|bench|charts|k8s|loadtest|bin';
 
-/** What is wrong with the recipes: one that is missing, one that names no file, one that names a file that is not there. */
+/** What is wrong with the recipes: one is missing, names no file, or names a file that does not exist. */
 function findRecipeProblems(page: string): string[] {
   const recipes = new Map(
     [...page.matchAll(/^### A new (?<name>.+)$(?<text>[\s\S]*?)(?=^#)/gm)].map(({ groups }) => [

@@ -2,11 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { codeText } from './support/code-text.ts';
+import { functionsOf } from './support/functions.ts';
 import { listFiles, readCode, readText } from './support/source-tree.ts';
-import { findStyleViolations } from './support/style.ts';
+import { findStyleViolations, isLong, LONG_FUNCTIONS } from './support/style.ts';
 
 const FOLDERS = ['src', 'test', 'scripts', 'bench', 'loadtest'];
 const HEADER = '// What it owns.\n';
+/** Together with the lines around it, one too many. */
+const LONG = '    x;\n'.repeat(69);
 
 describe('the style of the code', () => {
   it('is kept in every file', () => {
@@ -36,6 +40,19 @@ describe('the style of the code', () => {
     ['a silenced type error', 'src/core/x.ts', `${HEADER}// ${['@ts', 'ignore'].join('-')}\n`],
     ['an overruled compiler', 'src/core/x.ts', `${HEADER}// @ts-expect-error so\n`],
     ['a long file', 'src/core/x.ts', HEADER + 'x;\n'.repeat(400)],
+    ['a wide comment', 'src/core/x.ts', `${HEADER}// ${'x '.repeat(59)}\n`],
+    ['a wide line of a block', 'src/core/x.ts', `${HEADER}/**\n * ${'x '.repeat(59)}\n */\n`],
+    ['a wide comment after code', 'src/core/x.ts', `${HEADER}const x = 1; // ${'x '.repeat(53)}\n`],
+    ['a long function', 'src/core/x.ts', `${HEADER}function f() {\n${'  x;\n'.repeat(69)}}\n`],
+    ['a long method', 'src/core/x.ts', `${HEADER}class X {\n  async #f(a: number): Promise<void> {\n${LONG}  }\n}\n`],
+    ['a long arrow', 'src/core/x.ts', `${HEADER}const f = (x: number): number => {\n${LONG}};\n`],
+    [
+      'a long function of many parameters',
+      'src/core/x.ts',
+      `${HEADER}function f(\n  a: number,\n): number {\n${LONG}}\n`,
+    ],
+    ['a long function within a short one', 'src/core/x.ts', `${HEADER}run(() => {\n${LONG}});\n`],
+    ['a long test', 'test/unit/x.test.ts', `${HEADER}describe('x', () => {\n  it('y', () => {\n${LONG}  });\n});\n`],
     ['a skipped test', 'test/unit/x.test.ts', `${HEADER}${skip}('x', () => {});\n`],
     ['a lonely test', 'test/unit/x.test.ts', `${HEADER}${only}('x', () => {});\n`],
     [
@@ -50,6 +67,30 @@ describe('the style of the code', () => {
       assert.equal(findStyleViolations(path, text).length, 1, findStyleViolations(path, text).join('\n'));
     });
   }
+
+  it('leaves the width of code to the formatter', () => {
+    const wide = `const x = '// ${'x'.repeat(120)}';\n`;
+    assert.deepEqual(findStyleViolations('src/core/x.ts', `${HEADER}${wide}`), []);
+  });
+
+  it('counts the lines of a function without the tests in it, and a suite not at all', () => {
+    const tests = `  it('y', async () => {\n${'    x;\n'.repeat(40)}  });\n`.repeat(3);
+    assert.deepEqual(findStyleViolations('test/unit/x.test.ts', `${HEADER}describe('x', () => {\n${tests}});\n`), []);
+    assert.deepEqual(functionsOf(`function contract() {\n${tests}}\n`)[0], { name: 'contract', lines: 2, line: 1 });
+  });
+
+  it('allows no function to be long that is not', () => {
+    const files = readCode(FOLDERS);
+    const long = [...files].flatMap(([path, text]) =>
+      functionsOf(codeText(text, { strings: 'emptied' }))
+        .filter(isLong)
+        .map(({ name }) => `${path} ${name}`),
+    );
+    assert.deepEqual(
+      [...LONG_FUNCTIONS.keys()].filter((name) => !long.includes(name)),
+      [],
+    );
+  });
 
   it('looks at code, not at strings or comments', () => {
     assert.deepEqual(

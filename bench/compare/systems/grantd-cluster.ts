@@ -1,5 +1,5 @@
-// grantd as a cluster is run: a front, a shard and a console as processes of their own, over one node of Cassandra, which
-// is part of the system and counted with it.
+// grantd as a cluster is run: a front, a shard and a console as processes of their own, over one node of Cassandra,
+// which is part of the system and counted with it.
 
 import { startCassandra } from '../../../test/support/cassandra.ts';
 import { GrantdCluster } from '../../server/grantd-cluster.ts';

@@ -1,5 +1,5 @@
-// OpenFGA on one of its stores, with every cache that its documentation names for checks and listings: docs/compare.md says
-// where each setting comes from.
+// OpenFGA on one of its stores, with every cache that its documentation names for checks and listings: docs/compare.md
+// says where each setting comes from.
 
 import { join } from 'node:path';
 import { freePorts } from '../../../test/support/free-port.ts';

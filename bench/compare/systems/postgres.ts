@@ -1,6 +1,6 @@
-// A Postgres of its own for one peer, in a temporary folder, as an unprivileged user: it refuses to run as root. Commits
-// wait for the disk (fsync and synchronous_commit stay on); the rest is what its documentation says of a machine that
-// serves the database alone.
+// A Postgres of its own for one peer, in a temporary folder, as an unprivileged user: it refuses to run as root.
+// Commits wait for the disk (fsync and synchronous_commit stay on); the rest is what its documentation says of a
+// machine that serves the database alone.
 
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';

@@ -40,7 +40,9 @@ interface ZedToken {
   readonly token: string;
 }
 
-/** Of a write after all others: a check that is at least as fresh sees every one of them, and the caches still serve it. */
+/**
+ * Of a write after all others: a check that is at least as fresh sees every one of them, and the caches still serve it.
+ */
 async function readRevision(http: string): Promise<string> {
   const relationship = {
     resource: { objectType: 'document', objectId: 'last' },

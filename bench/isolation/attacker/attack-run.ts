@@ -1,5 +1,5 @@
-// The frame of an attack's own process: it is told its target, runs until it has done all it can or its time is over, and
-// reports. It ends when the process that started it says so or ends.
+// The frame of an attack's own process: it is told its target, runs until it has done all it can or its time is over,
+// and reports. It ends when the process that started it says so or ends.
 
 import { type AttackTarget, type FromAttack, PREPARATION_MS_MAX } from '../attack-messages.ts';
 

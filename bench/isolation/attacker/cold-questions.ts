@@ -1,5 +1,5 @@
-// Questions about the large subjects, each asked once, and what may be answered: the truth, and to several bulks at once
-// also that it is too much now.
+// Questions about the large subjects, each asked once, and what may be answered: the truth, and to several bulks at
+// once also that it is too much now.
 
 import type { Tuple } from '../../../src/core/tuples.ts';
 import type { AttackTarget } from '../attack-messages.ts';

@@ -1,5 +1,5 @@
-// Bulk checks of nearly 1 MiB whose JSON is dear to parse: nested half a million deep, objects of which each has members
-// of its own, arrays of very many small values, and one string of escapes.
+// Bulk checks of nearly 1 MiB whose JSON is dear to parse: nested half a million deep, objects of which each has
+// members of its own, arrays of very many small values, and one string of escapes.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { postRequest, runClosedLoop } from '../attacker/closed-loop.ts';

@@ -1,5 +1,5 @@
-// More connections of one address than the service takes in all, on each of which a request without a key is refused now and then, so that none is
-// idle for long.
+// More connections of one address than the service takes in all, on each of which a request without a key is refused
+// now and then, so that none is idle for long.
 
 import type { Socket } from 'node:net';
 import { runAttack } from '../attacker/attack-run.ts';
@@ -30,7 +30,7 @@ runAttack(async ({ baseUrl }, run) => {
   });
   const perTick = Math.ceil((sockets.length * TICK_MS) / ROUND_MS);
   let isOver = false;
-  run.hold().then(() => {
+  void run.hold().then(() => {
     isOver = true;
   });
   for (let next = 0; !isOver; next += perTick) {

@@ -1,5 +1,5 @@
-// Each listing follows a write to its subject, so that whatever the service keeps in order has just changed. The subjects
-// have 9,990 objects that differ in their last letters only, which is the dearest case of a comparison.
+// Each listing follows a write to its subject, so that whatever the service keeps in order has just changed. The
+// subjects have 9,990 objects that differ in their last letters only, which is the dearest case of a comparison.
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { bodyRequest, runClosedLoop } from '../attacker/closed-loop.ts';

@@ -1,6 +1,6 @@
-// What bash and zsh need to complete the operator's commands. Each asks `grantd complete -- WORD…` and takes a suggestion
-// from each line of the answer: its value, a tab, what it is. The last line, `:N`, is for other shells. Nothing that was
-// typed is evaluated, and a value may hold a colon.
+// What bash and zsh need to complete the operator's commands. Each asks `grantd complete -- WORD…` and takes a
+// suggestion from each line of the answer: its value, a tab, what it is. The last line, `:N`, is for other shells.
+// Nothing that was typed is evaluated, and a value may hold a colon.
 
 const BASH = `# bash completion for grantd; source it, or put it where bash-completion looks for completion files.
 _grantd() {

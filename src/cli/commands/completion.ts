@@ -1,6 +1,7 @@
-// `grantd completion`: what a shell needs to complete the operator's commands. The suggestions and the script for fish are
-// those of @bomb.sh/tab. Its scripts for bash and zsh cut values at a colon; the one for bash also needs the package
-// bash-completion and runs what is typed in `$(…)`. So these two get scripts of our own, which speak the same protocol.
+// `grantd completion`: what a shell needs to complete the operator's commands. The suggestions and the script for fish
+// are those of @bomb.sh/tab. Its scripts for bash and zsh cut values at a colon; the one for bash also needs the
+// package bash-completion and runs what is typed in `$(…)`. So these two get scripts of our own, which speak the same
+// protocol.
 
 import { readdirSync } from 'node:fs';
 import tab from '@bomb.sh/tab/commander';

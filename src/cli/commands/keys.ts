@@ -88,6 +88,10 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
     ),
   );
 
+  addRevoke(keys, context);
+}
+
+function addRevoke(keys: Command, context: CliContext): void {
   const revoke = keys
     .command('revoke')
     .description('revoke an API key permanently; requests that start afterwards are refused')

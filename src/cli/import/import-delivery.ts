@@ -1,5 +1,5 @@
-// One batch of an import on its way: sent, and sent again while the service is out of reach or has no room. That is safe
-// however often: a grant that is there stays, and is reported as there.
+// One batch of an import on its way: sent, and sent again while the service is out of reach or has no room. That is
+// safe however often: a grant that is there stays, and is reported as there.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

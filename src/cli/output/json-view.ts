@@ -1,5 +1,5 @@
-// Looking into JSON that came over the wire: nothing is taken for granted, and what is not as expected is a failure that
-// says so, not an undefined further on.
+// Looking into JSON that came over the wire: nothing is taken for granted, and what is not as expected is a failure
+// that says so, not an undefined further on.
 
 import { CliFailure } from '../failures.ts';
 

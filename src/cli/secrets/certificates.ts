@@ -1,6 +1,6 @@
-// X.509 certificates (RFC 5280) for TLS between fronts and shards, where nobody else makes them: an authority, and what it
-// signs. Node can sign but not lay a certificate out; the few DER structures that these need are written here, and tests
-// hold them against OpenSSL's reading. Keys are P-256, signatures ECDSA with SHA-256.
+// X.509 certificates (RFC 5280) for TLS between fronts and shards, where nobody else makes them: an authority, and what
+// it signs. Node can sign but not lay a certificate out; the few DER structures that these need are written here, and
+// tests hold them against OpenSSL's reading. Keys are P-256, signatures ECDSA with SHA-256.
 
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 

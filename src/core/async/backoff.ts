@@ -1,5 +1,6 @@
-// Pauses between tries: each failure in a row doubles the pause up to a maximum, and where many may wait for one thing, a
-// random part of it is left out, so that they do not come back as one thundering herd. A success starts over at the first.
+// Pauses between tries: each failure in a row doubles the pause up to a maximum, and where many may wait for one thing,
+// a random part of it is left out, so that they do not come back as one thundering herd. A success starts over at the
+// first.
 
 import type { Random } from './clock.ts';
 

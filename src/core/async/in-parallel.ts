@@ -1,6 +1,9 @@
 // Work on many items, a bounded number of them at a time.
 
-/** Resolves when all are done. After the first failure no further item is begun, and it rejects once those begun are over. */
+/**
+ * Resolves when all are done. After the first failure no further item is begun, and it rejects once those begun are
+ * over.
+ */
 export async function inParallel<Item>(
   items: readonly Item[],
   atOnceMax: number,

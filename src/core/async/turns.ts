@@ -1,8 +1,8 @@
-// Fair turns on the event loop: whose work goes on next where more is asked than there is time for. Deficit round-robin by
-// measured time, with priority for sparse flows (the scheduler of RFC 8290, without its queue management). Every key has a
-// queue, which is served until its quantum is used up; a key that had nothing to do goes before those that always have
-// work. It keeps: what one key costs delays another by one round of quanta at most, however much the first has waiting;
-// the work of one key begins in the order in which it came; where nobody waits, work runs at once.
+// Fair turns on the event loop: whose work goes on next where more is asked than there is time for. Deficit round-robin
+// by measured time, with priority for sparse flows (the scheduler of RFC 8290, without its queue management). Every key
+// has a queue, which is served until its quantum is used up; a key that had nothing to do goes before those that always
+// have work. It keeps: what one key costs delays another by one round of quanta at most, however much the first has
+// waiting; the work of one key begins in the order in which it came; where nobody waits, work runs at once.
 
 import type { Clock } from './clock.ts';
 
@@ -11,16 +11,17 @@ export type Step = () => boolean;
 
 export interface Turns {
   /**
-   * Whether work may begin at once, without `run`: nobody waits, and this turn of the event loop has time left. `nowMs` is
-   * the monotonic time, which the caller has read anyway; `laterMs` what the work takes after it, which is counted now.
+   * Whether work may begin at once, without `run`: nobody waits, and this turn of the event loop has time left. `nowMs`
+   * is the monotonic time, which the caller has read anyway; `laterMs` what the work takes after it, which is counted
+   * now.
    */
   idle(nowMs: number, laterMs?: number): boolean;
   /** Whether this turn of the event loop has time left: what costs next to nothing may be done now, whoever waits. */
   hasTime(nowMs: number): boolean;
   /**
-   * Runs `step` when the turn of `key` comes, in the order of the calls for one key: at once where nothing of the key waits and
-   * the turn has time left, or nothing of it has been run in this turn. `costMs`: what the step counts for where it is
-   * measured as less, since what it begins goes on after it.
+   * Runs `step` when the turn of `key` comes, in the order of the calls for one key: at once where nothing of the key
+   * waits and the turn has time left, or nothing of it has been run in this turn. `costMs`: what the step counts for
+   * where it is measured as less, since what it begins goes on after it.
    */
   run(key: string, step: Step, costMs?: number): void;
   /** Runs `send` later, once: when this turn's work is done, at the latest, before sockets are looked at again. */
@@ -69,12 +70,17 @@ export class FairTurns implements Turns {
   readonly #clock: Clock;
   /** Flows that had nothing to do before, served first, for one quantum; in the order of their turns. */
   readonly #sparse = new Map<string, Flow>();
-  /** The others, in the order of their turns. One without steps is kept once around, so that it does not count as sparse again. */
+  /**
+   * The others, in the order of their turns. One without steps is kept once around, so that it does not count as sparse
+   * again.
+   */
   readonly #busy = new Map<string, Flow>();
   #waiting = 0;
   /** Undefined: no work was begun in this turn of the event loop. */
   #turnStartedMs: number | undefined;
-  /** Keys of which something was run in this turn although it had no time left: so many sockets had something to read. */
+  /**
+   * Keys of which something was run in this turn although it had no time left: so many sockets had something to read.
+   */
   readonly #overtime = new Set<string>();
   #atEnd: (() => void)[] = [];
   #sendsSoon = false;
@@ -135,8 +141,8 @@ export class FairTurns implements Turns {
   }
 
   /**
-   * Thousands of sockets may have something to read, or have ended, in one turn. Each key is served once before its end, and
-   * what comes of it is sent, so that it does not wait for all of them.
+   * Thousands of sockets may have something to read, or have ended, in one turn. Each key is served once before its
+   * end, and what comes of it is sent, so that it does not wait for all of them.
    */
   #mayTakeOvertime(key: string): boolean {
     if (this.#overtime.has(key)) return false;

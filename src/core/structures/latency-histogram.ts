@@ -1,5 +1,5 @@
-// A histogram of latencies with fixed buckets, so that those of many fronts are merged by adding them up. Buckets are an
-// eighth of a power of two wide: a quantile read from them is too high by 12.5 % at most. Fronts send the counts by
+// A histogram of latencies with fixed buckets, so that those of many fronts are merged by adding them up. Buckets are
+// an eighth of a power of two wide: a quantile read from them is too high by 12.5 % at most. Fronts send the counts by
 // bucket, so the buckets never change.
 
 /** Up to some 40 s; what is longer counts in the last. */

@@ -1,10 +1,10 @@
-// A map by text, for texts that come with requests. V8 looks every text that a Map is asked for up in its table of all names
-// first, and keeps it there, which costs more than the map itself: a look-up here takes half of the time among ten
-// thousand texts, a quarter among some hundred thousand, most of which are in no cache of the processor.
+// A map by text, for texts that come with requests. V8 looks every text that a Map is asked for up in its table of all
+// names first, and keeps it there, which costs more than the map itself: a look-up here takes half of the time among
+// ten thousand texts, a quarter among some hundred thousand, most of which are in no cache of the processor.
 //
-// Open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, section 6.4) into a dense list of
-// entries. The codes of texts depend on a secret of the process, so that nobody can choose texts that meet; the order of
-// entries does not.
+// Open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, section 6.4) into a dense list
+// of entries. The codes of texts depend on a secret of the process, so that nobody can choose texts that meet; the
+// order of entries does not.
 
 import { getRandomValues } from 'node:crypto';
 
@@ -42,8 +42,8 @@ export class TextMap<Value> {
   }
 
   /**
-   * The values of several texts. Little of a large map is in the processor's caches: one step at a time for all of them, what
-   * they need is fetched at once, and not one after the other.
+   * The values of several texts. Little of a large map is in the processor's caches: one step at a time for all of
+   * them, what they need is fetched at once, and not one after the other.
    */
   getMany(texts: readonly string[]): (Value | undefined)[] {
     const codes = texts.map(codeOf);
@@ -97,8 +97,8 @@ export class TextMap<Value> {
   }
 
   /**
-   * In the order in which they were added, as far as nothing was deleted. To be taken whole before anything is deleted, since
-   * the entry that takes a deleted one's place might be left out.
+   * In the order in which they were added, as far as nothing was deleted. To be taken whole before anything is deleted,
+   * since the entry that takes a deleted one's place might be left out.
    */
   *entries(): Generator<[string, Value]> {
     for (let cell = 0; cell < this.#cells.length; cell += 2) {

@@ -106,8 +106,8 @@ function portOf(ports: readonly SlicePort[], wanted: string): number | undefined
 }
 
 /**
- * Every address (host:port) once, sorted. `port`: the name of a port or its number; a slice that has no port of that name
- * is taken at its only port.
+ * Every address (host:port) once, sorted. `port`: the name of a port or its number; a slice that has no port of that
+ * name is taken at its only port.
  */
 export function addressesOf(slices: Iterable<EndpointSlice>, port: string): readonly string[] {
   const addresses = new Set<string>();

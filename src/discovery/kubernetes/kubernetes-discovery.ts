@@ -1,9 +1,9 @@
 // Addresses of shards from Kubernetes: those of every endpoint of one Service, listed and watched as EndpointSlices. It
-// keeps: the last known set stays while the API server is away or refuses, for however long, and while the Service has no
-// endpoints, since neither says anything about shards that still answer; one request is under way at a time, and
+// keeps: the last known set stays while the API server is away or refuses, for however long, and while the Service has
+// no endpoints, since neither says anything about shards that still answer; one request is under way at a time, and
 // none follows at once on one that failed.
 //
-//   list ──▶ watch ──▶ watch ──▶ … ──▶ list        each watch goes on from the last version, event or bookmark, it was told
+//   list ──▶ watch ──▶ watch ──▶ … ──▶ list    each watch goes on from the last version, event or bookmark, it was told
 //    ▲         │                        (5 min)
 //    └─ rest ──┘ anything that fails: refused, broken off, silent, version expired
 

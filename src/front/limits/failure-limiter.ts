@@ -1,5 +1,5 @@
-// Failed authentications by client network: 60 in a window of 60 s, then it is refused until the window ends. It keeps: a
-// network is remembered no longer than its window, and never more than the bound of them; above it the one whose
+// Failed authentications by client network: 60 in a window of 60 s, then it is refused until the window ends. It keeps:
+// a network is remembered no longer than its window, and never more than the bound of them; above it the one whose
 // window began first is let go.
 
 import { clientNetwork } from '../../core/addresses.ts';

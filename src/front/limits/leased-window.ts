@@ -1,10 +1,21 @@
-// The running window of one tenant, as one front takes part in it. The count of the window is shared (Redis has it); the
-// front takes blocks of requests out of it ahead of need, for this window and, in its second half, for the next one.
+// The running window of one tenant, as one front takes part in it. The count of the window is shared (Redis has it);
+// the front takes blocks of requests out of it ahead of need, for this window and, in its second half, for the next
+// one.
 //
-// It keeps: a request is paid for in the very window it is let through in, so that all fronts together let through no more
-// than the limit. When a window ends is known from the answers only within bounds: not before the time left was counted
-// from the sending, not after it was counted from the answer. Between the two a request is paid for in both windows. Where
-// the count cannot be had, the front goes on with its share: limit ÷ fronts, less what it has let through in this window.
+//   running window                                  next window
+//   ├───────────────────────┬───────────────────┬·······┬──────────────────────────────────▶ time
+//   starts                  half       endsFromMs       endsByMs
+//   │  paid with `prepaid`  │  and a block of   │ paid  │  what was prepaid for it goes on
+//   │  of this window       │  the next one     │ twice │  as its `prepaid`
+//   │                       │  is taken ahead   │       │
+//
+//   limit of a window:  │ spent here │ prepaid │ available: nobody has taken it yet │ taken by other fronts │
+//
+// It keeps: a request is paid for in the very window it is let through in, so that all fronts together let through no
+// more than the limit. When a window ends is known from the answers only within bounds: not before the time left was
+// counted from the sending (`endsFromMs`), not after it was counted from the answer (`endsByMs`). Between the two a
+// request is paid for in both windows. Where the count cannot be had, the front goes on with its share: limit ÷ fronts,
+// less what it has let through in this window.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type RateDecision, secondsUntil } from './rate-limiter.ts';
@@ -31,13 +42,21 @@ const WAITING_MAX = 10_000;
 /** After a failure the window goes by the share for so long, so that its requests do not wait one by one. */
 const ALONE_MS = 1000;
 
+/**
+ * The part of the reserve that stays where the last block needed less: it shrinks slowly, so that a lull costs nothing.
+ */
+const RESERVE_KEPT = 0.75;
+/** Blocks in hand: one is used up while the next is in flight. */
+const BLOCKS_IN_HAND = 2;
+
+/** Requests of one window, as far as this front knows. */
 interface Tokens {
-  /** Paid for and not used. */
-  left: number;
-  /** What the count held besides when it was last asked; 0: the limit is used up. */
-  beyond: number;
+  /** Taken from the count and not spent. */
+  prepaid: number;
+  /** What the count had left when it last answered; 0: the limit is used up. */
+  available: number;
   /** Let through by this front. */
-  used: number;
+  spent: number;
 }
 
 interface Window extends Tokens {
@@ -59,9 +78,9 @@ export class LeasedWindow {
   #waiting: ((decision: RateDecision) => void)[] = [];
   #taking = false;
   #takingNext = false;
-  /** Requests since the block that is under way was asked for. */
+  /** Requests since the block that is in flight was asked for. */
   #flightRequests = 0;
-  /** What is kept in hand: twice what lately was used while a block was under way. */
+  /** What is kept in hand: twice what was lately spent while a block was in flight. */
   #reserve = 0;
   #aloneUntilMs = 0;
 
@@ -86,7 +105,7 @@ export class LeasedWindow {
         if (nowMs >= window.endsByMs - this.#lengthMs / 2) this.#takeNext(nowMs);
         if (this.#pay(window, nowMs)) return this.#decide('memory', window, true, nowMs);
       }
-      const full = window.left === 0 && window.beyond === 0;
+      const full = window.prepaid === 0 && window.available === 0;
       // Where something was taken ahead, the next window is not waited for: it begins here in a moment.
       const runs = nowMs < window.endsFromMs || this.#next !== undefined;
       if (full && runs) return this.#decide('memory', window, false, nowMs);
@@ -117,7 +136,7 @@ export class LeasedWindow {
   #decide(source: DecisionSource, window: Window, allowed: boolean, nowMs: number): RateDecision {
     this.#onDecided(source);
     const { requests, windowSeconds } = this.limit;
-    const remaining = !allowed ? 0 : source === 'share' ? this.#shareOf(window) : window.left + window.beyond;
+    const remaining = !allowed ? 0 : source === 'share' ? this.#shareOf(window) : window.prepaid + window.available;
     const resetSeconds = secondsUntil(window.endsByMs, nowMs, windowSeconds);
     return { allowed, limit: requests, remaining, resetSeconds };
   }
@@ -125,17 +144,17 @@ export class LeasedWindow {
   /** Pays with what was taken ahead, and takes more before that runs out. */
   #pay(window: Window, nowMs: number): boolean {
     this.#flightRequests += 1;
-    if (window.left === 0) return false;
+    if (window.prepaid === 0) return false;
     if (nowMs >= window.endsFromMs) {
       // The next window may have begun already.
-      if (this.#next === undefined || this.#next.left === 0) return false;
-      this.#next.left -= 1;
-      this.#next.used += 1;
-    } else if (window.left - 1 <= this.#reserve && window.beyond > 0) {
+      if (this.#next === undefined || this.#next.prepaid === 0) return false;
+      this.#next.prepaid -= 1;
+      this.#next.spent += 1;
+    } else if (window.prepaid - 1 <= this.#reserve && window.available > 0) {
       this.#take(nowMs);
     }
-    window.left -= 1;
-    window.used += 1;
+    window.prepaid -= 1;
+    window.spent += 1;
     return true;
   }
 
@@ -147,20 +166,20 @@ export class LeasedWindow {
     });
   }
 
-  /** A block is what one flight uses up, and no more than this front's part of what is left. */
-  #blockOf(beyond: number): number {
+  /** A block is what is spent while one is in flight, and no more than this front's part of what is available. */
+  #blockOf(available: number): number {
     const { fronts } = this.#counts;
     const { requests } = this.limit;
     const common = Math.min(BLOCK_MAX, Math.floor(requests / (BLOCKS_PER_WINDOW * fronts)));
-    const wanted = Math.max(common, 2 * this.#reserve, this.#waiting.length);
-    return Math.max(1, Math.min(wanted, Math.floor(beyond / fronts)));
+    const wanted = Math.max(common, BLOCKS_IN_HAND * this.#reserve, this.#waiting.length);
+    return Math.max(1, Math.min(wanted, Math.floor(available / fronts)));
   }
 
   #take(nowMs: number): void {
     if (this.#taking) return;
     this.#taking = true;
     this.#flightRequests = this.#waiting.length;
-    const points = this.#blockOf(this.#window?.beyond ?? this.limit.requests);
+    const points = this.#blockOf(this.#window?.available ?? this.limit.requests);
     this.#counts.take(this.#key, this.limit, points, 'running').then(
       (count) => this.#taken(count, points, nowMs),
       () => this.#fail(),
@@ -170,16 +189,16 @@ export class LeasedWindow {
   #taken(count: WindowCount, points: number, sentMs: number): void {
     this.#taking = false;
     const nowMs = this.#clock.monotonicMs();
-    this.#reserve = Math.max(Math.floor(this.#reserve * 0.75), 2 * this.#flightRequests);
+    this.#reserve = Math.max(Math.floor(this.#reserve * RESERVE_KEPT), BLOCKS_IN_HAND * this.#flightRequests);
     let granted = this.#grantedOf(count, points);
     const window = this.#adopt(count, sentMs, nowMs);
     const served = this.#waiting.splice(0, granted);
     granted -= served.length;
-    window.left += granted;
-    window.used += served.length;
+    window.prepaid += granted;
+    window.spent += served.length;
     for (const resolve of served) resolve(this.#decide('redis', window, true, nowMs));
     if (this.#waiting.length === 0) return;
-    if (window.beyond > 0) {
+    if (window.available > 0) {
       this.#take(nowMs);
       return;
     }
@@ -201,19 +220,18 @@ export class LeasedWindow {
   /** Takes in what an answer says about the running window. */
   #adopt({ consumed, leftMs }: WindowCount, sentMs: number, nowMs: number): Window {
     this.#roll(nowMs);
-    const beyond = Math.max(0, this.limit.requests - consumed);
+    const available = Math.max(0, this.limit.requests - consumed);
     const [endsFromMs, endsByMs] = [sentMs + leftMs - 1, nowMs + leftMs];
     const known = this.#window;
-    if (known !== undefined && Math.abs(endsByMs - known.endsByMs) < this.#lengthMs / 2) {
+    if (known !== undefined && this.#isSameWindow(known, endsByMs)) {
       this.#tighten(known, endsFromMs, endsByMs);
-      known.beyond = beyond;
+      known.available = available;
       return known;
     }
     // The window known so far has ended: what was taken ahead is for this one if it follows at once.
-    const follows = known !== undefined && Math.abs(endsByMs - this.#lengthMs - known.endsByMs) < this.#lengthMs / 2;
-    const ahead = follows ? this.#next : undefined;
+    const ahead = known !== undefined && this.#isNextWindow(known, endsByMs) ? this.#next : undefined;
     this.#next = undefined;
-    this.#window = { left: ahead?.left ?? 0, used: ahead?.used ?? 0, beyond, endsFromMs, endsByMs };
+    this.#window = { prepaid: ahead?.prepaid ?? 0, spent: ahead?.spent ?? 0, available, endsFromMs, endsByMs };
     return this.#window;
   }
 
@@ -244,16 +262,26 @@ export class LeasedWindow {
     this.#roll(nowMs);
     const window = this.#window;
     if (window === undefined) return;
-    const left = this.#grantedOf(count, points);
-    const beyond = Math.max(0, this.limit.requests - count.consumed);
+    const prepaid = this.#grantedOf(count, points);
+    const available = Math.max(0, this.limit.requests - count.consumed);
     const [endsFromMs, endsByMs] = [sentMs + count.leftMs - 1, nowMs + count.leftMs];
-    if (Math.abs(endsByMs - this.#lengthMs - window.endsByMs) < this.#lengthMs / 2) {
+    if (this.#isNextWindow(window, endsByMs)) {
       this.#tighten(window, endsFromMs - this.#lengthMs, endsByMs - this.#lengthMs);
-      this.#next = { left, beyond, used: 0 };
-    } else if (Math.abs(endsByMs - window.endsByMs) < this.#lengthMs / 2) {
+      this.#next = { prepaid, available, spent: 0 };
+    } else if (this.#isSameWindow(window, endsByMs)) {
       // That window runs by now.
-      window.left += left;
+      window.prepaid += prepaid;
     }
+  }
+
+  /** Whether a window that ends then is this one: answers tell its end within far less than half its length. */
+  #isSameWindow(window: Window, endsByMs: number): boolean {
+    return Math.abs(endsByMs - window.endsByMs) < this.#lengthMs / 2;
+  }
+
+  /** Whether a window that ends then is the one that follows at once. */
+  #isNextWindow(window: Window, endsByMs: number): boolean {
+    return this.#isSameWindow(window, endsByMs - this.#lengthMs);
   }
 
   /** A plan of few requests: one by one, so that the limit is exact while the count answers in time. */
@@ -277,7 +305,7 @@ export class LeasedWindow {
           const window = this.#adopt(count, sentMs, nowMs);
           decideOnce(() => {
             const allowed = this.#grantedOf(count, 1) === 1;
-            if (allowed) window.used += 1;
+            if (allowed) window.spent += 1;
             return this.#decide('redis', window, allowed, nowMs);
           });
         },
@@ -289,22 +317,22 @@ export class LeasedWindow {
     });
   }
 
-  #shareOf({ used, beyond }: Tokens): number {
+  #shareOf({ spent, available }: Tokens): number {
     // A limit smaller than the number of fronts still lets something through.
     const share = Math.max(1, Math.floor(this.limit.requests / this.#counts.fronts));
-    return Math.max(0, Math.min(beyond, share - used));
+    return Math.max(0, Math.min(available, share - spent));
   }
 
   #useShare(nowMs: number): RateDecision {
     this.#roll(nowMs);
     const endsMs = nowMs + this.#lengthMs;
-    this.#window ??= { left: 0, beyond: this.limit.requests, used: 0, endsFromMs: endsMs, endsByMs: endsMs };
+    this.#window ??= { prepaid: 0, available: this.limit.requests, spent: 0, endsFromMs: endsMs, endsByMs: endsMs };
     const window = this.#window;
-    const allowed = window.left > 0 || this.#shareOf(window) > 0;
+    const allowed = window.prepaid > 0 || this.#shareOf(window) > 0;
     if (allowed) {
-      if (window.left > 0) window.left -= 1;
-      else window.beyond -= 1;
-      window.used += 1;
+      if (window.prepaid > 0) window.prepaid -= 1;
+      else window.available -= 1;
+      window.spent += 1;
     }
     return this.#decide('share', window, allowed, nowMs);
   }

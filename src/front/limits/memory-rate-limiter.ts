@@ -1,8 +1,9 @@
-// Rate limits kept in the memory of this process: fixed windows per tenant, and per key for revoking keys. Nothing is made for a request but at
-// the begin of a window, and no window has a timer: those that have ended go by generation. It keeps: never more than the
-// limit is let through in a window; a window is counted under the limit it was begun with, so that a new plan holds from
-// the next request on; a tenant takes memory for two lengths of a window after its last one at most. The reserves of keys
-// have a bound besides, above which the oldest begin anew: a tenant makes keys at will, but has one window for its plan.
+// Rate limits kept in the memory of this process: fixed windows per tenant, and per key for revoking keys. Nothing is
+// made for a request but at the begin of a window, and no window has a timer: those that have ended go by generation.
+// It keeps: never more than the limit is let through in a window; a window is counted under the limit it was begun
+// with, so that a new plan holds from the next request on; a tenant takes memory for two lengths of a window after its
+// last one at most. The reserves of keys have a bound besides, above which the oldest begin anew: a tenant makes keys
+// at will, but has one window for its plan.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';

@@ -2,7 +2,9 @@
 
 import type { Plan } from '../../core/plans.ts';
 
-/** Reserves of keys that one front remembers: as many as it knows keys. Some 100 bytes each in memory, 500 over Redis. */
+/**
+ * Reserves of keys that one front remembers: as many as it knows keys. Some 100 bytes each in memory, 500 over Redis.
+ */
 export const RESERVES_MAX_DEFAULT = 100_000;
 
 export interface RateDecision {
@@ -15,8 +17,8 @@ export interface RateDecision {
 }
 
 /**
- * Whole seconds until a window ends, from 1 to its length: on a clock with fractions, `now + length - now` may be a hair more
- * than the length.
+ * Whole seconds until a window ends, from 1 to its length: on a clock with fractions, `now + length - now` may be a
+ * hair more than the length.
  */
 export const secondsUntil = (endsAtMs: number, nowMs: number, windowSeconds: number): number =>
   Math.min(windowSeconds, Math.max(1, Math.ceil((endsAtMs - nowMs) / 1000)));

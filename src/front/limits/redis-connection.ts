@@ -1,9 +1,9 @@
-// The connection to Redis: one server, a master that sentinels name, or a cluster. It knows whether Redis answers, and how
-// many fronts share it: each front enters itself once a second into a set whose entries expire.
+// The connection to Redis: one server, a master that sentinels name, or a cluster. It knows whether Redis answers, and
+// how many fronts share it: each front enters itself once a second into a set whose entries expire.
 //
 // It keeps: no call outlives its bound or waits for a connection, and only so many are under way; while Redis does not
-// answer, nothing but a beat a second is sent to it; what is lost and what is back is told once. No password gets into a
-// log: the errors of the library carry the commands that failed, so only their messages are used.
+// answer, nothing but a beat a second is sent to it; what is lost and what is back is told once. No password gets into
+// a log: the errors of the library carry the commands that failed, so only their messages are used.
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { backoffMs } from '../../core/async/backoff.ts';
@@ -25,8 +25,8 @@ const FRONT_ID_BYTES = 12;
 const FRONTS_KEY = 'grantd:fronts';
 
 /**
- * KEYS: the set of the fronts. ARGV: who beats, for how many ms that counts. Returns how many are there. What takes memory
- * comes first: Redis refuses it where it is full, as it refuses the counts, but not after another write.
+ * KEYS: the set of the fronts. ARGV: who beats, for how many ms that counts. Returns how many are there. What takes
+ * memory comes first: Redis refuses it where it is full, as it refuses the counts, but not after another write.
  */
 const BEAT_SCRIPT = `
 local time = redis.call('time')

@@ -1,7 +1,8 @@
-// The windows of the tenants as Redis counts them: RateLimiterRedis, with a script of our own in the place of its own. The
-// library's window begins at the first request after the last one has ended, so that nothing could be taken ahead of it.
-// With this script a window follows the last one at once where something was taken ahead, and begins anew where nothing was.
-// It keeps: one key for each tenant, bucket and limit, which expires; Redis's own clock alone says which window runs.
+// The windows of the tenants as Redis counts them: RateLimiterRedis, with a script of our own in the place of its own.
+// The library's window begins at the first request after the last one has ended, so that nothing could be taken ahead
+// of it. With this script a window follows the last one at once where something was taken ahead, and begins anew where
+// nothing was. It keeps: one key for each tenant, bucket and limit, which expires; Redis's own clock alone says which
+// window runs.
 
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RedisConnection } from './redis-connection.ts';
@@ -10,8 +11,9 @@ import type { SharedCounts, WindowLimit } from './shared-counts.ts';
 const KEY_PREFIX = 'grantd:window';
 
 /**
- * KEYS: the window, a hash of when it ends (ms) and what is counted in it and in the one after it. ARGV: points; for how many
- * seconds they are meant, twice the length of a window for the one after it; the limit; the length of a window in seconds.
+ * KEYS: the window, a hash of when it ends (ms) and what is counted in it and in the one after it. ARGV: points; for
+ * how many seconds they are meant, twice the length of a window for the one after it; the limit; the length of a window
+ * in seconds.
  */
 const COUNT_SCRIPT = `
 local time = redis.call('time')

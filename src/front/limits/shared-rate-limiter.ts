@@ -1,6 +1,6 @@
-// Rate limits that fronts share: a window for each tenant, and one for each key that revokes keys, counted elsewhere and
-// leased ahead. It keeps: a tenant takes memory only while one of its windows runs; another limit begins another window;
-// of the reserves of keys there are never more than the bound here, above which the oldest is let go.
+// Rate limits that fronts share: a window for each tenant, and one for each key that revokes keys, counted elsewhere
+// and leased ahead. It keeps: a tenant takes memory only while one of its windows runs; another limit begins another
+// window; of the reserves of keys there are never more than the bound here, above which the oldest is let go.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';

@@ -1,5 +1,5 @@
-// What this front has asked of one shard since its last report. On the path of every check: it keeps to plain additions,
-// with the moments that others have read from the clock already.
+// What this front has asked of one shard since its last report. On the path of every check: it keeps to plain
+// additions, with the moments that others have read from the clock already.
 
 import type { ErrorCode } from '../../core/errors.ts';
 import { ERROR_CATALOGUE } from '../../core/errors.ts';

@@ -1,6 +1,6 @@
-// What a link has to send: the checks and calls that gather into one message. It keeps: nothing is sent twice; checks go
-// before calls, which take turns by handle, so that none waits for all the long ones of somebody else; no message exceeds
-// what its receiver takes.
+// What a link has to send: the checks and calls that gather into one message. It keeps: nothing is sent twice; checks
+// go before calls, which take turns by handle, so that none waits for all the long ones of somebody else; no message
+// exceeds what its receiver takes.
 
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import type { Call } from '../../rpc/gen/grantd/v1/Call.ts';

@@ -1,7 +1,7 @@
 // Who waits for which answer on one stream, by id. It keeps: an id names one request and no other until 4 billion have
-// passed, so an answer that comes late finds nobody. An array by the low bits of the id, not a Map: a Map that is always
-// filled and emptied leaves a chain of outgrown tables, each with what was waiting when it was outgrown, and all of them
-// survive until the next full garbage collection.
+// passed, so an answer that comes late finds nobody. An array by the low bits of the id, not a Map: a Map that is
+// always filled and emptied leaves a chain of outgrown tables, each with what was waiting when it was outgrown, and all
+// of them survive until the next full garbage collection.
 
 import { assert } from '../../core/assert.ts';
 

@@ -1,6 +1,6 @@
 // Reports to every shard, every two seconds, what this front has asked of it and what its tenants have asked of this
-// front. Minutes are those of this front's clock, whose ends are ends of intervals, too. It keeps: nothing is repeated; a
-// report that is lost with its connection is lost.
+// front. Minutes are those of this front's clock, whose ends are ends of intervals, too. It keeps: nothing is repeated;
+// a report that is lost with its connection is lost.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';

@@ -7,3 +7,9 @@ export interface Route {
   readonly epoch: number;
   readonly link: ShardLink;
 }
+
+/** A handle, and the route that it was acquired over; 0 where none is needed. */
+export interface Binding {
+  readonly route: Route;
+  readonly handle: number;
+}

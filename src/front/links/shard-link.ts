@@ -1,5 +1,5 @@
-// The link of a front to one shard. It gathers the checks and calls of one turn of the event loop into one message, finds
-// the receiver of each answer, keeps the shard's clock, and notices a dead connection within 2 s. It keeps: every
+// The link of a front to one shard. It gathers the checks and calls of one turn of the event loop into one message,
+// finds the receiver of each answer, keeps the shard's clock, and notices a dead connection within 2 s. It keeps: every
 // receiver hears exactly once of its check or call (an answer, a failure, or the loss of the stream) unless it was
 // forgotten before; the table of receivers and what waits to be sent are bounded.
 
@@ -250,7 +250,8 @@ export class ShardLink {
   #receive(message: ShardMessage__Output): void {
     this.#heardAtMs = this.#clock.monotonicMs();
     this.load.nowMs = this.#heardAtMs;
-    // The shard read its clock before this moment, so the difference can only be too small, and an attempt expire early.
+    // The shard read its clock before this moment, so the difference can only be too small, and an attempt expire
+    // early.
     if (message.pong !== null) this.#clockOffsetMs = message.pong.shardMs - this.#heardAtMs;
     if (message.routes !== null) this.#takeRoutes(message.routes);
     if (message.pong !== null && !this.#ready && this.#welcomed) {

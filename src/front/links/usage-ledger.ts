@@ -1,6 +1,6 @@
-// What the tenants have asked of this front since its last report, kept with the session of each key. On the path of every
-// request: the ledger hears of a session once per report, then its numbers are counted up and nothing else. It keeps:
-// however many keys are in use, a report names a bounded number; the others keep their counts for a later one.
+// What the tenants have asked of this front since its last report, kept with the session of each key. On the path of
+// every request: the ledger hears of a session once per report, then its numbers are counted up and nothing else. It
+// keeps: however many keys are in use, a report names a bounded number; the others keep their counts for a later one.
 
 import type { TenantId } from '../../core/ids.ts';
 

@@ -4,14 +4,13 @@
 import { GrantdError } from '../../core/errors.ts';
 import type { CallField, DefinedCall } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { ClusterMember } from '../../shard/shard.ts';
 import type { ClusterPicture, MemberView, RequestContext, ShardLoad, SlotView } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from '../requests/flights.ts';
 import { pauseBetweenTries } from '../requests/retries.ts';
 import { mergeMembers, mergeSlots, type ShardReport } from './cluster-view.ts';
-import { LinkFlight } from './operator-flights.ts';
+import { askShard } from './operator-paths.ts';
 
 /** Of one question to one shard, which answers it from memory or with one scan of its store. */
 const QUESTION_MS_MAX = 1000;
@@ -120,10 +119,9 @@ export class ClusterSurvey {
   ): Promise<Answer | GrantdError | undefined> {
     const deadlineMs = Math.min(context.deadlineMs, this.#control.clock.monotonicMs() + QUESTION_MS_MAX);
     const question = { link, body: call.toWire(undefined) };
-    const reply = await new Promise<Reply__Output | GrantdError | undefined>((resolve) => {
-      this.#control.flights.start(
-        new LinkFlight(this.#control, { ...context, deadlineMs }, question, resolve, resolve),
-      );
+    const reply = await askShard(this.#control, { ...context, deadlineMs }, question).catch((error: unknown) => {
+      if (error instanceof GrantdError) return error;
+      throw error;
     });
     return reply === undefined || reply instanceof GrantdError ? reply : call.answerOf(reply, undefined);
   }

@@ -1,6 +1,6 @@
-// The cluster in one picture, out of what each shard says of itself and of the rows it has seen. It keeps: for each slot
-// the highest epoch that anyone has seen counts, and only the owner of that epoch says how the slot stands; what nobody
-// could tell is left undefined, never guessed.
+// The cluster in one picture, out of what each shard says of itself and of the rows it has seen. It keeps: for each
+// slot the highest epoch that anyone has seen counts, and only the owner of that epoch says how the slot stands; what
+// nobody could tell is left undefined, never guessed.
 
 import type { NamedSlotsReport, SlotOwnership } from '../../rpc/calls/list-slots.ts';
 import type { ClusterMember, SlotStatus } from '../../shard/shard.ts';

@@ -18,10 +18,11 @@ import type {
   UsageMinute,
 } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
-import type { FlightControl } from '../requests/flights.ts';
+import { CallRequest } from '../requests/flight-requests.ts';
+import { Flight, type FlightControl } from '../requests/flights.ts';
 import type { SessionCache } from '../requests/session-cache.ts';
 import { ClusterSurvey } from './cluster-survey.ts';
-import { TenantFlight } from './operator-flights.ts';
+import { OwnerPath } from './operator-paths.ts';
 import { TenantListing, type TenantsPage, type TenantsQuery } from './tenant-listing.ts';
 
 export interface OperatorDependencies {
@@ -121,9 +122,10 @@ export class FrontOperator implements OperatorApi {
     call: DefinedCall<CallField, Request, Answer>,
     request: Request,
   ): Promise<Answer> {
-    const asked = { tenantId, body: call.toWire(request), write: call.write };
+    const asked = { body: call.toWire(request), write: call.write };
     const reply = await new Promise<Reply__Output>((resolve, reject) => {
-      this.#control.flights.start(new TenantFlight(this.#control, context, asked, resolve, reject));
+      const toOwner = new CallRequest(this.#control.clock, asked, resolve, reject);
+      this.#control.flights.start(new Flight(this.#control, context, new OwnerPath(tenantId), toOwner));
     });
     return call.answerOf(reply, request);
   }

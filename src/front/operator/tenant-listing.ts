@@ -1,12 +1,11 @@
-// The tenants of the whole cluster, page by page, each shard answering for its own. It keeps: a page is whole: it counts
-// only where every slot had an owner and none changed while the shards answered; a search that one shard has cut short
-// ends there for all.
+// The tenants of the whole cluster, page by page, each shard answering for its own. It keeps: a page is whole: it
+// counts only where every slot had an owner and none changed while the shards answered; a search that one shard has cut
+// short ends there for all.
 
 import { assert } from '../../core/assert.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { tenantMatches } from '../../core/tenants.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import { PAGE_LIMIT_MAX } from '../../rpc/protocol.ts';
 import type { TenantStatus } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
@@ -14,7 +13,7 @@ import type { Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from '../requests/flights.ts';
 import { pauseBetweenTries } from '../requests/retries.ts';
-import { LinkFlight } from './operator-flights.ts';
+import { askShard } from './operator-paths.ts';
 
 /** UTF-16 units: no name or id is longer, and a shard takes no longer text. */
 const NAME_MAX = 512;
@@ -86,14 +85,7 @@ export class TenantListing {
   ): Promise<readonly ShardPage[] | undefined> {
     const { listTenants, findTenants } = CALLS;
     const body = query.name === '' ? listTenants.toWire(query) : findTenants.toWire(query);
-    const replies = await Promise.all(
-      links.map(
-        (link) =>
-          new Promise<Reply__Output | undefined>((resolve, reject) => {
-            this.#control.flights.start(new LinkFlight(this.#control, context, { link, body }, resolve, reject));
-          }),
-      ),
-    );
+    const replies = await Promise.all(links.map((link) => askShard(this.#control, context, { link, body })));
     const whole = replies.filter((reply) => reply !== undefined);
     if (whole.length < links.length) return undefined;
     return whole.map((reply) =>

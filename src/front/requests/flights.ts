@@ -1,6 +1,8 @@
-// What is under way in a front: every request is a flight from its start to its answer, over all its tries. It keeps: a
-// flight ends exactly once, with an answer or an error, not long after its deadline at the latest; there are never more
-// than the bound, and above it the one with the oldest deadline goes first.
+// What is in flight in a front: every request is a flight from its start to its answer, over all its tries. A flight is
+// put together of a path (how its tries reach a shard: session-path.ts, operator-paths.ts) and a request (what it asks
+// and what it does with the outcome: flight-requests.ts). It keeps: a flight ends exactly once, with an answer or an
+// error, not long after its deadline at the latest; there are never more than the bound, and above it the one with the
+// oldest deadline goes first.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
@@ -12,17 +14,16 @@ import type { RequestContext } from '../front.ts';
 import type { LoadTally } from '../links/load-tally.ts';
 import { type CallBody, requestOf } from '../links/outbox.ts';
 import type { Waiter } from '../links/retry-gate.ts';
-import type { Route } from '../links/route.ts';
+import type { Binding, Route } from '../links/route.ts';
 import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
-import type { RepeatGuard } from './repeat-guard.ts';
 import { type RetryControl, retry, served } from './retries.ts';
 
 /** How late after its deadline a flight may end. */
 const SWEEP_MS = 50;
 
 /**
- * What the owner says before it looks at the operation's id: an earlier try may have been done all the same, under a key
- * or a tenant that was good then.
+ * What the owner says before it looks at the operation's id: an earlier try may have been done all the same, under a
+ * key or a tenant that was good then.
  */
 const REFUSED_AT_THE_DOOR: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'tenant-suspended', 'tenant-not-found']);
 
@@ -40,90 +41,135 @@ export interface FlightControl extends RetryControl {
   readonly redirect: (link: ShardLink, failure: TryFailure) => void;
 }
 
-export abstract class Flight implements Receiver, Waiter {
+/** A try came to nothing, and another one may follow. */
+export type RetryableFailure = Exclude<TryFailure, GrantdError>;
+
+/** How the tries of a flight reach a shard. Holds nothing of the flight, so that the flights of a session share one. */
+export interface FlightPath {
+  /** Leads a try to a shard (`sendOver`), or has the flight wait for a way there, or refuses it. */
+  attempt(flight: Flight): void;
+  /** The shard has replied to a call of the flight, or to one that the path made for it. */
+  takeReply(flight: Flight, reply: Reply__Output): void;
+  /** Prepares another try (`retry`), or ends the flight. */
+  fail(flight: Flight, failure: RetryableFailure): void;
+}
+
+/** What a flight asks, and what becomes of its outcome. One per flight. */
+export interface FlightRequest {
+  /** A write: it is never said not to have happened where a shard may have taken it. */
+  readonly write: boolean;
+  /** The same call of a client, made again, creates another one: a key or a tenant. */
+  readonly createsAnew: boolean;
+  /** A suspended tenant may still ask this. */
+  readonly allowedWhileSuspended: boolean;
+  /** Makes one try (`sendCheck`, `sendCall`), or lands or refuses the flight. */
+  send(flight: Flight, link: ShardLink, handle: number): void;
+  takeCheck(flight: Flight, authorized: boolean, checkedAtMs: number): void;
+  takeReply(flight: Flight, reply: Reply__Output): void;
+  reject(error: GrantdError): void;
+}
+
+export function wrongAnswerError(): GrantdError {
+  return new GrantdError('internal', 'The shard answered another question than was asked.');
+}
+
+export class Flight implements Receiver, Waiter {
   /** Neighbours in the table's list. */
   previous: Flight | undefined;
   next: Flight | undefined;
   settled = false;
   probing: (() => void) | undefined;
   readonly context: RequestContext;
-  protected readonly control: FlightControl;
+  readonly control: FlightControl;
+  readonly request: FlightRequest;
+  /** Where the current try goes. The path's. */
+  binding: Binding | undefined;
+  /** The path asks something itself in this try, before it lets the request be sent. The path's. */
+  confirming = false;
+  /** Of the shard that was asked last, for a request whose outcome counts there. */
+  load: LoadTally | undefined;
+  readonly #path: FlightPath;
   #tries = 0;
   /** Where the current try went, and as what. */
-  protected link: ShardLink | undefined;
-  protected id = 0;
-  /** Of the shard that was asked last, for a request whose outcome counts there. */
-  protected load: LoadTally | undefined;
+  #link: ShardLink | undefined;
+  #id = 0;
   #span: TraceSpan | undefined;
   /** A try was sent of which it is not known whether the shard did anything. */
   #unknownTry = false;
 
-  constructor(control: FlightControl, context: RequestContext) {
+  constructor(control: FlightControl, context: RequestContext, path: FlightPath, request: FlightRequest) {
     this.control = control;
     this.context = context;
+    this.request = request;
+    this.#path = path;
   }
 
   /** Makes one try, unless settled. Called again after a failure that lets another one follow. */
-  abstract attempt(): void;
-  protected abstract reject(error: GrantdError): void;
-  /** A try has failed in a way that is not final: prepares the next one. Returns the route that it went over. */
-  protected abstract recover(failure: Exclude<TryFailure, GrantdError>): Route | undefined;
-
-  /** Whether this is a write. */
-  protected get changes(): boolean {
-    return false;
+  attempt(): void {
+    if (!this.settled) this.#path.attempt(this);
   }
 
-  /** Whether the same call of a client, made again, creates another one: a key or a tenant. */
-  protected get createsAnew(): boolean {
-    return false;
+  /** Sends a check as this try. */
+  sendCheck(link: ShardLink, handle: number, subject: string, relation: number, object: string): void {
+    const id = link.check(this, handle, subject, relation, object, this.#beginTry(link));
+    if (id !== 0) this.#sent(link, id);
   }
 
-  onCheck(_authorized: boolean, _checkedAtMs: number): void {
-    this.refuse(new GrantdError('internal', 'The shard answered another question than was asked.'));
+  /** Sends a call as this try. A write carries the request id, the same over all tries. */
+  sendCall(link: ShardLink, handle: number, body: CallBody, write = false): void {
+    const id = link.call(this, handle, body, write ? this.context : undefined, this.#beginTry(link, body));
+    if (id !== 0) this.#sent(link, id);
   }
 
-  onReply(_reply: Reply__Output): void {
-    this.refuse(new GrantdError('internal', 'The shard answered another question than was asked.'));
+  onCheck(authorized: boolean, checkedAtMs: number): void {
+    if (!this.settled) this.request.takeCheck(this, authorized, checkedAtMs);
+  }
+
+  onReply(reply: Reply__Output): void {
+    served(this);
+    this.#path.takeReply(this, reply);
+  }
+
+  /** The reply is to the request. */
+  takeReply(reply: Reply__Output): void {
+    if (!this.settled) this.request.takeReply(this, reply);
   }
 
   onFailure(failure: TryFailure): void {
     if (this.settled) return;
-    this.endTry(failure);
-    const sent = this.link !== undefined;
-    this.link = undefined;
+    this.#endTry(failure);
+    const sent = this.#link !== undefined;
+    this.#link = undefined;
     if (failure instanceof GrantdError) {
       served(this);
       this.refuse(failure);
       return;
     }
-    const { kind } = failure;
-    if (sent && MAY_HAVE_COMMITTED.has(kind)) this.#unknownTry = true;
+    if (sent && MAY_HAVE_COMMITTED.has(failure.kind)) this.#unknownTry = true;
+    this.#path.fail(this, failure);
+  }
+
+  /** Another try follows. `route`: what the failed one went over; redirections have been taken in already. */
+  retry({ kind }: RetryableFailure, route: Route | undefined): void {
     this.control.metrics.frontRetries.inc({ reason: kind });
     const tries = this.#tries;
     this.#tries += 1;
-    retry(this.control, this, { route: this.recover(failure), kind, tries });
+    retry(this.control, this, { route, kind, tries });
   }
 
   /** Ends the flight without an answer. A write that a shard may have taken is never said not to have happened. */
   refuse(error: GrantdError): void {
     if (this.settled) return;
-    const sent = this.#unknownTry || this.link !== undefined;
-    const unknown = this.changes && sent && (error.retryable || REFUSED_AT_THE_DOOR.has(error.code));
+    const sent = this.#unknownTry || this.#link !== undefined;
+    const unknown = this.request.write && sent && (error.retryable || REFUSED_AT_THE_DOOR.has(error.code));
     this.load?.refused(this.context, unknown ? 'unavailable' : error.code);
-    this.endTry(error);
-    this.land();
-    this.reject(
-      unknown
-        ? new GrantdError(
-            'unavailable',
-            this.createsAnew
-              ? 'The creation was not confirmed in time: its outcome is not known. A repeated call may create a second one: look at the list first.'
-              : 'The change was not confirmed in time: its outcome is not known. Repeating the call is safe.',
-            { cause: error },
-          )
-        : error,
-    );
+    this.#endTry(error);
+    this.#settle();
+    if (this.#link !== undefined) {
+      this.#link.forget(this.#id);
+      this.#link = undefined;
+    }
+    this.request.reject(unknown ? this.#unknownOutcomeError(error) : error);
   }
 
   /** Ends the flight because its deadline has passed. */
@@ -131,40 +177,50 @@ export abstract class Flight implements Receiver, Waiter {
     this.refuse(new GrantdError('unavailable', 'The answer could not be given in time. Repeating the call is safe.'));
   }
 
-  /** Whether the next try of a write may be sent; refuses the flight where it may not. */
-  protected maySend(guard: RepeatGuard): boolean {
-    if (guard.maySend()) return true;
-    this.control.metrics.frontSuspendedWrites.inc();
-    this.refuse(
-      new GrantdError('unavailable', 'The machine was suspended during the request. Repeating the call is safe.'),
-    );
-    return false;
+  /** Ends the flight with the answer that has come. To be called before its promise is resolved. */
+  land(): void {
+    this.#settle();
+    // The link has let this id go already.
+    this.#link = undefined;
   }
 
-  /** Begins the span of a try, of a check without a body. Returns what the shard is to be told of it; undefined: nothing. */
-  protected beginTry(link: ShardLink, body?: CallBody): string | undefined {
+  #sent(link: ShardLink, id: number): void {
+    this.#link = link;
+    this.#id = id;
+  }
+
+  /**
+   * Begins the span of a try, of a check without a body. Returns what the shard is to be told of it; undefined:
+   * nothing.
+   */
+  #beginTry(link: ShardLink, body?: CallBody): string | undefined {
     const { span } = this.context;
     if (span === undefined) return undefined;
-    this.endTry();
+    this.#endTry();
     this.#span = beginCall(span, body === undefined ? CHECK : requestOf(body), link.address);
     return this.#span.traceparent;
   }
 
-  protected endTry(failure?: TryFailure): void {
+  #endTry(failure?: TryFailure): void {
     if (this.#span === undefined) return;
     endCall(this.#span, failure);
     this.#span = undefined;
   }
 
-  /** Takes the flight out of the table. To be called before its promise is resolved. */
-  protected land(): void {
+  #settle(): void {
     this.settled = true;
-    this.endTry();
+    this.#endTry();
     this.control.flights.remove(this);
-    if (this.link !== undefined) {
-      this.link.forget(this.id);
-      this.link = undefined;
-    }
+  }
+
+  #unknownOutcomeError(cause: GrantdError): GrantdError {
+    return new GrantdError(
+      'unavailable',
+      this.request.createsAnew
+        ? 'The creation was not confirmed in time: its outcome is not known. A repeated call may create a second one: look at the list first.'
+        : 'The change was not confirmed in time: its outcome is not known. Repeating the call is safe.',
+      { cause },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
-// The handle of one key (or of the operator on one tenant) at the owner of its tenant. It acquires a handle once however
-// many flights wait for it, and again after every change of owner, stream or key. It keeps: a handle is used only on the
-// route it was acquired over; nothing is remembered of a refusal.
+// The handle of one key (or of the operator on one tenant) at the owner of its tenant. It acquires a handle once
+// however many flights wait for it, and again after every change of owner, stream or key. It keeps: a handle is used
+// only on the route it was acquired over; nothing is remembered of a refusal.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -11,18 +11,13 @@ import { type HandleGrant, ShardFailure } from '../../shard/shard.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import { type CallBody, requestOf } from '../links/outbox.ts';
 import type { Waiter } from '../links/retry-gate.ts';
-import type { Route } from '../links/route.ts';
+import type { Binding, Route } from '../links/route.ts';
 import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
 import type { Flight, FlightControl } from './flights.ts';
 import { retry, served } from './retries.ts';
 
 /** After so long without an answer the handle is asked for again: no flight may wait for a lost question. */
 const ACQUIRE_MS_MAX = 3000;
-
-export interface Binding {
-  readonly route: Route;
-  readonly handle: number;
-}
 
 export interface HandleEvents {
   onGranted(grant: HandleGrant): void;

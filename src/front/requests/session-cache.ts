@@ -3,10 +3,10 @@
 
 import type { GrantdError } from '../../core/errors.ts';
 import type { RequestContext } from '../front.ts';
-import type { FlightControl } from './flights.ts';
+import { AuthenticationRequest } from './flight-requests.ts';
+import { Flight, type FlightControl } from './flights.ts';
 import { RecentMap } from './recent-map.ts';
 import { FrontSession, type SessionDependencies, type SessionIdentity } from './session.ts';
-import { AuthenticationFlight } from './session-flights.ts';
 
 export type SessionClaim = Pick<SessionIdentity, 'tenantId' | 'keyId' | 'claim' | 'operator'>;
 
@@ -40,8 +40,8 @@ export class SessionCache {
     }
     const opening = session;
     return new Promise((resolve, reject) => {
-      const flight = new AuthenticationFlight(this.#control, context, opening, () => resolve(opening), reject);
-      this.#control.flights.start(flight);
+      const request = new AuthenticationRequest(() => resolve(opening), reject);
+      this.#control.flights.start(new Flight(this.#control, context, opening.path, request));
     });
   }
 

@@ -16,9 +16,10 @@ import type { GrantRequest, GrantResult, HandleGrant, ListedKey, Page, PageQuery
 import type { OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
-import type { FlightControl } from './flights.ts';
+import { CallRequest, CheckRequest, CONFIRM } from './flight-requests.ts';
+import { Flight, type FlightControl } from './flights.ts';
 import { HandleKeeper } from './handle-keeper.ts';
-import { CallFlight, CheckFlight, CONFIRM, type FlightSession } from './session-flights.ts';
+import { type FlightSession, SessionPath } from './session-path.ts';
 
 export interface SessionDependencies {
   readonly control: FlightControl;
@@ -47,6 +48,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly handles: HandleKeeper;
+  readonly path = new SessionPath(this);
   readonly usage = createUsageTally();
   readonly #dependencies: SessionDependencies;
   readonly #control: FlightControl;
@@ -111,10 +113,11 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   check(context: RequestContext, tuple: Tuple): Promise<{ authorized: boolean; checkedAtMs: number }> {
     this.usage.checks += 1;
-    const check = { subject: tuple.subject, relation: wireNumberOf(tuple.relation), object: tuple.object };
+    const { subject, object } = tuple;
+    const relation = wireNumberOf(tuple.relation);
     return new Promise((resolve, reject) => {
-      const flight = new CheckFlight(this.#control, context, this, check, resolve, reject);
-      this.#control.flights.start(flight);
+      const check = new CheckRequest(subject, relation, object, resolve, reject);
+      this.#control.flights.start(new Flight(this.#control, context, this.path, check));
     });
   }
 
@@ -186,8 +189,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   }
 
   /**
-   * One write per request: the shard knows an operation by the request id and the item's index. `checks`: those of a bulk,
-   * for the load of the shard.
+   * One write per request: the shard knows an operation by the request id and the item's index. `checks`: those of a
+   * bulk, for the load of the shard.
    */
   async #ask<Request, Answer>(
     context: RequestContext,
@@ -201,7 +204,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   #fly(context: RequestContext, call: { body: CallBody; write: Write; checks?: number }): Promise<Reply__Output> {
     return new Promise((resolve, reject) => {
-      this.#control.flights.start(new CallFlight(this.#control, context, this, call, resolve, reject));
+      const request = new CallRequest(this.#dependencies.clock, call, resolve, reject);
+      this.#control.flights.start(new Flight(this.#control, context, this.path, request));
     });
   }
 }

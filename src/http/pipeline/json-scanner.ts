@@ -1,6 +1,6 @@
-// A JSON text read without making anything of it: whether it is well-formed, where it breaks, and whether it stays within
-// bounds of depth and number. The engine's parser has no bounds, and its time grows with the shapes that a text makes up,
-// not with its length. Reading goes on step by step, without recursion; only a single number is read at once.
+// A JSON text read without making anything of it: whether it is well-formed, where it breaks, and whether it stays
+// within bounds of depth and number. The engine's parser has no bounds, and its time grows with the shapes that a text
+// makes up, not with its length. Reading goes on step by step, without recursion; only a single number is read at once.
 
 import { assertNever } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -19,7 +19,9 @@ const [TAB, LF, CR, SPACE, QUOTE, PLUS, COMMA, MINUS, DOT, ZERO, ONE, NINE, COLO
 ];
 const [BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 const [SMALL_E, LARGE_E, SMALL_U] = [0x65, 0x45, 0x75];
-/** By character code, of ASCII: whether it may stand behind a backslash by itself, and whether it is a digit to base 16. */
+/**
+ * By character code, of ASCII: whether it may stand behind a backslash by itself, and whether it is a digit to base 16.
+ */
 const ESCAPE = new Uint8Array(128);
 for (const character of '"\\/bfnrt') ESCAPE[character.charCodeAt(0)] = 1;
 const HEX = new Uint8Array(128);
@@ -121,8 +123,8 @@ export class JsonScanner {
   }
 
   /**
-   * Reads on for some `charactersMax` characters; true: there is more to read. Throws `invalid-request`, which says what is
-   * wrong and where: the first character that cannot stand there, or the value that is too deep or too many.
+   * Reads on for some `charactersMax` characters; true: there is more to read. Throws `invalid-request`, which says
+   * what is wrong and where: the first character that cannot stand there, or the value that is too deep or too many.
    */
   step(charactersMax: number): boolean {
     const text = this.#text;

@@ -1,7 +1,7 @@
 // JSON text to value. A short text is parsed as it is: whatever it holds, that is soon done. A long one is read through
-// first, in steps, and refused where it is deeper or holds more than a request has reason to: parsing what is left takes
-// a few milliseconds at most. The engine's own message names a position only sometimes and quotes the body, so the place
-// of an error is found here.
+// first, in steps, and refused where it is deeper or holds more than a request has reason to: parsing what is left
+// takes a few milliseconds at most. The engine's own message names a position only sometimes and quotes the body, so
+// the place of an error is found here.
 
 import { assert } from '../../core/assert.ts';
 import { JSON_DEPTH_MAX, JSON_STEP_LENGTH, JSON_VALUES_MAX } from '../wire/limits.ts';

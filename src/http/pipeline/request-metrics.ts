@@ -47,7 +47,9 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
       },
     };
   };
-  /** Told to the counter when it is read: it finds its series by a text made of the labels, which is much for a check. */
+  /**
+   * Told to the counter when it is read: it finds its series by a text made of the labels, which is much for a check.
+   */
   const checks = { authorized: 0, denied: 0, failed: 0 };
   metrics.onRender(() => {
     for (const outcome of ['authorized', 'denied', 'failed'] as const) {

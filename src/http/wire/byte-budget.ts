@@ -1,6 +1,7 @@
-// A budget of bytes that requests hold in memory: so much for the process, and a small part of it for each holder (a tenant),
-// so that no few of them use it up. Whoever would exceed its share waits, and is refused with `overloaded` when the wait
-// is over. Where the process has no room, whoever holds more than the one who asks gives some of it back, if it can.
+// A budget of bytes that requests hold in memory: so much for the process, and a small part of it for each holder (a
+// tenant), so that no few of them use it up. Whoever would exceed its share waits, and is refused with `overloaded`
+// when the wait is over. Where the process has no room, whoever holds more than the one who asks gives some of it back,
+// if it can.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -47,7 +48,10 @@ interface Holder {
 const REFUSAL =
   'The requests of this tenant already take up their share of the memory of this process. Nothing was changed.';
 
-/** Holders beside the one that releases that are looked at, so that a release takes a bounded time; the next looks at others. */
+/**
+ * Holders beside the one that releases that are looked at, so that a release takes a bounded time; the next looks at
+ * others.
+ */
 const HOLDERS_SERVED_PER_RELEASE = 16;
 
 export class ByteBudget {
@@ -105,8 +109,8 @@ export class ByteBudget {
     };
     const waiting: Waiting = {
       bytes,
-      // What comes of either takes its turn: hundreds of waits may end at once, and one answer that is taken must not have the
-      // next one made at once, and so on.
+      // What comes of either takes its turn: hundreds of waits may end at once, and one answer that is taken must not
+      // have the next one made at once, and so on.
       timer: this.#clock.setTimer(() => {
         stopWaiting();
         this.#meter.refused();
@@ -174,7 +178,10 @@ export class ByteBudget {
     return claim;
   }
 
-  /** Those of `released` first, then some others. What is granted may give back bytes at once, which is served here, too. */
+  /**
+   * Those of `released` first, then some others. What is granted may give back bytes at once, which is served here,
+   * too.
+   */
   #serve(released: Holder): void {
     if (this.#serving || this.#waitingHolders.size === 0) return;
     this.#serving = true;

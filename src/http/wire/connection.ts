@@ -22,7 +22,9 @@ export interface Connection {
   readonly oldAtMs: number;
   /** The answer to the newest request on it. */
   lastResponse: ServerResponse | undefined;
-  /** Set while a body is being read: answers that request with the error, in its turn; false where the body is whole. */
+  /**
+   * Set while a body is being read: answers that request with the error, in its turn; false where the body is whole.
+   */
   failBody: ((error: GrantdError) => boolean) | undefined;
   /** Why nothing more can be read from it. */
   failure: GrantdError | undefined;
@@ -44,8 +46,8 @@ export interface Connection {
 const AGE_GRACE_MS = 10_000;
 
 /**
- * Whether a connection is to end for its age with the answer to a request, whatever that says. `hasMore`: a further request
- * has come, at least in part.
+ * Whether a connection is to end for its age with the answer to a request, whatever that says. `hasMore`: a further
+ * request has come, at least in part.
  */
 export const ageEnds = ({ oldAtMs }: Connection, startedAtMs: number, hasMore: boolean): boolean =>
   startedAtMs > (hasMore ? oldAtMs + AGE_GRACE_MS : oldAtMs);

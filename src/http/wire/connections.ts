@@ -1,6 +1,6 @@
-// The connections of the public interface: how many there are, who has them, how old they grow, how much they keep waiting in
-// memory, and what a client is told when its bytes are not a request at all. Every such answer is a problem document too, is written only when no other answer is on its way to
-// that client, and ends the connection.
+// The connections of the public interface: how many there are, who has them, how old they grow, how much they keep
+// waiting in memory, and what a client is told when its bytes are not a request at all. Every such answer is a problem
+// document too, is written only when no other answer is on its way to that client, and ends the connection.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -59,10 +59,15 @@ export interface ConnectionsOptions {
 /** Connections that are looked at to find the idlest of a peer: the oldest, in some tens of microseconds. */
 const CANDIDATES_MAX = 1024;
 
-/** Of the bound, what is left waiting once connections have been dropped, so that not each further byte drops another. */
+/**
+ * Of the bound, what is left waiting once connections have been dropped, so that not each further byte drops another.
+ */
 const HELD_LEFT = 7 / 8;
 
-/** Which of two connections gives way first: one that never sent anything, then one that is idle, then the one idle longest. */
+/**
+ * Which of two connections gives way first: one that never sent anything, then one that is idle, then the one idle
+ * longest.
+ */
 function givesWayBefore(left: Connection, right: Connection): boolean {
   const rank = ({ busy, socket }: Connection): number => (busy ? 2 : socket.bytesRead > 0 ? 1 : 0);
   const difference = rank(left) - rank(right);
@@ -105,8 +110,8 @@ export class Connections {
   }
 
   /**
-   * One that has just been opened. Where as many as may be are open, it takes the place of an idle one of whoever has the most;
-   * or it is one too many and is refused, or dropped: undefined.
+   * One that has just been opened. Where as many as may be are open, it takes the place of an idle one of whoever has
+   * the most; or it is one too many and is refused, or dropped: undefined.
    */
   add(socket: Socket): Connection | undefined {
     const { clock, random, ageMaxMs, connectionsMax, refusedConnectionsMax, isShared } = this.#options;
@@ -165,7 +170,10 @@ export class Connections {
     return true;
   }
 
-  /** So many bytes of a connection wait in memory. Where all of them are too many, whoever has the most loses connections. */
+  /**
+   * So many bytes of a connection wait in memory. Where all of them are too many, whoever has the most loses
+   * connections.
+   */
   hold(connection: Connection, bytes: number): void {
     const counted = bytes > HELD_UNCOUNTED_BYTES_MAX ? bytes : 0;
     if (counted === connection.heldBytes) return;
@@ -203,8 +211,8 @@ export class Connections {
   }
 
   /**
-   * Closes those on which nothing is asked, of which Node's server does not know; a client that opens connections in advance
-   * would hold up the end.
+   * Closes those on which nothing is asked, of which Node's server does not know; a client that opens connections in
+   * advance would hold up the end.
    */
   closeIdle(): void {
     for (const { socket, endIfIdle } of this.#connections.values()) {

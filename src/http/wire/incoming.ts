@@ -1,6 +1,6 @@
-// A request as the pipeline sees it, and the way back for its answer, whoever reads its bytes: Node's server, which takes
-// whatever HTTP/1.1 allows (node-incoming.ts), or the lane of plain requests, which takes the common form at half the
-// price (plain/).
+// A request as the pipeline sees it, and the way back for its answer, whoever reads its bytes: Node's server, which
+// takes whatever HTTP/1.1 allows (node-incoming.ts), or the lane of plain requests, which takes the common form at half
+// the price (plain/).
 
 import type { Socket } from 'node:net';
 import type { GrantdError } from '../../core/errors.ts';

@@ -1,26 +1,32 @@
-// The bounds of the public interface, each with its reason. Those that other rooms keep to as well are in core/limits.ts.
+// The bounds of the public interface, each with its reason. Those that other rooms keep to as well are in
+// core/limits.ts.
 
-/** Of a bulk check: 100 tuples of the longest identifiers are about 220 KiB, and 700 KiB when every character is escaped. */
+/**
+ * Of a bulk check: 100 tuples of the longest identifiers are about 220 KiB, and 700 KiB when every character is
+ * escaped.
+ */
 export const BULK_BODY_BYTES_MAX = 1024 * 1024;
 
 /**
- * From this length on (in UTF-16 units) a JSON text is read through before it is parsed. The costliest shorter text takes
- * the parser about a millisecond; reading would make every bulk of ordinary size dearer.
+ * From this length on (in UTF-16 units) a JSON text is read through before it is parsed. The costliest shorter text
+ * takes the parser about a millisecond; reading would make every bulk of ordinary size dearer.
  */
 export const JSON_SCANNED_LENGTH_MIN = 16 * 1024;
 
 /** Arrays and objects in each other in a long text: a bulk check needs three, the rest is for unknown fields. */
 export const JSON_DEPTH_MAX = 32;
 
-/** Values in a long text: a bulk of 100 checks has 402, the rest is for unknown fields. So many are parsed in some 5 ms. */
+/**
+ * Values in a long text: a bulk of 100 checks has 402, the rest is for unknown fields. So many are parsed in some 5 ms.
+ */
 export const JSON_VALUES_MAX = 4096;
 
 /** How much of a long text is read in one step, in UTF-16 units: some tenths of a millisecond. */
 export const JSON_STEP_LENGTH = 64 * 1024;
 
 /**
- * A body up to this length is read without a claim on the budget of bodies: so many bytes are in memory as soon as their
- * packets have come. 10,000 connections hold 80 MiB with them, if each sends such a body slowly.
+ * A body up to this length is read without a claim on the budget of bodies: so many bytes are in memory as soon as
+ * their packets have come. 10,000 connections hold 80 MiB with them, if each sends such a body slowly.
  */
 export const BODY_UNCLAIMED_BYTES_MAX = 8 * 1024;
 
@@ -30,10 +36,14 @@ export const DISCARD_CLAIM_BYTES = 64 * 1024;
 /** A body whose length is not announced claims this much at a time. */
 export const BODY_CLAIM_BYTES = 64 * 1024;
 
-/** An answer up to this length is made without a claim on the budget of responses: the system takes it from us at once. */
+/**
+ * An answer up to this length is made without a claim on the budget of responses: the system takes it from us at once.
+ */
 export const RESPONSE_UNCLAIMED_BYTES_MAX = 8 * 1024;
 
-/** Bytes of a connection up to which they are not counted as held: a request of ordinary size that waits for its turn. */
+/**
+ * Bytes of a connection up to which they are not counted as held: a request of ordinary size that waits for its turn.
+ */
 export const HELD_UNCOUNTED_BYTES_MAX = 4 * 1024;
 
 export interface HttpBounds {
@@ -50,8 +60,8 @@ export interface HttpBounds {
   /** Longer than the 60 s for which common load balancers keep idle connections, so that they close first. */
   readonly keepAliveTimeoutMs: number;
   /**
-   * A connection ends with the answer to a request that came when it was older than an age of its own, drawn from the upper
-   * half of this: so that clients spread over new fronts soon, and not all at once.
+   * A connection ends with the answer to a request that came when it was older than an age of its own, drawn from the
+   * upper half of this: so that clients spread over new fronts soon, and not all at once.
    */
   readonly connectionAgeMaxMs: number;
   /** A peer that neither sends nor takes anything for so long during a request is dropped. */
@@ -64,18 +74,29 @@ export interface HttpBounds {
   readonly idleDisplaceableMs: number;
   /** Bytes of all connections that have been received and wait for their turn, or are a part of a header. */
   readonly heldBytesMax: number;
-  /** Bytes of bodies that are being read: of all tenants, and of one. With text and value, some four times as much memory. */
+  /**
+   * Bytes of bodies that are being read: of all tenants, and of one. With text and value, some four times as much
+   * memory.
+   */
   readonly bodyBytesMax: number;
   readonly tenantBodyBytesMax: number;
-  /** Bytes of answers that are being made or have not been taken: of all tenants, and of one. Some twice as much memory. */
+  /**
+   * Bytes of answers that are being made or have not been taken: of all tenants, and of one. Some twice as much memory.
+   */
   readonly responseBytesMax: number;
   readonly tenantResponseBytesMax: number;
   /** How long `close` waits for requests under way. */
   readonly closeTimeoutMs: number;
-  /** After an early answer: how long and how much of a body is still read and thrown away, so that the client gets to read the answer. */
+  /**
+   * After an early answer: how long and how much of a body is still read and thrown away, so that the client gets to
+   * read the answer.
+   */
   readonly discardTimeoutMs: number;
   readonly discardBytesMax: number;
-  /** Bytes of bodies that are read and thrown away at once: of all clients, and of one address. Who waits longer than for the above is cut off. */
+  /**
+   * Bytes of bodies that are read and thrown away at once: of all clients, and of one address. Who waits longer than
+   * for the above is cut off.
+   */
   readonly discardsBytesMax: number;
   readonly addressDiscardsBytesMax: number;
 }

@@ -1,6 +1,7 @@
-// The sockets on which new connections come: several that share one address (SO_REUSEPORT), since a turn of the event loop takes
-// one connection of each. With one, a busy process takes some hundred connections a second, and whoever opens many
-// keeps all others waiting. It keeps: an address that another process listens on is refused, as with one socket.
+// The sockets on which new connections come: several that share one address (SO_REUSEPORT), since a turn of the event
+// loop takes one connection of each. With one, a busy process takes some hundred connections a second, and whoever
+// opens many keeps all others waiting. It keeps: an address that another process listens on is refused, as with one
+// socket.
 
 import { createServer, type Server, type Socket } from 'node:net';
 
@@ -27,8 +28,8 @@ const listen = (server: Server, address: Address, reusePort: boolean): Promise<v
 const close = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
 
 /**
- * Listens on an address that further sockets may share. Rejects where it cannot be bound, or is not this process's alone; false:
- * the system shares no addresses.
+ * Listens on an address that further sockets may share. Rejects where it cannot be bound, or is not this process's
+ * alone; false: the system shares no addresses.
  */
 export async function listenFirst(server: Server, address: Address): Promise<boolean> {
   // Sockets that share an address do not tell whether another process has it: one that does not share finds out.

@@ -1,5 +1,5 @@
-// A request that Node's server has read: whatever HTTP/1.1 allows, body in pieces, and what becomes of a body that the client
-// is still sending when its answer is known.
+// A request that Node's server has read: whatever HTTP/1.1 allows, body in pieces, and what becomes of a body that the
+// client is still sending when its answer is known.
 
 import type { Request, Response } from 'express';
 import type { Clock, Timer } from '../../core/async/clock.ts';

@@ -1,5 +1,6 @@
-// Who has how many connections: a peer is one client address, or one IPv6 network of 64 bits, of which a single client has
-// as many addresses as it likes. Adding, removing and naming the peer with the most take the same time however many there are.
+// Who has how many connections: a peer is one client address, or one IPv6 network of 64 bits, of which a single client
+// has as many addresses as it likes. Adding, removing and naming the peer with the most take the same time however many
+// there are.
 
 import type { Connection } from './connection.ts';
 

@@ -1,5 +1,6 @@
 // Reading a body: whole, within its bound, as well-formed UTF-8. Nothing is read before the request has been found fit
-// to be answered, nothing beyond the bound, and nothing of a large body before its bytes have been claimed for its tenant.
+// to be answered, nothing beyond the bound, and nothing of a large body before its bytes have been claimed for its
+// tenant.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';

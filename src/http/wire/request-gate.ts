@@ -1,8 +1,9 @@
-// What stands between a connection and the parser of Node's server, which would emit every request that has come: the bytes
-// are given to it in pieces that end where a request may, and none while a request is being answered, or is not to be read.
-// What comes behind stays in the socket, which is not read. So a connection has one request under way, and it begins only when
-// the client has taken the answer to the one before, when it is the client's turn. The gate only chooses where to cut: what the bytes mean, the
-// parser alone decides. Should a piece make more than one request nevertheless, they are served one after another.
+// What stands between a connection and the parser of Node's server, which would emit every request that has come: the
+// bytes are given to it in pieces that end where a request may, and none while a request is being answered, or is not
+// to be read. What comes behind stays in the socket, which is not read. So a connection has one request under way, and
+// it begins only when the client has taken the answer to the one before, when it is the client's turn. The gate only
+// chooses where to cut: what the bytes mean, the parser alone decides. Should a piece make more than one request
+// nevertheless, they are served one after another.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -99,11 +100,14 @@ export class RequestGate implements Gate {
   /** Gives the parser what has come of a body that nobody wants, to find out whether that is all of it. */
   skipBody(): void {
     this.#bodyWanted = true;
-    // Emits what is held at once. Where this is called by the parser itself, the rest is not held, and nothing is emitted.
+    // Emits what is held at once. Where this is called by the parser itself, the rest is not held, and nothing is
+    // emitted.
     if (this.#socket.readableLength > 0) this.#socket.read();
   }
 
-  /** Whether bytes have come behind those of the request that is being answered, as far as it is known where it ends. */
+  /**
+   * Whether bytes have come behind those of the request that is being answered, as far as it is known where it ends.
+   */
   get hasMore(): boolean {
     if (this.#waiting.length > 0) return true;
     const heldBytes = this.#restBytes + this.#socket.readableLength;
@@ -126,7 +130,10 @@ export class RequestGate implements Gate {
     return this.#newest?.complete === false;
   }
 
-  /** Whether the parser may be given more: of a body that is wanted, or that is all that is left of its request; of a head, in turn. */
+  /**
+   * Whether the parser may be given more: of a body that is wanted, or that is all that is left of its request; of a
+   * head, in turn.
+   */
   get #mayFeed(): boolean {
     if (this.#isInBody) return this.#bodyWanted || this.#open === 0;
     return this.#open === 0 && this.#inTurn;

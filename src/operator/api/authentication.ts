@@ -1,6 +1,6 @@
-// Who calls: the bearer token of an operator. It keeps: a good token goes on from anywhere, whatever others do; wrong ones
-// are counted by the client's address, and once they are too many that is all they are told. A request without a token
-// guesses nothing and counts against nobody: any web page can make a browser send one.
+// Who calls: the bearer token of an operator. It keeps: a good token goes on from anywhere, whatever others do; wrong
+// ones are counted by the client's address, and once they are too many that is all they are told. A request without a
+// token guesses nothing and counts against nobody: any web page can make a browser send one.
 
 import type { IncomingMessage } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';

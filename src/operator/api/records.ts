@@ -1,5 +1,5 @@
-// What the operator's API alone shows, as JSON; keys, namespaces and grants are the same in both APIs (core/records.ts).
-// Never a secret.
+// What the operator's API alone shows, as JSON; keys, namespaces and grants are the same in both APIs
+// (core/records.ts). Never a secret.
 
 import { type Plan, type Plans, resolvePlan } from '../../core/plans.ts';
 import { formatTimestamp, optionalTimestamp } from '../../core/timestamps.ts';

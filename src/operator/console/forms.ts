@@ -1,5 +1,5 @@
-// What a browser sends with a form: its fields, and what is said of those that were refused. A refusal keeps every value,
-// so that the page can show the form again as it was filled in.
+// What a browser sends with a form: its fields, and what is said of those that were refused. A refusal keeps every
+// value, so that the page can show the form again as it was filled in.
 
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
@@ -83,7 +83,9 @@ export function refuseInvalid(error: z.ZodError): Refusal {
 /** Those that no form can mend: the page of the error is shown instead. */
 const NOT_OF_THE_FORM: ReadonlySet<ErrorCode> = new Set(['internal', 'tenant-not-found', 'unauthorized']);
 
-/** What the service said to a form. `fields`: which field an error is about; the form as a whole where none. Rethrows. */
+/**
+ * What the service said to a form. `fields`: which field an error is about; the form as a whole where none. Rethrows.
+ */
 export function refuseThrown(thrown: unknown, fields: Partial<Record<ErrorCode, string>> = {}): Refusal {
   if (!(thrown instanceof GrantdError) || NOT_OF_THE_FORM.has(thrown.code)) throw thrown;
   return refuse(fields[thrown.code] ?? 'form', thrown.message, ERROR_CATALOGUE[thrown.code].httpStatus);

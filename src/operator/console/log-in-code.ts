@@ -1,6 +1,6 @@
-// A log-in code: what stands in the log-in link that `grantd dev` prints. It keeps: the code opens one session, once, within
-// its time, and only for a client of this machine; afterwards, and for everybody else, it is a wrong token like any other.
-// It stands behind `#`, so that no server, log or Referer header ever gets it with the address of a page.
+// A log-in code: what stands in the log-in link that `grantd dev` prints. It keeps: the code opens one session, once,
+// within its time, and only for a client of this machine; afterwards, and for everybody else, it is a wrong token like
+// any other. It stands behind `#`, so that no server, log or Referer header ever gets it with the address of a page.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopbackHost } from '../../core/addresses.ts';

@@ -1,6 +1,6 @@
 // Markup: what a page is made of. Templates are tagged with `html`; every value in them is escaped by the renderer, and
-// no type fits what the renderer takes for raw HTML. Components are functions that are called, so that the compiler sees
-// their types.
+// no type fits what the renderer takes for raw HTML. Components are functions that are called, so that the compiler
+// sees their types.
 
 import { html as template } from 'htm/preact';
 import { h, type VNode } from 'preact';

@@ -1,6 +1,6 @@
-// The way of a page's request: security headers → what may come from where → session → 404/405 → CSRF → page → answer. What
-// fails leaves as a page too. Nothing of a page runs for somebody who is not logged in, and no change is made by a form
-// that was not made in the same session.
+// The way of a page's request: security headers → what may come from where → session → 404/405 → CSRF → page → answer.
+// What fails leaves as a page too. Nothing of a page runs for somebody who is not logged in, and no change is made by a
+// form that was not made in the same session.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';

@@ -1,6 +1,6 @@
-// Sessions of the console's pages: who is logged in, in the memory of this process. It keeps: a session ends at log-out, 8
-// hours after the log-in, 30 minutes after the last page, or as soon as its token is no longer among those given out;
-// and there are never more than the bound: above it the one that was idle longest ends.
+// Sessions of the console's pages: who is logged in, in the memory of this process. It keeps: a session ends at
+// log-out, 8 hours after the log-in, 30 minutes after the last page, or as soon as its token is no longer among those
+// given out; and there are never more than the bound: above it the one that was idle longest ends.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock, Random } from '../../core/async/clock.ts';

@@ -1,6 +1,6 @@
 // What a start prints on standard output, once: where the service is, and three requests that work when pasted. The key
-// itself and the link that logs in stand there only on a terminal; a file or a pipe keeps what it gets, so there the lines
-// read the key from dev.json.
+// itself and the link that logs in stand there only on a terminal; a file or a pipe keeps what it gets, so there the
+// lines read the key from dev.json.
 
 export interface BannerFacts {
   readonly version: string;

@@ -1,5 +1,5 @@
-// The demo tenant of `dev`: one tenant with one key of all scopes, so that the first request works at once. Made through
-// the same API as any other; kept over restarts as long as it still works.
+// The demo tenant of `dev`: one tenant with one key of all scopes, so that the first request works at once. Made
+// through the same API as any other; kept over restarts as long as it still works.
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseTenantId } from '../../core/ids.ts';

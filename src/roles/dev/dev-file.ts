@@ -39,7 +39,9 @@ function parseDevFile(text: string): DevFile | undefined {
   return whole ? (parsed as DevFile) : undefined;
 }
 
-/** The file, or undefined where there is none. Throws a StartError where it cannot be read or is not what was written. */
+/**
+ * The file, or undefined where there is none. Throws a StartError where it cannot be read or is not what was written.
+ */
 export function readDevFile(dataDirectory: string): DevFile | undefined {
   const path = devFilePath(dataDirectory);
   let text: string;

@@ -1,6 +1,6 @@
-// The operator tokens of a process: the one of its own setting, and the named ones of a file, which is read again when it
-// changes, so that a token is given out or withdrawn without a restart. It keeps: a file that cannot be read or is wrong
-// changes nothing.
+// The operator tokens of a process: the one of its own setting, and the named ones of a file, which is read again when
+// it changes, so that a token is given out or withdrawn without a restart. It keeps: a file that cannot be read or is
+// wrong changes nothing.
 
 import { readFile } from 'node:fs/promises';
 import { namedToken, OPERATOR_NAME_DEFAULT, parseNamedTokens } from '../../config/parsers.ts';

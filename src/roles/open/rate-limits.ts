@@ -1,5 +1,5 @@
-// The rate limits of a front: shared with the other fronts where Redis is configured, else in the memory of this process.
-// Redis is never waited for: neither the start nor the readiness of a front depends on it.
+// The rate limits of a front: shared with the other fronts where Redis is configured, else in the memory of this
+// process. Redis is never waited for: neither the start nor the readiness of a front depends on it.
 
 import type { FrontConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';

@@ -37,8 +37,8 @@ export type ServerAccess =
   | { readonly unprovenConsoles: true };
 
 /**
- * Without TLS it is this machine alone, or GRANTD_RPC_INSECURE: a rule of the settings holds that. Warns where others can
- * reach the address.
+ * Without TLS it is this machine alone, or GRANTD_RPC_INSECURE: a rule of the settings holds that. Warns where others
+ * can reach the address.
  */
 export function serverAccess(
   config: { readonly rpcTlsConsoleNames?: readonly string[] },

@@ -1,6 +1,6 @@
-// The heap of a serving process: how large it may become, and how much garbage it may hold. Its size follows from the page
-// cache, which is most of it, so that nobody has to set both: where Node, which goes by the memory alone, would give
-// less, the process starts itself again with what the cache needs.
+// The heap of a serving process: how large it may become, and how much garbage it may hold. Its size follows from the
+// page cache, which is most of it, so that nobody has to set both: where Node, which goes by the memory alone, would
+// give less, the process starts itself again with what the cache needs.
 
 import { totalmem } from 'node:os';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
@@ -8,8 +8,8 @@ import { planHeap } from '../../config/page-cache-memory.ts';
 import { StartError } from './start-error.ts';
 
 /**
- * Growth over what was live after the last collection. V8 lets a heap of some hundred MiB grow by half and more before it
- * collects the old generation; operators plan memory by the bound of the page cache, so what lies beside it is kept
+ * Growth over what was live after the last collection. V8 lets a heap of some hundred MiB grow by half and more before
+ * it collects the old generation; operators plan memory by the bound of the page cache, so what lies beside it is kept
  * small. A collection marks beside the running program and costs it little.
  */
 const GROWTH_PERCENT = 40;
@@ -29,7 +29,8 @@ type ProcessStart = Pick<NodeJS.Process, 'argv' | 'argv0' | 'env' | 'execArgv' |
 
 /**
  * Returns where the heap is large enough for the cache. Else the process becomes a new one, with the same id, arguments
- * and open standard streams; so this stands before anything is opened. Throws a StartError where the memory is too small.
+ * and open standard streams; so this stands before anything is opened. Throws a StartError where the memory is too
+ * small.
  */
 export function fitHeap(started: ProcessStart, pageCacheBytes: number): void {
   const { argv, argv0, env, execArgv, execPath } = started;

@@ -1,5 +1,6 @@
-// The life of the process: start a role, wait for a signal, stop it in order within a bound; or run a task to its end. A
-// second signal ends at once. An error that nobody caught is logged and ends the process: its state is not to be trusted.
+// The life of the process: start a role, wait for a signal, stop it in order within a bound; or run a task to its end.
+// A second signal ends at once. An error that nobody caught is logged and ends the process: its state is not to be
+// trusted.
 
 import { ConfigError } from '../../config/read-config.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -63,8 +64,8 @@ function superviseProcess(log: Log): Supervision {
 }
 
 /**
- * Runs a role until a signal; ends the process with 0 after a clean stop, with 1 where it takes longer than `stopMsMax`, and
- * with 130 where a person interrupted the start: what they asked for did not come to be.
+ * Runs a role until a signal; ends the process with 0 after a clean stop, with 1 where it takes longer than
+ * `stopMsMax`, and with 130 where a person interrupted the start: what they asked for did not come to be.
  */
 export async function runRole(
   log: Log,

@@ -1,9 +1,9 @@
 // The ops port: `/livez`, `/readyz` and `/metrics`, on an address of its own. Liveness depends on nothing but the event
 // loop; readiness asks what it is handed and touches no store.
 //
-// It keeps: a probe is answered whatever else connects, and nothing that connects holds more than a bound of memory or of
-// the event loop. So the few bytes of a probe are read here and not by Node's HTTP server, which takes up every request
-// of a piece of 64 KiB at once, 3,600 of the shortest, before anybody can refuse one. One request a connection.
+// It keeps: a probe is answered whatever else connects, and nothing that connects holds more than a bound of memory or
+// of the event loop. So the few bytes of a probe are read here and not by Node's HTTP server, which takes up every
+// request of a piece of 64 KiB at once, 3,600 of the shortest, before anybody can refuse one. One request a connection.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { httpUrlOf, splitAddress } from '../../core/addresses.ts';

@@ -1,5 +1,6 @@
-// Who listens on a TCP port of this machine: looked up in /proc on Linux, for the message of a start that found the port
-// taken. Only the name of the program and its process id are told: what else stands on a command line may be a secret.
+// Who listens on a TCP port of this machine: looked up in /proc on Linux, for the message of a start that found the
+// port taken. Only the name of the program and its process id are told: what else stands on a command line may be a
+// secret.
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';

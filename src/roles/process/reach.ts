@@ -1,8 +1,8 @@
-// Whether a front is fit for traffic, judged by which shards it reaches. The first time, every slot has to have an owner
-// that it reaches; or some, for long enough: a slot that has no owner is then the cluster's trouble, and a front kept
-// away from traffic for it would make a small outage a whole one. From then on a slot that changes its owner or has none
-// never makes a front unready. Only a front that has reached no shard at all for longer than any request may take is
-// cut off, and others may do better.
+// Whether a front is fit for traffic, judged by which shards it reaches. The first time, every slot has to have an
+// owner that it reaches; or some, for long enough: a slot that has no owner is then the cluster's trouble, and a front
+// kept away from traffic for it would make a small outage a whole one. From then on a slot that changes its owner or
+// has none never makes a front unready. Only a front that has reached no shard at all for longer than any request may
+// take is cut off, and others may do better.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 

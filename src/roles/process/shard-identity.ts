@@ -18,7 +18,9 @@ export function resolveShardName(config: Pick<ShardConfig, 'shardName'>, hostNam
   }
 }
 
-/** Where others dial a server that is bound to `bound`: as set, else the bound host, or the host name for a wildcard. */
+/**
+ * Where others dial a server that is bound to `bound`: as set, else the bound host, or the host name for a wildcard.
+ */
 export function resolveAdvertised(
   config: Pick<ShardConfig, 'rpcAdvertise'>,
   bound: string,

@@ -1,5 +1,6 @@
-// The bytes of what a front sends. Checks, single and in bulk, are encoded by hand, since each check pays for it; the library
-// encodes everything else, and decodes whatever is not read here with certainty. Both write the same format, by the schema.
+// The bytes of what a front sends. Checks, single and in bulk, are encoded by hand, since each check pays for it; the
+// library encodes everything else, and decodes whatever is not read here with certainty. Both write the same format, by
+// the schema.
 
 import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
@@ -29,7 +30,9 @@ const ENUM_MAX = 0x7fff_ffff;
 
 const writer = new WireWriter();
 
-/** Whether the call is nothing but a bulk check. Relations are numbers, here and below, though the types allow names. */
+/**
+ * Whether the call is nothing but a bulk check. Relations are numbers, here and below, though the types allow names.
+ */
 const isBulk = (call: Call): boolean => !!call.checkBulk && !call.attempt && !call.traceparent;
 
 function writeChecks({ ids = [], handles = [], subjects = [], relations = [], objects = [] }: Checks): void {

@@ -1,5 +1,5 @@
-// Reading the bytes of a protobuf message field by field (https://protobuf.dev/programming-guides/encoding/). Whatever it
-// does not take (numbers above 2⁵³, a field that ends beyond what holds it) it says so, and the library has to look.
+// Reading the bytes of a protobuf message field by field (https://protobuf.dev/programming-guides/encoding/). Whatever
+// it does not take (numbers above 2⁵³, a field that ends beyond what holds it) it says so, and the library has to look.
 
 import { isAscii } from 'node:buffer';
 
@@ -69,8 +69,8 @@ export class WireReader {
   }
 
   /**
-   * The strings of all fields with this tag (of one byte) that follow one another, the first tag being read already. They
-   * may share the memory of the whole message: whoever keeps one makes a copy.
+   * The strings of all fields with this tag (of one byte) that follow one another, the first tag being read already.
+   * They may share the memory of the whole message: whoever keeps one makes a copy.
    */
   strings(tag: number, end: number): string[] {
     const bytes = this.#bytes;
@@ -95,8 +95,8 @@ export class WireReader {
   }
 
   /**
-   * The fields up to `end`, each once and ascending by their tags, as every encoder writes them. `read` takes one, or returns
-   * false where it does not know it. False: the library has to look.
+   * The fields up to `end`, each once and ascending by their tags, as every encoder writes them. `read` takes one, or
+   * returns false where it does not know it. False: the library has to look.
    */
   fields(end: number, read: (tag: number) => boolean): boolean {
     let lastTag = 0;
@@ -119,8 +119,9 @@ export class WireReader {
 }
 
 /**
- * Takes a message apart. `read` takes the content of a field with a length, up to `end`, or returns false. Returns the fields
- * that it did not take, which the library has to read; undefined: all of the message, since it cannot be taken apart.
+ * Takes a message apart. `read` takes the content of a field with a length, up to `end`, or returns false. Returns the
+ * fields that it did not take, which the library has to read; undefined: all of the message, since it cannot be taken
+ * apart.
  */
 export function readMessage(
   bytes: Buffer,

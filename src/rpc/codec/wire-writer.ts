@@ -1,6 +1,6 @@
-// The bytes of a protobuf message, written field by field (https://protobuf.dev/programming-guides/encoding/). One writer
-// serves message after message; what it hands out is a copy. Tags have one byte: fields 1 to 15. How large a message grows
-// is up to whoever gathers it.
+// The bytes of a protobuf message, written field by field (https://protobuf.dev/programming-guides/encoding/). One
+// writer serves message after message; what it hands out is a copy. Tags have one byte: fields 1 to 15. How large a
+// message grows is up to whoever gathers it.
 
 const BYTES_AT_FIRST = 64 * 1024;
 /** Of a length or a number up to 2⁵³. */

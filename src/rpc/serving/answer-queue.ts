@@ -1,5 +1,5 @@
-// The answers to one peer that wait to be sent, cut into messages that its receiver takes. It keeps: every answer leaves
-// once, in a message of bounded size; an answer that no message can hold becomes a failure of its call alone.
+// The answers to one peer that wait to be sent, cut into messages that its receiver takes. It keeps: every answer
+// leaves once, in a message of bounded size; an answer that no message can hold becomes a failure of its call alone.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';

@@ -1,7 +1,7 @@
 // One stream of one peer, at the shard's server. It turns messages into calls on the peer's connection to the shard and
-// gathers the answers: checks that memory decides are answered in one message per incoming message, everything else in one
-// per turn of the event loop. It keeps: every id is answered once; a violation ends the stream; nothing grows beyond its
-// bound, since a peer that does not read its answers is not read either.
+// gathers the answers: checks that memory decides are answered in one message per incoming message, everything else in
+// one per turn of the event loop. It keeps: every id is answered once; a violation ends the stream; nothing grows
+// beyond its bound, since a peer that does not read its answers is not read either.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';

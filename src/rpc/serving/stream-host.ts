@@ -1,5 +1,5 @@
-// The streams that a shard serves now, whichever way they came in. It keeps: none is taken before the shard is up, and none
-// once the host is finishing.
+// The streams that a shard serves now, whichever way they came in. It keeps: none is taken before the shard is up, and
+// none once the host is finishing.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { FairTurns, type Turns } from '../../core/async/turns.ts';

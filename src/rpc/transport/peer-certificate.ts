@@ -1,6 +1,7 @@
-// Whom a peer's certificate is for. A console may do what no front may, so with TLS its word alone is not enough. Only the
-// DNS names of the certificate count, each as a whole: a common name is what whoever asked for the certificate wrote there
-// (https://www.rfc-editor.org/rfc/rfc9525#section-2), and a name that only begins like a console's is another's.
+// Whom a peer's certificate is for. A console may do what no front may, so with TLS its word alone is not enough. Only
+// the DNS names of the certificate count, each as a whole: a common name is what whoever asked for the certificate
+// wrote there (https://www.rfc-editor.org/rfc/rfc9525#section-2), and a name that only begins like a console's is
+// another's.
 
 import type { PeerCertificate } from 'node:tls';
 

@@ -8,7 +8,10 @@ import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
 import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
 import type { ClientStream, OpenStream } from './transport.ts';
 
-/** With the time for a welcome, 2 s: so soon after a cut has healed the connection stands again, whenever it was tried last. */
+/**
+ * With the time for a welcome, 2 s: so soon after a cut has healed the connection stands again, whenever it was tried
+ * last.
+ */
 const REDIAL = { firstMs: 100, maxMs: 500 };
 /** From the dial to the shard's welcome; a host that swallows everything must not hold up the next try for long. */
 const WELCOME_MS_MAX = 1500;

@@ -1,7 +1,7 @@
-// Mutual TLS between fronts and shards: each end proves itself with a certificate and trusts one set of authorities. The
-// files are read again every few seconds (a mounted secret is replaced by swapping links, which a watch on the file would
-// miss). It keeps: only files that fit together are ever used; a half-written or ill-matched set leaves the last good one
-// in place; new connections use the newest good set, and those that stand go on.
+// Mutual TLS between fronts and shards: each end proves itself with a certificate and trusts one set of authorities.
+// The files are read again every few seconds (a mounted secret is replaced by swapping links, which a watch on the file
+// would miss). It keeps: only files that fit together are ever used; a half-written or ill-matched set leaves the last
+// good one in place; new connections use the newest good set, and those that stand go on.
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -85,7 +85,9 @@ function load(material: Material): Loaded {
   return { material, server: options, client: createSecureContext(options) };
 }
 
-/** As for HTTPS, but that a common name proves nothing here either (https://www.rfc-editor.org/rfc/rfc9525#section-2). */
+/**
+ * As for HTTPS, but that a common name proves nothing here either (https://www.rfc-editor.org/rfc/rfc9525#section-2).
+ */
 const checkName = (name: string, certificate: PeerCertificate): Error | undefined =>
   checkServerIdentity(name, { ...certificate, subject: { ...certificate.subject, CN: '' } });
 
@@ -123,7 +125,7 @@ export function createRpcTls(
 
   async function reload(): Promise<void> {
     const [cert, key, ca] = await Promise.all([readLater(files.cert), readLater(files.key), readLater(files.ca)]);
-    // Files that were swapped between one reading and the next may be of two sets: they are judged once they stand still.
+    // Files that were swapped between two readings may be of two sets: they are judged once they stand still.
     const stood = isSame(lastRead, { cert, key, ca });
     lastRead = { cert, key, ca };
     if (!stood) return;

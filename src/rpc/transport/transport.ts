@@ -1,6 +1,6 @@
-// The port of the transport between fronts and shards: one bidirectional stream of messages, as either end sees it. gRPC
-// is one transport; a simulated network is another. It keeps: messages arrive in order, each once or not at all; after
-// its end a stream reports nothing more that counts.
+// The port of the transport between fronts and shards: one bidirectional stream of messages, as either end sees it.
+// gRPC is one transport; a simulated network is another. It keeps: messages arrive in order, each once or not at all;
+// after its end a stream reports nothing more that counts.
 
 import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage, ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
@@ -36,7 +36,10 @@ export interface ServerStream {
   /** `end`: the peer has ended its half. */
   on(event: 'end' | 'cancelled' | 'close', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** Calls `onSent` later, once the peer's flow control has let the message go; perhaps never where the stream ends before. */
+  /**
+   * Calls `onSent` later, once the peer's flow control has let the message go; perhaps never where the stream ends
+   * before.
+   */
   write(message: ShardMessage, onSent: () => void): unknown;
   /** Ends the stream once everything written has been sent. */
   end(): unknown;

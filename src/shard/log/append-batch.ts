@@ -1,5 +1,5 @@
-// What the appender gathers: operations that wait, and the batch that one append carries, with what each of them is to be
-// answered.
+// What the appender gathers: operations that wait, and the batch that one append carries, with what each of them is to
+// be answered.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { TenantId } from '../../core/ids.ts';

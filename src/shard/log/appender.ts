@@ -1,7 +1,7 @@
 // The appender of one tenure: group commit. While one append is under way further writes gather, round-robin over
-// tenants; the next append carries them all. One append is in flight at a time, and its outcome is decided before the next
-// begins: a time-out is resolved by reading the seq back, and "nothing there" repeats the very same record, since it never
-// means "will never be". An operation is answered only after the batch it was decided in stands in the log.
+// tenants; the next append carries them all. One append is in flight at a time, and its outcome is decided before the
+// next begins: a time-out is resolved by reading the seq back, and "nothing there" repeats the very same record, since
+// it never means "will never be". An operation is answered only after the batch it was decided in stands in the log.
 //
 //          submit                 append: appended            applied to memory, in order
 //   queue ────────▶ batch ───────────────────────────▶ commit ──────────────────────────▶ answers
@@ -37,8 +37,8 @@ import { type LogEnd, LogTime } from './log-time.ts';
 import { Draft, type OperationResult } from './write-decisions.ts';
 
 /**
- * What one batch takes: some 150 KiB of log, or half of the largest entry. Taking it into memory is one step of the event
- * loop, and takes up to ten milliseconds where all of it are the longest grants of one large subject.
+ * What one batch takes: some 150 KiB of log, or half of the largest entry. Taking it into memory is one step of the
+ * event loop, and takes up to ten milliseconds where all of it are the longest grants of one large subject.
  */
 const BATCH_OPERATIONS_MAX = 512;
 const BATCH_BYTES_MAX = ENTRY_BYTES_MAX / 2;
@@ -222,8 +222,8 @@ export class Appender {
   }
 
   /**
-   * Resolves to why the batch cannot be answered, or undefined. Nothing is answered without a valid lease: neither a commit
-   * nor that there was nothing to change.
+   * Resolves to why the batch cannot be answered, or undefined. Nothing is answered without a valid lease: neither a
+   * commit nor that there was nothing to change.
    */
   async #settle(batch: Batch): Promise<ShardFailure | undefined> {
     // A batch without a change is decided by what is committed: there is nothing to make durable.
@@ -342,9 +342,9 @@ export class Appender {
       }
       const standing = outcome.kind === 'appended' ? record : outcome.record;
       if (standing.entryId === entryId) {
-        // Appended by an owner that stood still for long, it may stand where the next owner's log has been trimmed, so that
-        // nobody will ever read it. Under a lease that is valid now, however long the append was on its way, nobody else has
-        // owned the slot until now, and the entry stands in the log.
+        // Appended by an owner that stood still for long, it may stand where the next owner's log has been trimmed, so
+        // that nobody will ever read it. Under a lease that is valid now, however long the append was on its way,
+        // nobody else has owned the slot until now, and the entry stands in the log.
         if (!this.#ports.leaseValid() && !(await this.#leased())) return undefined;
         this.#commit(batch, record.seq);
         this.#observe('committed', startedMs, batch);

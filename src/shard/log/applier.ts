@@ -2,11 +2,11 @@
 // what is confirmed, and moves the checkpoint, never past what is confirmed. A failed batch is written again until it
 // stands: state writes are stamped, so a repeat changes nothing. It is bounded: when it lags, writes wait.
 //
-// A count of grants goes with the last entry of a batch that changed it, once for all of them: no checkpoint comes before
-// it, so a count that is stored is never behind the checkpoint.
+// A count of grants goes with the last entry of a batch that changed it, once for all of them: no checkpoint comes
+// before it, so a count that is stored is never behind the checkpoint.
 //
-// A checkpoint says where the idempotency window begins, too. A slot that has come to rest writes it once more when the window
-// is empty, so that its next owner has nothing to read back.
+// A checkpoint says where the idempotency window begins, too. A slot that has come to rest writes it once more when the
+// window is empty, so that its next owner has nothing to read back.
 
 import { assert } from '../../core/assert.ts';
 import { backoffMs } from '../../core/async/backoff.ts';
@@ -29,8 +29,9 @@ const ROW_BYTES = 500;
 /** Each stands in the change and in the row of the trail. */
 const BYTES_PER_CHARACTER = 4;
 /**
- * How long entries gather before they are written, unless somebody waits for them: rows of one partition share a mutation,
- * and appends, which somebody does wait for, have the store to themselves meanwhile. A restart replays a second anyway.
+ * How long entries gather before they are written, unless somebody waits for them: rows of one partition share a
+ * mutation, and appends, which somebody does wait for, have the store to themselves meanwhile. A restart replays a
+ * second anyway.
  */
 const GATHER_MS = 500;
 /** A restart replays at most about so much. */

@@ -30,7 +30,9 @@ export interface EntryTime {
   readonly elapsedMs: number;
 }
 
-/** The year 2200. Beyond it a wall clock is not followed: some decades later stamps would be no safe integers any more. */
+/**
+ * The year 2200. Beyond it a wall clock is not followed: some decades later stamps would be no safe integers any more.
+ */
 const WALL_MS_MAX = Date.UTC(2200, 0, 1);
 
 /** The wall clock as a stamp. */
@@ -177,8 +179,8 @@ export function decodeEntry(record: LogRecord): Entry {
 }
 
 /**
- * The same for the tail of the log, of which many entries are read back at a start: nothing of them is decoded but what a
- * repeat needs, in a third of the time. State holds the rest, so it was well-formed.
+ * The same for the tail of the log, of which many entries are read back at a start: nothing of them is decoded but what
+ * a repeat needs, in a third of the time. State holds the rest, so it was well-formed.
  */
 export function decodeTailEntry(record: LogRecord): TailEntry {
   const entry = parseEntry(record, tailEntrySchema);

@@ -1,9 +1,10 @@
-// The walk that counts the grants of a tenant whose count is not known: of a store that was filled by a version that kept none.
-// It goes through the state tables in the background, one tenant of a shard at a time and resting four times as long
-// as it works, so that checks do not feel it; what it has counted is kept, and the next owner goes on from there.
+// The walk that counts the grants of a tenant whose count is not known: of a store that was filled by a version that
+// kept none. It goes through the state tables in the background, one tenant of a shard at a time and resting four times
+// as long as it works, so that checks do not feel it; what it has counted is kept, and the next owner goes on from
+// there.
 //
-// It is exact while writes go on. A page of grants is evaluated under the delta opened at the start of its read, and the
-// position moves behind it in the same synchronous step: from then on commits up to there count themselves. A
+// It is exact while writes go on. A page of grants is evaluated under the delta opened at the start of its read, and
+// the position moves behind it in the same synchronous step: from then on commits up to there count themselves. A
 // subject is never passed by unseen: a stretch of subjects is what the table lists, and those with unconfirmed
 // changes when that read began, and those that were given grants since.
 
@@ -27,7 +28,9 @@ import type { TenantGrants } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
 import type { Tenure } from './tenure.ts';
 
-/** Subjects of one list: of the bucket that the walk is in the midst of, and of each of several that it has not begun. */
+/**
+ * Subjects of one list: of the bucket that the walk is in the midst of, and of each of several that it has not begun.
+ */
 const SUBJECTS_PER_LIST = 256;
 const SUBJECTS_PER_NEW_BUCKET = 64;
 /** Subjects read at once, and rows of each; of one alone. Some 8,000 rows, counted in a few milliseconds. */
@@ -67,7 +70,9 @@ export async function keepCounting(
   }
 }
 
-/** One round over the tenants of a shard: counts those whose count is not known. What fails is found again by the next. */
+/**
+ * One round over the tenants of a shard: counts those whose count is not known. What fails is found again by the next.
+ */
 export async function countGrants(ports: GrantWalkPorts, tenures: Iterable<Tenure>): Promise<void> {
   for (const tenure of tenures) {
     for (const memory of tenure.tenants.values()) {
@@ -89,7 +94,9 @@ class GrantWalk {
   readonly #ports: GrantWalkPorts;
   readonly #tenure: Tenure;
   readonly #memory: TenantMemory;
-  /** The subjects that come next, ascending, and how far they go: to the end of the bucket where `subject` is undefined. */
+  /**
+   * The subjects that come next, ascending, and how far they go: to the end of the bucket where `subject` is undefined.
+   */
   #queue: SubjectPlace[] = [];
   #end: { readonly bucket: number; readonly subject: string | undefined } = { bucket: 0, subject: undefined };
   /** Subjects that may not be in the queue. */
@@ -169,8 +176,8 @@ class GrantWalk {
   }
 
   /**
-   * Puts the subjects that were given grants meanwhile where they belong, if that is within the stretch. False: not all of
-   * them are known, and the stretch has to be listed again.
+   * Puts the subjects that were given grants meanwhile where they belong, if that is within the stretch. False: not all
+   * of them are known, and the stretch has to be listed again.
    */
   #admit(position: CountPosition): boolean {
     if (this.#missed) {

@@ -1,6 +1,6 @@
-// Writers that write one after another come again as soon as they are answered. Where an append takes much longer than their
-// way back, a moment's wait for them makes one append of two, and lets each of them write more often: without it they fall
-// into two cohorts that wait for each other's appends.
+// Writers that write one after another come again as soon as they are answered. Where an append takes much longer than
+// their way back, a moment's wait for them makes one append of two, and lets each of them write more often: without it
+// they fall into two cohorts that wait for each other's appends.
 
 import type { Clock } from '../../core/async/clock.ts';
 
@@ -22,8 +22,8 @@ export class Cohort {
   }
 
   /**
-   * Resolves once as many operations have come as were answered, or after the length of the append before. `waiting` tells
-   * how many wait.
+   * Resolves once as many operations have come as were answered, or after the length of the append before. `waiting`
+   * tells how many wait.
    */
   async gather(answered: number, appendMs: number, waiting: () => number): Promise<void> {
     const waitMs = Math.min(appendMs, WAIT_MS_MAX);

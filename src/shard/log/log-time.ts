@@ -1,9 +1,9 @@
 // Time in the log, as the owner of one epoch reckons it: when the next entry is made, and how old those are that stand.
-//   - at least: what this owner's monotonic clock has measured, of earlier epochs since it opened its own. Nothing that may
-//     not happen too soon goes by anything else.
-//   - by the wall clock: of earlier epochs what the clocks of two owners make of it. One that was ahead leaves entries of the
-//     future, and bases that stand there until wall clocks have caught up: those say nothing about their age, and count as
-//     old, so that nothing waits for as long as a clock was wrong.
+//   - at least: what this owner's monotonic clock has measured, of earlier epochs since it opened its own. Nothing that
+//     may not happen too soon goes by anything else.
+//   - by the wall clock: of earlier epochs what the clocks of two owners make of it. One that was ahead leaves entries
+//     of the future, and bases that stand there until wall clocks have caught up: those say nothing about their age,
+//     and count as old, so that nothing waits for as long as a clock was wrong.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';

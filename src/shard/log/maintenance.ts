@@ -1,6 +1,6 @@
-// Maintenance of a tenure, between requests: trimming the log, removing the data of deleted tenants and rows that nobody
-// needs any more (row-removal.ts), keeping when keys were last used. Each does a bounded part at a time and can be
-// interrupted anywhere: what it did not finish it finds again.
+// Maintenance of a tenure, between requests: trimming the log, removing the data of deleted tenants and rows that
+// nobody needs any more (row-removal.ts), keeping when keys were last used. Each does a bounded part at a time and can
+// be interrupted anywhere: what it did not finish it finds again.
 
 import { delay } from '../../core/async/clock.ts';
 import { segmentOf } from '../../core/slots.ts';
@@ -19,8 +19,8 @@ const REQUEST_MS = 10_000;
 /** UTF-8 bytes of an operation on a tenant, whose longest part is its name: 256 code points, each escaped. */
 const TENANT_OPERATION_BYTES = 8 * 1024;
 /**
- * No entry is trimmed sooner by its owner's monotonic clock, whatever wall clocks say: whoever reads the log, to take a slot
- * over or to copy it, has an hour.
+ * No entry is trimmed sooner by its owner's monotonic clock, whatever wall clocks say: whoever reads the log, to take a
+ * slot over or to copy it, has an hour.
  */
 const TRIM_AGE_MS_MIN = 3_600_000;
 /** The trimmer looks at the log once in so many rounds. */
@@ -62,9 +62,9 @@ export async function maintain(
 }
 
 /**
- * Removes whole segments from the front of the log: those that state holds, that are behind the idempotency window, by a
- * checkpoint that is stored, that are older than the retention, and not the last one. What was revoked in them is really
- * removed first. Resolves with the number of segments removed.
+ * Removes whole segments from the front of the log: those that state holds, that are behind the idempotency window, by
+ * a checkpoint that is stored, that are older than the retention, and not the last one. What was revoked in them is
+ * really removed first. Resolves with the number of segments removed.
  */
 export async function trimLog(ports: MaintenancePorts, tenure: Tenure): Promise<number> {
   const { store, clock, segmentSize } = ports;

@@ -5,8 +5,8 @@
 //                                           ▲                  │
 //                                           └──────────────────┘ occupied by an earlier epoch: that entry counts
 //
-// It replays only contiguous seqs and refuses a log that ends before `opened` of the row. Reads are served from then on.
-// Writes wait for `recallTail`, which reads back behind the checkpoint as far as operation ids have to be known.
+// It replays only contiguous seqs and refuses a log that ends before `opened` of the row. Reads are served from then
+// on. Writes wait for `recallTail`, which reads back behind the checkpoint as far as operation ids have to be known.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
@@ -42,7 +42,10 @@ const TENANTS_PER_READ = 1000;
 /** Replay gives way after this long. */
 const SLICE_MS = 10;
 const RETRY_MS = 50;
-/** Of the append that opens a slot: with the first try some 10 s of a store that does not respond. The slot is opened again later. */
+/**
+ * Of the append that opens a slot: with the first try some 10 s of a store that does not respond. The slot is opened
+ * again later.
+ */
 const APPEND_RETRIES_MAX = 5;
 
 export interface RecoveryPorts {
@@ -50,7 +53,9 @@ export interface RecoveryPorts {
   readonly clock: Clock;
   readonly ids: IdFactory;
   readonly segmentSize: number;
-  /** A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is room for the next. */
+  /**
+   * A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is room for the next.
+   */
   readonly replay: (entry: CommittedEntry) => Promise<void>;
   /** Resolves under a valid lease; rejects where none will come any more. */
   readonly leased: () => Promise<void>;
@@ -61,9 +66,9 @@ export interface RecoveredLog extends LogEnd {
 }
 
 /**
- * Claims the slot if its row is still `known` (undefined: if it has none), which names no owner, or this one, or one that
- * is confirmed dead. `applied` false: it was not claimed, and `row` shows why. A claim is always a new epoch, so that
- * nothing of an earlier one of this very owner can land in it.
+ * Claims the slot if its row is still `known` (undefined: if it has none), which names no owner, or this one, or one
+ * that is confirmed dead. `applied` false: it was not claimed, and `row` shows why. A claim is always a new epoch, so
+ * that nothing of an earlier one of this very owner can land in it.
  */
 export async function claimSlot(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,
@@ -80,8 +85,8 @@ export async function claimSlot(
 }
 
 /**
- * Where the last owner kept no counts of grants, they are kept from the first entry on that it has not applied. Where none
- * has said where the idempotency window begins, it begins with the log.
+ * Where the last owner kept no counts of grants, they are kept from the first entry on that it has not applied. Where
+ * none has said where the idempotency window begins, it begins with the log.
  */
 export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Required<Checkpoint>> {
   const checkpoint = await ports.store.readCheckpoint(slot, storeDeadline(ports.clock));
@@ -117,8 +122,8 @@ function nextCount(records: readonly LogRecord[], count: number): number {
 }
 
 /**
- * Brings memory up to the end of the log and makes this epoch the only one that can append. `row` is this owner's claim.
- * Throws LogUnreadableError where the log cannot be trusted, ShardFailure where another owner was first.
+ * Brings memory up to the end of the log and makes this epoch the only one that can append. `row` is this owner's
+ * claim. Throws LogUnreadableError where the log cannot be trusted, ShardFailure where another owner was first.
  */
 export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint: Checkpoint): Promise<RecoveredLog> {
   const { slot, epoch, first } = row;
@@ -231,9 +236,9 @@ export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segm
   /** Operation ids of entries younger than this have to be known. */
   readonly operationsKeptMs: number;
   /**
-   * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first, with the
-   * last change of each operation alone; takes what has to be kept of the entry and returns what remembers it, to be
-   * called oldest first and for valid ones only.
+   * An entry at or before the checkpoint: state holds it, its operation ids have to be known. Called newest first, with
+   * the last change of each operation alone; takes what has to be kept of the entry and returns what remembers it, to
+   * be called oldest first and for valid ones only.
    */
   readonly recall: (entry: TailEntry, epoch: number) => () => void;
   /** Resolves when more may be read into memory. */
@@ -248,17 +253,17 @@ interface Moment {
 }
 
 /**
- * How long before `newer` the entry `older` was made, at least: what one monotonic clock has measured. Between two epochs
- * there is none, and wall clocks may be off by any time.
+ * How long before `newer` the entry `older` was made, at least: what one monotonic clock has measured. Between two
+ * epochs there is none, and wall clocks may be off by any time.
  */
 function leastAgeMs(newer: Moment | undefined, older: Moment): number {
   return newer?.epoch === older.epoch ? Math.max(0, newer.elapsedMs - older.elapsedMs) : 0;
 }
 
 /**
- * Reads backwards from the checkpoint to where the idempotency window begins: at `windowFrom`, or where entries are so much
- * older than later ones of their own epochs that nobody repeats their operations. Resolves with the seq from which on
- * operation ids are known. Throws LogUnreadableError at a gap.
+ * Reads backwards from the checkpoint to where the idempotency window begins: at `windowFrom`, or where entries are so
+ * much older than later ones of their own epochs that nobody repeats their operations. Resolves with the seq from which
+ * on operation ids are known. Throws LogUnreadableError at a gap.
  */
 export async function recallTail(
   ports: TailPorts,
@@ -316,8 +321,9 @@ export async function* readTenants(ports: Pick<RecoveryPorts, 'store' | 'clock'>
 }
 
 /**
- * The counts of grants that are right, of the tenants of a slot. To be read after the checkpoint: a count is written with the
- * entries that changed it, so it is never behind a checkpoint that was read before, and a replay from there completes it.
+ * The counts of grants that are right, of the tenants of a slot. To be read after the checkpoint: a count is written
+ * with the entries that changed it, so it is never behind a checkpoint that was read before, and a replay from there
+ * completes it.
  */
 export async function* readGrantCounts(
   ports: Pick<RecoveryPorts, 'store' | 'clock'>,

@@ -1,11 +1,11 @@
-// Real removal of rows that state keeps and nobody needs any more: revoked grants and keys, the records of deleted tenants,
-// subjects without a grant. What a segment of the log has revoked goes before the segment does; what is found left behind
-// (by earlier versions, or because there is too much of it to read past) goes in between, in bounded steps.
+// Real removal of rows that state keeps and nobody needs any more: revoked grants and keys, the records of deleted
+// tenants, subjects without a grant. What a segment of the log has revoked goes before the segment does; what is found
+// left behind (by earlier versions, or because there is too much of it to read past) goes in between, in bounded steps.
 //
-// Nothing applied later brings a row back: state holds, behind the checkpoint, every entry up to the stamps that are removed,
-// and whatever comes afterwards has a greater stamp. A revoked key and a deleted tenant never live again. A subject can:
-// its row goes where state has no grant of it, live or gone, so that it had none at the stamp; and the first grant that it
-// is given since writes the row again, with a greater stamp (write-decisions.ts).
+// Nothing applied later brings a row back: state holds, behind the checkpoint, every entry up to the stamps that are
+// removed, and whatever comes afterwards has a greater stamp. A revoked key and a deleted tenant never live again. A
+// subject can: its row goes where state has no grant of it, live or gone, so that it had none at the stamp; and the
+// first grant that it is given since writes the row again, with a greater stamp (write-decisions.ts).
 
 import { assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
@@ -53,7 +53,9 @@ async function removeRows(
   }
 }
 
-/** What was revoked or deleted by the entries from the front of the log up to `end`, all of them behind the checkpoint. */
+/**
+ * What was revoked or deleted by the entries from the front of the log up to `end`, all of them behind the checkpoint.
+ */
 export async function removeRevoked(ports: RemovalPorts, tenure: Tenure, end: number): Promise<void> {
   const { store, clock } = ports;
   for (let seq = tenure.first; seq < end && tenure.serving; seq += RECORDS_PER_READ) {

@@ -1,6 +1,6 @@
 // A tenure: one (slot, epoch) at its owner. Everything that is true only while this shard owns the slot hangs off this
-// object: tenants with their pages and handles, the queue of writes, the overlay, the operation ids. It is dropped as a whole,
-// and nothing of an earlier tenure can land in a later one.
+// object: tenants with their pages and handles, the queue of writes, the overlay, the operation ids. It is dropped as a
+// whole, and nothing of an earlier tenure can land in a later one.
 //
 //   opening ──recovered──▶ serving ──release──▶ releasing ──flushed──▶ ended
 //      └───── another owner, unreadable log ──────────┴──────────────▶ ended
@@ -223,9 +223,9 @@ export class Tenure {
   }
 
   /**
-   * Takes nothing more, finishes what is in flight (with `flush`, applies and checkpoints it, too) and ends: for `limitMs`
-   * at most, since the next owner recovers from the log whatever is missing. Afterwards the slot may be released, and is
-   * never served again in this epoch.
+   * Takes nothing more, finishes what is in flight (with `flush`, applies and checkpoints it, too) and ends: for
+   * `limitMs` at most, since the next owner recovers from the log whatever is missing. Afterwards the slot may be
+   * released, and is never served again in this epoch.
    */
   async release({ limitMs, flush }: { readonly limitMs: number; readonly flush: boolean }): Promise<void> {
     if (this.#state !== 'serving') return;

@@ -1,5 +1,6 @@
-// Operations: how each kind of write is decided. A decision is taken in the order of the batch, against committed memory
-// plus what precedes in the same batch (the draft), and it is synchronous: what it reads was pinned before it queued.
+// Operations: how each kind of write is decided. A decision is taken in the order of the batch, against committed
+// memory plus what precedes in the same batch (the draft), and it is synchronous: what it reads was pinned before it
+// queued.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';

@@ -1,10 +1,10 @@
-// How many live grants one tenant has, and their bytes: derived from the log, change by change, so that every owner that
-// reads the same log has the same count. The applier writes it with the entries that changed it, so the stored row is never
-// behind the checkpoint; it may be ahead, and tells by its seq which entries of a replay it holds already.
+// How many live grants one tenant has, and their bytes: derived from the log, change by change, so that every owner
+// that reads the same log has the same count. The applier writes it with the entries that changed it, so the stored row
+// is never behind the checkpoint; it may be ahead, and tells by its seq which entries of a replay it holds already.
 //
-// A tenant that was stored before counts were kept is counted in the background (grant-walk.ts), in the order of bucket,
-// subject, relation, object. Meanwhile a commit at or before the position changes the count, and one behind it does not:
-// the walk has yet to come there.
+// A tenant that was stored before counts were kept is counted in the background (grant-walk.ts), in the order of
+// bucket, subject, relation, object. Meanwhile a commit at or before the position changes the count, and one behind it
+// does not: the walk has yet to come there.
 
 import { z } from 'zod';
 import type { TenantId } from '../../core/ids.ts';
@@ -96,8 +96,8 @@ export class GrantCount {
   }
 
   /**
-   * Takes in a committed change, in log order. Whether the row has to be written with the entry: also where the change is
-   * not counted yet, so that no row of an earlier owner that comes late is taken for the latest.
+   * Takes in a committed change, in log order. Whether the row has to be written with the entry: also where the change
+   * is not counted yet, so that no row of an earlier owner that comes late is taken for the latest.
    */
   commit(change: Change, seq: number): boolean {
     if (seq <= this.#loadedSeq) return false;

@@ -1,5 +1,6 @@
 // A small table of a tenant (its namespaces, its API keys), bounded by its plan, read whole at its first use and kept
-// current by every commit. The same overlay and delta rule as for pages holds: what was committed wins over what was read.
+// current by every commit. The same overlay and delta rule as for pages holds: what was committed wins over what was
+// read.
 
 import { assert } from '../../core/assert.ts';
 import { ShardFailure } from '../shard.ts';
@@ -58,8 +59,8 @@ export class LazyTable<Row> extends Evictable {
   }
 
   /**
-   * Gives `take` one row, current at that moment; it must not wait for anything. The row comes from memory, where the table is
-   * read at its first use. Only while that takes long the row is read by itself.
+   * Gives `take` one row, current at that moment; it must not wait for anything. The row comes from memory, where the
+   * table is read at its first use. Only while that takes long the row is read by itself.
    */
   async withRow<Result>(
     id: string,

@@ -1,8 +1,8 @@
 // The gate before what takes memory for a while: reads of the store, and calls that hold many tuples. It keeps: what is
 // let in at once stays within a bound in bytes for each tenant and for the process, reserved before and given back
 // after, and within a number for each tenant. What comes beyond waits: those of one tenant in their order, tenants in
-// turns. Who waits for too long, or behind too many of the same tenant, is refused as `overloaded`; nobody is because of
-// what another tenant asks. Whoever is in never waits at the same gate again, so nobody waits for himself.
+// turns. Who waits for too long, or behind too many of the same tenant, is refused as `overloaded`; nobody is because
+// of what another tenant asks. Whoever is in never waits at the same gate again, so nobody waits for himself.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';

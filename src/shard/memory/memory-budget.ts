@@ -1,7 +1,7 @@
-// The memory budget of the shards of a process: everything that can be read again from the store is held under one bound in bytes,
-// and so is what reads and calls take for a while (they enter by a gate), what writes take until nobody can repeat them
-// (write-memory.ts), and what is held of each tenant: pages make room for them. When the bound is exceeded the least
-// recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
+// The memory budget of the shards of a process: everything that can be read again from the store is held under one
+// bound in bytes, and so is what reads and calls take for a while (they enter by a gate), what writes take until nobody
+// can repeat them (write-memory.ts), and what is held of each tenant: pages make room for them. When the bound is
+// exceeded the least recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -30,8 +30,8 @@ const HAND_STEPS_MAX = 4096;
 const REMOVALS_PER_TURN = 1000;
 
 /**
- * An eighth of the budget is for what is being read, another one for tuples that calls hold, all tenants together; one tenant
- * has a quarter of that. With 256 MiB: 32 MiB and 8, which are 128 and 32 subjects that are read at once.
+ * An eighth of the budget is for what is being read, another one for tuples that calls hold, all tenants together; one
+ * tenant has a quarter of that. With 256 MiB: 32 MiB and 8, which are 128 and 32 subjects that are read at once.
  */
 const GATE_SHARE = 8;
 const TENANTS_PER_GATE = 4;
@@ -142,7 +142,10 @@ export class MemoryBudget {
     item.place = -1;
   }
 
-  /** Takes many out, without evicting them, a bounded number in one step. Until its turn an item may be evicted as before. */
+  /**
+   * Takes many out, without evicting them, a bounded number in one step. Until its turn an item may be evicted as
+   * before.
+   */
   async removeAll(items: Iterable<Evictable>, clock: Clock): Promise<void> {
     this.#leaving.push(items[Symbol.iterator]());
     if (this.#leaving.length > 1) return;

@@ -1,6 +1,6 @@
-// Texts kept ascending by the bytes of their UTF-8 form, one change at a time: a change is a binary search and a move of
-// pointers, so that a listing never sorts. Texts of one subject often begin alike, and a comparison of two that do costs
-// microseconds; the search therefore knows how much of the text its two bounds share, and compares from there on.
+// Texts kept ascending by the bytes of their UTF-8 form, one change at a time: a change is a binary search and a move
+// of pointers, so that a listing never sorts. Texts of one subject often begin alike, and a comparison of two that do
+// costs microseconds; the search therefore knows how much of the text its two bounds share, and compares from there on.
 
 /** How many units two texts have in common at their beginning, given that they share `from`. */
 function commonUnits(left: string, right: string, from: number): number {
@@ -20,8 +20,8 @@ function compareBehind(left: string, right: string, common: number): number {
 }
 
 /**
- * Where a text stands among `count` ascending ones, within [low, high): its index, or where it is not there, −1 minus the
- * index of the first greater one. Reads each unit of the text about once, however many of the others begin like it.
+ * Where a text stands among `count` ascending ones, within [low, high): its index, or where it is not there, −1 minus
+ * the index of the first greater one. Reads each unit of the text about once, however many of the others begin like it.
  */
 export function searchText(textAt: (index: number) => string, text: string, low: number, high: number): number {
   let sharedLow = 0;

@@ -14,8 +14,8 @@ export interface PageLimits {
 }
 
 /**
- * 10,000 rows of short objects are 1.5 MiB; of the longest ones they would be 12. 256 rows are taken in within a millisecond
- * or two, and a page that is read to its end has been worth a 32nd of its reads before.
+ * 10,000 rows of short objects are 1.5 MiB; of the longest ones they would be 12. 256 rows are taken in within a
+ * millisecond or two, and a page that is read to its end has been worth a 32nd of its reads before.
  */
 export const PAGE_LIMITS: PageLimits = Object.freeze({
   rowsMax: 10_000,

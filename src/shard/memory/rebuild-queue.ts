@@ -1,6 +1,6 @@
-// Slots that read operation ids back from the log, in the order of their openings. It keeps: what they read at once stays
-// within a part of the memory of operation ids; and where that is short, all but the first give back what they have and
-// begin again behind it, so that none waits for room that another one holds which waits as well.
+// Slots that read operation ids back from the log, in the order of their openings. It keeps: what they read at once
+// stays within a part of the memory of operation ids; and where that is short, all but the first give back what they
+// have and begin again behind it, so that none waits for room that another one holds which waits as well.
 
 /** What a recall has in memory of the log at once, about: one read of it. */
 export const RECALL_READ_BYTES = 1024 * 1024;

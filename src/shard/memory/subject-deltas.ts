@@ -1,5 +1,5 @@
-// Overlay and deltas of one tenant's grants: what was committed and is not yet confirmed in the state tables, and what was
-// committed while a read of the store was in flight. A read that is evaluated under the delta opened at its start
+// Overlay and deltas of one tenant's grants: what was committed and is not yet confirmed in the state tables, and what
+// was committed while a read of the store was in flight. A read that is evaluated under the delta opened at its start
 // can never cover a newer commit with an older row.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
@@ -32,8 +32,8 @@ interface Generation {
 const createGeneration = (): Generation => ({ changes: new Map(), count: 0, lastSeq: 0, next: undefined });
 
 /**
- * Opened at the start of a read: what was committed and not confirmed by then, and every commit since. It is a place in the
- * chain of generations, so that neither opening it nor a commit costs anything, however many are open.
+ * Opened at the start of a read: what was committed and not confirmed by then, and every commit since. It is a place in
+ * the chain of generations, so that neither opening it nor a commit costs anything, however many are open.
  */
 export class SubjectDelta {
   readonly #subject: string;
@@ -85,9 +85,9 @@ export class SubjectChanges implements Iterable<TupleChange> {
 }
 
 /**
- * The overlay is kept by generation, and a generation goes as a whole once all of it is confirmed. One map that is always
- * filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full garbage
- * collection. A confirmed change that stays a little longer does no harm: what is newer stays longer still.
+ * The overlay is kept by generation, and a generation goes as a whole once all of it is confirmed. One map that is
+ * always filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full
+ * garbage collection. A confirmed change that stays a little longer does no harm: what is newer stays longer still.
  */
 export class SubjectDeltas {
   /** The oldest first. Once there was one, there always is: whoever reads finds its commits from there on. */

@@ -1,6 +1,7 @@
 // Subject pages: the grants of one subject in memory, the form in which checks are answered. A *whole* page holds every
-// live grant, so what it does not hold does not exist; it keeps them in the order of a listing. A *sparse* page, of a subject
-// that is large or not read to its end, holds tuples that were asked for, present or absent; about any other it knows nothing.
+// live grant, so what it does not hold does not exist; it keeps them in the order of a listing. A *sparse* page, of a
+// subject that is large or not read to its end, holds tuples that were asked for, present or absent; about any other it
+// knows nothing.
 
 import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, packAttributes, unpackAttributes } from '../../core/grant-attributes.ts';

@@ -1,10 +1,10 @@
-// The pages of one tenant's subjects: how they come into memory, are kept current and go. It keeps: a page in memory holds
-// every commit until now, and what a call was told holds when it is answered. Nobody relies on a page over an await; what
-// a call needs it watches (watched-tuples.ts), so any page may go at any time.
+// The pages of one tenant's subjects: how they come into memory, are kept current and go. It keeps: a page in memory
+// holds every commit until now, and what a call was told holds when it is answered. Nobody relies on a page over an
+// await; what a call needs it watches (watched-tuples.ts), so any page may go at any time.
 //
-// A missing subject is read up to `rowsPerRead` rows. Most end there: the page is whole. Of one that goes on the page is
-// sparse and tuples are read one by one; once that has happened often enough the rest is read too, in slices, behind the
-// calls, up to the bounds of a whole page.
+// A missing subject is read up to `rowsPerRead` rows. Most end there: the page is whole. Of one that goes on the page
+// is sparse and tuples are read one by one; once that has happened often enough the rest is read too, in slices, behind
+// the calls, up to the bounds of a whole page.
 //
 //   absent ──first read, all of it──▶ whole ──grown beyond its bounds──▶ absent
 //      └──── first read, more ─────▶ sparse ──asked often, read to the end──▶ whole
@@ -29,7 +29,9 @@ import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watc
 const ROW_BYTES = 1024;
 /** A point read with what waits for it. */
 const POINT_READ_BYTES = 16 * 1024;
-/** A whole page may grow so far beyond its bounds, so that one at its bounds is not read anew after every few changes. */
+/**
+ * A whole page may grow so far beyond its bounds, so that one at its bounds is not read anew after every few changes.
+ */
 const GROWTH_MAX = 1.25;
 /** Rows that are taken in at once: where there are more, each slice waits for a turn of its own. */
 const ROWS_AT_ONCE = 32;

@@ -1,7 +1,7 @@
 // Tenant memory: what a tenure holds in memory of one tenant: its record, the pages of its subjects, its namespaces and
 // keys, the handles given out. Every commit passes through `commit` here, in log order, in one synchronous step, and
-// from that step on every answer shows it. Of a tenant that nobody asks about there is only the record and the count of its
-// grants; the rest is made at the first use. Both count in the memory budget.
+// from that step on every answer shows it. Of a tenant that nobody asks about there is only the record and the count of
+// its grants; the rest is made at the first use. Both count in the memory budget.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assertNever } from '../../core/assert.ts';
@@ -49,7 +49,9 @@ const REVOKED_KEYS_PER_SWEEP = 1000;
 /** Subjects without a grant that are remembered. The others are found again. */
 const EMPTY_SUBJECTS_MAX = 1000;
 
-/** What each tenant takes besides the texts of its record, and what one that has been asked about takes more (measured). */
+/**
+ * What each tenant takes besides the texts of its record, and what one that has been asked about takes more (measured).
+ */
 const TENANT_BYTES = 420;
 const USED_BYTES = 2600;
 

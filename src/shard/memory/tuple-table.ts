@@ -1,6 +1,6 @@
-// The tuples of one subject: relation and object, each with a text or with nothing. Most subjects have a handful, so these lie
-// in one array, which is looked through. A map for each relation takes twice the memory, and more time: little of so much is
-// in the processor's cache. Beyond a handful there are maps.
+// The tuples of one subject: relation and object, each with a text or with nothing. Most subjects have a handful, so
+// these lie in one array, which is looked through. A map for each relation takes twice the memory, and more time:
+// little of so much is in the processor's cache. Beyond a handful there are maps.
 
 import { assert } from '../../core/assert.ts';
 import { TextMap, unitAt } from '../../core/structures/string-map.ts';

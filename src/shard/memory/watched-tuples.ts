@@ -1,7 +1,7 @@
-// Tuples that calls wait for: the checks of a bulk, the lines of an import. A call watches each of its tuples from before it
-// asks the store until it is answered, and every commit meanwhile is told to the tuple; so once each of them is known, all of
-// them hold at that one moment. It is kept: what is watched is no more than what the calls in flight have named, and
-// a commit costs one look-up, however many watch.
+// Tuples that calls wait for: the checks of a bulk, the lines of an import. A call watches each of its tuples from
+// before it asks the store until it is answered, and every commit meanwhile is told to the tuple; so once each of them
+// is known, all of them hold at that one moment. It is kept: what is watched is no more than what the calls in flight
+// have named, and a commit costs one look-up, however many watch.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { TextMap } from '../../core/structures/string-map.ts';

@@ -1,14 +1,16 @@
-// When a shard that leaves begins to hand its slots over, and how many slots go at once. It begins when the others know that
-// it leaves, and it knows who else does, so that two do not hand slots to each other.
+// When a shard that leaves begins to hand its slots over, and how many slots go at once. It begins when the others know
+// that it leaves, and it knows who else does, so that two do not hand slots to each other.
 //
-// To one that joins go as many as it takes up promptly: it begins with few, adds one for each that was claimed soon, and goes
-// back to half for each that was not, since a new process, the store or this one may be what is slow. A shard that leaves
-// has only so long, so it goes at the full pace: what it did not hand over in time would wait for its lease to end, all at
-// once.
+// To one that joins go as many as it takes up promptly: it begins with few, adds one for each that was claimed soon,
+// and goes back to half for each that was not, since a new process, the store or this one may be what is slow. A shard
+// that leaves has only so long, so it goes at the full pace: what it did not hand over in time would wait for its lease
+// to end, all at once.
 
 import { SCAN_MS } from './membership.ts';
 import { BEAT_INTERVAL_MS } from './membership-lease.ts';
 
+/** How often slots are looked at while some are moving; else as often as members are. */
+export const MOVING_ROUND_MS = 50;
 const HANDOVERS_MIN = 2;
 /** Every other member has seen by then that this one drains: a heartbeat, and one scan of the members. */
 const DRAIN_NOTICE_MS = BEAT_INTERVAL_MS + SCAN_MS;

@@ -1,10 +1,10 @@
-// Watches whether a shard does its work, and tells its session. What shows it: appends and state writes that stand; where
-// there is nothing to write, or what there is does not get on, probes; and the call of the process to itself. A probe is a
-// write that changes nothing, whoever makes it and however late it arrives: the last entry of a slot's log is put again to
-// the very place where it stands, and one row that belongs to no tenant is written to the state tables, always the same.
-// It takes the same way as an append and a state write do, over one slot after another. It keeps:
-//   - one slot whose writes fail is not the fault of the shard: as long as those of any other slot get through, the shard
-//     is healthy, since whoever took that slot over could do no better;
+// Watches whether a shard does its work, and tells its session. What shows it: appends and state writes that stand;
+// where there is nothing to write, or what there is does not get on, probes; and the call of the process to itself. A
+// probe is a write that changes nothing, whoever makes it and however late it arrives: the last entry of a slot's log
+// is put again to the very place where it stands, and one row that belongs to no tenant is written to the state tables,
+// always the same. It takes the same way as an append and a state write do, over one slot after another. It keeps:
+//   - one slot whose writes fail is not the fault of the shard: as long as those of any other slot get through, the
+//     shard is healthy, since whoever took that slot over could do no better;
 //   - a slot whose append does not get on although its log takes a probe is opened anew, in a new epoch, by this shard.
 
 import { assert } from '../../core/assert.ts';

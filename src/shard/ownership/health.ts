@@ -21,7 +21,9 @@ export type HealthPart = (typeof HEALTH_PARTS)[number];
 const SILENCE_MS_MAX: Readonly<Record<HealthPart, number>> = { append: 10_000, apply: 30_000, 'loop-back': 1000 };
 /** A shard that serves nothing yet has shown no append: to recover a slot can take long. */
 const OPENING_MS_MAX = 60_000;
-/** What another shard tells is younger than this once it is seen: its heartbeat and the scan of the members lie between. */
+/**
+ * What another shard tells is younger than this once it is seen: its heartbeat and the scan of the members lie between.
+ */
 const EVIDENCE_LAG_MS = 8000;
 /**
  * Others have to show it over so long: when an outage of the store ends, one shard is the first to write again, and the

@@ -1,19 +1,18 @@
-// The session of one incarnation: its row among the members, the beats, and the lease that they give. It keeps: the lease
-// is valid only while nobody can have declared this incarnation dead. A beat is a conditional write on the row with a new
-// number; the attempt whose number stands gives a lease until that attempt's *start* + `leaseMs` on the monotonic clock.
-// A declaration of death is conditional on the same row: either a newer beat was first, and it fails, or it was first, and
-// no beat stands any more.
+// The session of one incarnation: its row among the members, and the heartbeats that renew its lease. It keeps: the
+// lease is valid only while nobody can have declared this incarnation dead. A beat is a conditional write on the row
+// with a new number; the attempt whose number stands renews the lease, from its *start* on (lease.ts). A declaration of
+// death is conditional on the same row: either a newer beat was first, and it fails, or it was first, and no beat
+// stands any more.
 //
 //   joining ──inserted, first beat──▶ alive ──drain──▶ draining ──leave──▶ ended
 //      └── stopped, refused ──▶ ended    └── declared dead ──┴──────────▶ ended
 //
 // An attempt that timed out may stand or not: the next one finds out, since it is conditional on the number before.
-// Assumed of the machine: the monotonic clock runs while the process could run. Where it did not (a suspended machine),
-// the wall clock has moved against it, and the lease is suspended until a beat that began afterwards.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { MemberRow, MemberStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { AttemptStart, Lease } from './lease.ts';
 import { declareEnded } from './predecessors.ts';
 
 export const BEAT_INTERVAL_MS = 500;
@@ -21,14 +20,14 @@ export const BEAT_INTERVAL_MS = 500;
 const BEAT_TIMEOUT_MS = 700;
 /** Beats further apart than this break the steadiness that declaring another member dead demands. */
 export const STEADY_GAP_MS_MAX = 1000;
-/** Less than what others wait beyond the lease: a machine that was suspended for less has not outlived it. */
-const WALL_JUMP_MS_MAX = 200;
 const JOIN_RETRY_MS = 200;
 
 export interface SessionPorts {
   readonly store: MemberStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Renewed by this session alone. */
+  readonly lease: Lease;
   /** Asked before each beat. */
   readonly health: SessionHealth;
   readonly observe: (beat: { readonly outcome: 'stood' | 'unknown' | 'withheld'; readonly seconds: number }) => void;
@@ -48,15 +47,9 @@ export interface SessionOptions {
   readonly shardName: string;
   readonly address: string;
   readonly place: string | undefined;
-  readonly leaseMs: number;
-  /** The process holds the store alone: nobody declares it dead, and the lease does not end. */
-  readonly exclusive: boolean;
 }
 
-interface BeatAttempt {
-  readonly startMs: number;
-  /** Wall clock minus monotonic clock when it began. */
-  readonly wallOffsetMs: number;
+interface BeatAttempt extends AttemptStart {
   /** What it tells of the health of this process. */
   readonly provenAtMs: number;
 }
@@ -65,6 +58,7 @@ export class Session {
   readonly incarnation: string;
   readonly #ports: SessionPorts;
   readonly #options: SessionOptions;
+  readonly #lease: Lease;
   #state: 'joining' | 'alive' | 'draining' | 'ended' = 'joining';
   /** Attempts by number, those that may stand: the one that does and later ones. */
   readonly #attempts = new Map<number, BeatAttempt>();
@@ -72,8 +66,6 @@ export class Session {
   #healthyBeat = 0;
   #toldProvenAtMs = Number.NEGATIVE_INFINITY;
   #lastNumber = 0;
-  #leaseUntilMs = Number.NEGATIVE_INFINITY;
-  #wallOffsetMs = 0;
   #stoodAtMs = Number.NEGATIVE_INFINITY;
   #steadySinceMs = Number.POSITIVE_INFINITY;
   #wakeBeat: (() => void) | undefined;
@@ -84,6 +76,7 @@ export class Session {
     this.incarnation = options.incarnation;
     this.#ports = ports;
     this.#options = options;
+    this.#lease = ports.lease;
   }
 
   get state(): 'joining' | 'alive' | 'draining' | 'ended' {
@@ -96,21 +89,17 @@ export class Session {
 
   /** Whether answers may be given now. Read per message, and again after the last await of an answer. */
   get leaseValid(): boolean {
-    if (this.#options.exclusive) return this.#leaseUntilMs > 0;
-    const nowMs = this.#ports.clock.monotonicMs();
-    return nowMs < this.#leaseUntilMs && !this.#wallJumped(nowMs);
+    return this.#lease.valid;
   }
 
-  /** 0: no answer may be given. Infinite where the process holds the store alone. */
+  /** 0: no answer may be given. Infinite where the lease does not run out. */
   get leaseLeftMs(): number {
-    if (this.#options.exclusive) return Math.max(0, this.#leaseUntilMs);
-    const nowMs = this.#ports.clock.monotonicMs();
-    return this.#wallJumped(nowMs) ? 0 : Math.max(0, this.#leaseUntilMs - nowMs);
+    return this.#lease.leftMs;
   }
 
   /**
-   * Since when beats have stood without a gap of more than a second, on the monotonic clock; in the future where the last
-   * one is too long ago.
+   * Since when beats have stood without a gap of more than a second, on the monotonic clock; in the future where the
+   * last one is too long ago.
    */
   get steadySinceMs(): number {
     const nowMs = this.#ports.clock.monotonicMs();
@@ -131,7 +120,7 @@ export class Session {
     }
     if (this.ended) return;
     if (this.#state === 'joining') this.#state = 'alive';
-    if (!this.#options.exclusive) void this.#keepBeating();
+    if (this.#lease.runsOut) void this.#keepBeating();
   }
 
   /** From the next beat on, which is now, the other members know that this one hands its slots over. */
@@ -151,7 +140,7 @@ export class Session {
 
   #end(): void {
     this.#state = 'ended';
-    this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
+    this.#lease.end();
     this.#wakeBeat?.();
   }
 
@@ -159,10 +148,6 @@ export class Session {
     if (this.ended) return;
     this.#end();
     this.#ports.onEnded(reason);
-  }
-
-  #wallJumped(nowMs: number): boolean {
-    return Math.abs(this.#ports.clock.wallMs() - nowMs - this.#wallOffsetMs) > WALL_JUMP_MS_MAX;
   }
 
   #startAttempt(): BeatAttempt {
@@ -265,7 +250,6 @@ export class Session {
     this.#standing = beat;
     this.#toldProvenAtMs = Math.max(this.#toldProvenAtMs, attempt.provenAtMs);
     for (const number of this.#attempts.keys()) if (number < beat) this.#attempts.delete(number);
-    this.#leaseUntilMs = this.#options.exclusive ? Number.POSITIVE_INFINITY : attempt.startMs + this.#options.leaseMs;
-    this.#wallOffsetMs = attempt.wallOffsetMs;
+    this.#lease.renew(attempt);
   }
 }

@@ -1,8 +1,8 @@
-// Who else is there: what one member knows of the others from the rows of the store, and how it declares the silent ones
-// dead. It keeps: a member is declared dead only after its beat was seen unchanged for longer than any lease that the beat
-// can have given, by this process's own clock, while this process itself could read and beat all the time. Any gap of its
-// own starts the count anew, so that after an outage of the store nobody declares everybody. The declaration tests the
-// beat, so that it fails where a newer one was first. `dead` is final.
+// Who else is there: what one member knows of the others from the rows of the store, and how it declares the silent
+// ones dead. It keeps: a member is declared dead only after its beat was seen unchanged for longer than any lease that
+// the beat can have given, by this process's own clock, while this process itself could read and beat all the time. Any
+// gap of its own starts the count anew, so that after an outage of the store nobody declares everybody. The declaration
+// tests the beat, so that it fails where a newer one was first. `dead` is final.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { MemberRow, MemberStore } from '../../store/store.ts';
@@ -55,7 +55,9 @@ export class Membership {
   #rows = new Map<string, MemberRow>();
   readonly #sightings = new Map<string, Sighting>();
   readonly #deadSinceMs = new Map<string, number>();
-  /** By living member: the last beat that told of its health, and when that was first seen; undefined: at first sight. */
+  /**
+   * By living member: the last beat that told of its health, and when that was first seen; undefined: at first sight.
+   */
   readonly #healthSightings = new Map<string, { readonly healthyBeat: number; readonly atMs: number | undefined }>();
   #scannedAtMs = Number.NEGATIVE_INFINITY;
   /** Since when scans have succeeded without a gap. */
@@ -119,7 +121,10 @@ export class Membership {
     }
   }
 
-  /** How long after a scan the next one is due: soon while another member is silent, so that its death is noticed in time. */
+  /**
+   * How long after a scan the next one is due: soon while another member is silent, so that its death is noticed in
+   * time.
+   */
   scanMs(incarnation: string): number {
     const nowMs = this.#ports.clock.monotonicMs();
     for (const [other, { sinceMs }] of this.#sightings) {

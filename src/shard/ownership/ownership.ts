@@ -1,6 +1,6 @@
-// The slots of one shard: it claims, opens, hands over and releases them, round by round, after the plan. It keeps: a slot
-// is served only in an epoch that this incarnation claimed by a conditional write, and once a release of that epoch was
-// sent it is never served in it again, whatever comes back.
+// The slots of one shard: it claims, opens, hands over and releases them, round by round, after the plan. It keeps: a
+// slot is served only in an epoch that this incarnation claimed by a conditional write, and once a release of that
+// epoch was sent it is never served in it again, whatever comes back.
 //
 //            claim (epoch + 1)        recovered                  hand over              release sent
 //   (none) ────────────────▶ opening ──────────▶ serving ──────────────────▶ releasing ─────────────▶ (none)
@@ -11,6 +11,7 @@
 // epoch or released. Few slots move at a time (handover-pace.ts), and the next only when the former have been claimed.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
+import { equalLists } from '../../core/structures/equal-lists.ts';
 import type { MemberRow, SlotRow, Store } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { claimSlot } from '../log/recovery.ts';
@@ -21,16 +22,14 @@ import { HandoverPace } from './handover-pace.ts';
 import type { Membership } from './membership.ts';
 import type { Session } from './membership-lease.ts';
 import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
+import { type SlotTask, SlotTasks } from './slot-tasks.ts';
 
-/** Slots that are opened at once. */
-const OPENINGS_MAX = 16;
 /** A handover that the successor does not finish in this time no longer holds up the next. */
 const MOVE_MS_MAX = 2000;
 /** What the pause of a handover may wait for the last writes and the checkpoint; the log holds them anyway. */
 const FLUSH_MS_MAX = 1000;
+/** A second try finds out what became of a first one whose reply was lost, a third may reach another coordinator. */
 const RELEASE_TRIES = 3;
-const BACKOFF_MS_FIRST = 500;
-const BACKOFF_MS_MAX = 30_000;
 /** While no member comes or goes and this shard has its share, the rows are looked at this seldom. */
 const SCAN_MS = 3000;
 /** At a cold start the members come within a moment of each other, and each slot should be claimed once. */
@@ -51,15 +50,8 @@ export interface OwnershipPorts {
 export interface OwnershipOptions {
   readonly slots: number;
   readonly shardName: string;
-  /** The process holds the store alone: nobody else comes or waits. */
-  readonly exclusive: boolean;
-}
-
-/** What the plan wants done. `moving` is bounded by what moves, anything else by what is opened. */
-interface Task {
-  readonly slot: number;
-  readonly kind: 'opening' | 'moving';
-  readonly run: () => Promise<void>;
+  /** Nobody else may come: slots are claimed at once. */
+  readonly alone: boolean;
 }
 
 interface Move {
@@ -74,27 +66,30 @@ export class Ownership {
   readonly #planner: SlotPlanner;
   readonly #tenures = new Map<number, Tenure>();
   readonly #rows = new Map<number, SlotRow>();
-  /** Slots on which something is under way. */
-  readonly #working = new Map<number, Promise<void>>();
-  readonly #waitingUntilMs = new Map<number, { readonly untilMs: number; readonly delayMs: number }>();
+  readonly #tasks: SlotTasks;
   /** Released, and not yet seen claimed by the next owner. */
   readonly #moves = new Map<number, Move>();
-  #tasks: readonly Task[] = [];
-  #openings = 0;
-  #handovers = 0;
-  #settle: { readonly key: string; readonly keySinceMs: number; readonly startedMs: number } | undefined;
+  /** At a cold start: the living members, since when it is just these, and since when any are waited for. */
+  #settling: { readonly members: readonly string[]; readonly sinceMs: number; readonly startedMs: number } | undefined;
   #settled = false;
   #changedAtMs = Number.NEGATIVE_INFINITY;
-  #failures = 0;
   #scannedAtMs = Number.NEGATIVE_INFINITY;
-  #scannedMembers = '';
+  #scannedMembers: readonly MemberRow[] = [];
   #plan: SlotPlan | undefined;
 
   constructor(ports: OwnershipPorts, options: OwnershipOptions) {
     this.#ports = ports;
     this.#options = options;
     this.#planner = new SlotPlanner(options.slots);
-    this.#settled = options.exclusive;
+    this.#settled = options.alone;
+    this.#tasks = new SlotTasks({
+      clock: ports.clock,
+      movingMax: () => this.pace.limit - this.#moves.size,
+      onFailed: ({ slot, error, retryInMs }) => {
+        ports.onMoved('failed');
+        ports.log.error({ slot, err: error, retryInMs }, 'the slot could not be opened or released; trying again');
+      },
+    });
   }
 
   get tenures(): ReadonlyMap<number, Tenure> {
@@ -128,7 +123,7 @@ export class Ownership {
 
   /** Openings and releases that failed so far. */
   get failures(): number {
-    return this.#failures;
+    return this.#tasks.failures;
   }
 
   get settled(): boolean {
@@ -139,64 +134,38 @@ export class Ownership {
   get moving(): boolean {
     if (!this.#settled) return true;
     const nowMs = this.#ports.clock.monotonicMs();
-    const waits = this.#plan?.expecting === true || this.#moves.size > 0 || this.#handovers > 0;
+    const waits = this.#plan?.expecting === true || this.#moves.size > 0 || this.#tasks.moving > 0;
     return waits && nowMs - this.#changedAtMs < MOVE_MS_MAX;
   }
 
-  /** Looks at the rows where they may have changed, plans, and begins what is due. Throws where the store cannot answer. */
+  /**
+   * Looks at the rows where they may have changed, plans, and begins what is due. Throws where the store cannot answer.
+   */
   async round(session: Session): Promise<void> {
-    const { store, clock, membership } = this.#ports;
-    const members = statesOf(membership.rows());
-    const isDue = clock.monotonicMs() - this.#scannedAtMs >= SCAN_MS;
-    if (isDue || this.moving || members !== this.#scannedMembers || !this.complete) {
-      this.#scannedAtMs = clock.monotonicMs();
-      this.#takeRows(await store.listSlots(storeDeadline(clock)));
-      this.#scannedMembers = members;
-    }
+    await this.#refreshRows();
     if (session.ended || !session.leaseValid) return;
     if (session.state === 'draining' && !this.pace.leaves) {
-      this.#tasks = [];
+      this.#tasks.clear();
       return;
     }
-    const nowMs = clock.monotonicMs();
+    const nowMs = this.#ports.clock.monotonicMs();
     this.#forgetMoves(nowMs);
-    const plan = this.#planner.plan({
-      nowMs,
-      incarnation: session.incarnation,
-      shardName: this.#options.shardName,
-      takes: session.state === 'alive',
-      members: membership.rows(),
-      rows: this.#rows,
-      served: new Set(this.#tenures.keys()),
-      busy: this.#busy(nowMs),
-    });
+    const plan = this.#planFor(session, nowMs);
     // A slot that is to come or go is worth looking out for at once.
     if (plan.expecting && this.#plan?.expecting !== true) this.#changedAtMs = nowMs;
     this.#plan = plan;
-    if (!this.#settled) this.#lookWhetherSettled(nowMs);
-    const tasks: Task[] = [];
-    for (const { row, successor } of plan.releases) {
-      tasks.push({ slot: row.slot, kind: 'opening', run: () => this.#releaseRow(row, successor) });
-    }
-    for (const { slot, successor } of plan.handovers) {
-      const kind = successor === undefined ? 'opening' : 'moving';
-      tasks.push({ slot, kind, run: () => this.#handOver(slot, session, successor) });
-    }
-    if (this.#settled) {
-      for (const slot of plan.claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
-    }
-    this.#tasks = tasks;
-    this.#beginTasks();
+    if (!this.#settled) this.#settle(nowMs);
+    this.#tasks.plan(this.#tasksOf(plan, session));
   }
 
-  /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    while (this.#working.size > 0) await Promise.all(this.#working.values());
+  /** Resolves when nothing is in flight. */
+  idle(): Promise<void> {
+    return this.#tasks.idle();
   }
 
   /** Releases every slot to nobody in particular. */
   async releaseAll(session: Session): Promise<void> {
-    this.#tasks = [];
+    this.#tasks.clear();
     await this.idle();
     await Promise.all([...this.#tenures.keys()].map((slot) => this.#handOver(slot, session, undefined)));
   }
@@ -205,9 +174,8 @@ export class Ownership {
   endAll(reason: string): void {
     for (const tenure of this.#tenures.values()) tenure.end(reason);
     this.#tenures.clear();
-    this.#tasks = [];
+    this.#tasks.reset();
     this.#moves.clear();
-    this.#waitingUntilMs.clear();
     this.#ports.onRoutesChanged();
   }
 
@@ -219,10 +187,44 @@ export class Ownership {
     this.#ports.onRoutesChanged();
   }
 
-  #busy(nowMs: number): ReadonlySet<number> {
-    const busy = new Set(this.#working.keys());
-    for (const [slot, { untilMs }] of this.#waitingUntilMs) if (nowMs < untilMs) busy.add(slot);
-    return busy;
+  /** Reads the rows where they may have changed since they were read last. */
+  async #refreshRows(): Promise<void> {
+    const { store, clock, membership } = this.#ports;
+    const members = membership.rows();
+    const isDue = clock.monotonicMs() - this.#scannedAtMs >= SCAN_MS;
+    const isSettled = this.complete && !this.moving && equalLists(members, this.#scannedMembers, isSameState);
+    if (isSettled && !isDue) return;
+    this.#scannedAtMs = clock.monotonicMs();
+    this.#takeRows(await store.listSlots(storeDeadline(clock)));
+    this.#scannedMembers = members;
+  }
+
+  #planFor(session: Session, nowMs: number): SlotPlan {
+    return this.#planner.plan({
+      nowMs,
+      incarnation: session.incarnation,
+      shardName: this.#options.shardName,
+      takes: session.state === 'alive',
+      members: this.#ports.membership.rows(),
+      rows: this.#rows,
+      served: new Set(this.#tenures.keys()),
+      busy: this.#tasks.busySlots(),
+    });
+  }
+
+  #tasksOf(plan: SlotPlan, session: Session): readonly SlotTask[] {
+    const tasks: SlotTask[] = [];
+    for (const { row, successor } of plan.releases) {
+      tasks.push({ slot: row.slot, kind: 'opening', run: () => this.#releaseRow(row, successor) });
+    }
+    for (const { slot, successor } of plan.handovers) {
+      const kind = successor === undefined ? 'opening' : 'moving';
+      tasks.push({ slot, kind, run: () => this.#handOver(slot, session, successor) });
+    }
+    if (this.#settled) {
+      for (const slot of plan.claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
+    }
+    return tasks;
   }
 
   #takeRows(rows: readonly SlotRow[]): void {
@@ -247,58 +249,19 @@ export class Ownership {
     }
   }
 
-  #lookWhetherSettled(nowMs: number): void {
+  /** Settles once the same members have been there for a while, or slots are owned among them. */
+  #settle(nowMs: number): void {
     const living = this.#ports.membership.rows().filter(({ state }) => state !== 'dead');
-    const key = living
-      .map(({ incarnation }) => incarnation)
-      .sort()
-      .join();
-    if (this.#settle === undefined) this.#settle = { key, keySinceMs: nowMs, startedMs: nowMs };
-    else if (this.#settle.key !== key) this.#settle = { ...this.#settle, key, keySinceMs: nowMs };
-    const { keySinceMs, startedMs } = this.#settle;
-    const owners = new Set(living.map(({ incarnation }) => incarnation));
+    const members = living.map(({ incarnation }) => incarnation).sort();
+    if (this.#settling === undefined) this.#settling = { members, sinceMs: nowMs, startedMs: nowMs };
+    else if (!equalLists(this.#settling.members, members)) {
+      this.#settling = { ...this.#settling, members, sinceMs: nowMs };
+    }
+    const { sinceMs, startedMs } = this.#settling;
+    const owners = new Set(members);
     // Where slots are owned, this is no cold start: they are handed over one by one.
     const running = [...this.#rows.values()].some(({ owner }) => owner !== undefined && owners.has(owner));
-    this.#settled = running || nowMs - keySinceMs >= SETTLE_MS || nowMs - startedMs >= SETTLE_MS_MAX;
-  }
-
-  /** As many as the bounds allow; the next ones as these end, or as the next round plans anew. */
-  #beginTasks(): void {
-    const deferred: Task[] = [];
-    for (const task of this.#tasks) {
-      const moving = task.kind === 'moving';
-      if (this.#working.has(task.slot)) continue;
-      if (moving ? this.#handovers + this.#moves.size >= this.pace.limit : this.#openings >= OPENINGS_MAX) {
-        deferred.push(task);
-        continue;
-      }
-      if (moving) this.#handovers += 1;
-      else this.#openings += 1;
-      const work = this.#run(task).finally(() => {
-        this.#working.delete(task.slot);
-        if (moving) this.#handovers -= 1;
-        else this.#openings -= 1;
-        this.#beginTasks();
-      });
-      this.#working.set(task.slot, work);
-    }
-    this.#tasks = deferred;
-  }
-
-  /** Never rejects: what fails waits a while, longer each time. */
-  async #run({ slot, run }: Task): Promise<void> {
-    const { clock, log } = this.#ports;
-    try {
-      await run();
-      this.#waitingUntilMs.delete(slot);
-    } catch (error) {
-      const lastMs = this.#waitingUntilMs.get(slot)?.delayMs;
-      const delayMs = lastMs === undefined ? BACKOFF_MS_FIRST : Math.min(lastMs * 2, BACKOFF_MS_MAX);
-      this.#waitingUntilMs.set(slot, { untilMs: clock.monotonicMs() + delayMs, delayMs });
-      this.#failures += 1;
-      this.#ports.onMoved('failed');
-      log.error({ slot, err: error, againInMs: delayMs }, 'the slot could not be opened or released; trying again');
-    }
+    this.#settled = running || nowMs - sinceMs >= SETTLE_MS || nowMs - startedMs >= SETTLE_MS_MAX;
   }
 
   async #open(slot: number, session: Session): Promise<void> {
@@ -366,8 +329,8 @@ export class Ownership {
   }
 }
 
-function statesOf(members: readonly MemberRow[]): string {
-  return members.map(({ incarnation, state }) => `${incarnation} ${state}`).join();
+function isSameState(left: MemberRow, right: MemberRow): boolean {
+  return left.incarnation === right.incarnation && left.state === right.state;
 }
 
 /** Of two answers about one slot, which shows the later state: epochs only grow, and within one an owner only goes. */

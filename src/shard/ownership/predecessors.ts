@@ -1,5 +1,6 @@
-// The end of those that are known to be over: nobody waits for their leases. It keeps: a member is declared dead here only on
-// certain knowledge, which is that its own process ended the session, or that a later process is where only one can be.
+// The end of those that are known to be over: nobody waits for their leases. It keeps: a member is declared dead here
+// only on certain knowledge, which is that its own process ended the session, or that a later process is where only one
+// can be.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { MemberRow, MemberStore } from '../../store/store.ts';
@@ -31,8 +32,9 @@ export async function declareEnded(
 
 /**
  * Declares the earlier members of this place dead. Only for a process that is there now, before it is a member itself;
- * `isThere` becomes false before it leaves, since from then on the rows that a listing shows may be those of later ones.
- * Members that a listing does not show yet, and those of a store that does not respond, are found dead by their silence.
+ * `isThere` becomes false before it leaves, since from then on the rows that a listing shows may be those of later
+ * ones. Members that a listing does not show yet, and those of a store that does not respond, are found dead by their
+ * silence.
  */
 export async function declarePredecessors(
   { store, clock, log }: PredecessorsPorts & { readonly log: Log },

@@ -1,15 +1,17 @@
-// The plan of ownership: which slots this shard should claim and which it should hand over, from what it knows of members
-// and slots. Membership proposes (the wanted owner of a slot is the first by rendezvous among the live members that do
-// not drain), the store decides. It decides nothing by itself: every claim is confirmed by a conditional write.
+// The plan of ownership: which slots this shard should claim and which it should hand over, from what it knows of
+// members and slots. Membership proposes (the wanted owner of a slot is the first by rendezvous among the live members
+// that do not drain), the store decides. It decides nothing by itself: every claim is confirmed by a conditional write.
 //
-//   of a slot, as its row and its owner's member row show it       │ who claims it, and when
-//   no row yet · owner dead · the owner's row is gone              │ by rank: the wanted owner at once, each next one 2 s after
-//                                                                  │ the ones before it have claimed anything
-//   released, successor named                                      │ the successor at once; anyone else after 300 ms, by rank
-//   mine, but not served (a lost reply, a failed opening)          │ the wanted owner opens it anew, any other releases it
-//   owned by a live member                                         │ nobody; its owner hands it over to the wanted owner
+//   a slot, by its row and its owner's member row         │ who claims it, and when
+//   no row yet · owner dead · the owner's row is gone     │ by rank: the wanted owner at once, each next one 2 s
+//                                                         │ after the ones before it have claimed anything
+//   released, successor named                             │ the successor at once; anyone else after 300 ms, by rank
+//   mine, but not served (a lost reply, a failed opening) │ the wanted owner opens it in a new epoch, any other
+//                                                         │ releases it
+//   owned by a live member                                │ nobody; its owner hands it over to the wanted owner
 
 import { rankShards } from '../../core/slots.ts';
+import { equalLists } from '../../core/structures/equal-lists.ts';
 import type { MemberRow, SlotRow } from '../../store/store.ts';
 
 const RANK_WAIT_MS = 2000;
@@ -63,7 +65,7 @@ type Claimable = 'unclaimed' | 'dead' | 'released' | 'mine';
 
 export class SlotPlanner {
   readonly #slots: number;
-  #names = '';
+  #names: readonly string[] = [];
   /** By slot: the names of the candidates by falling weight. */
   #ranks: readonly (readonly string[])[] = [];
   /** By slot: since when its row has been seen as it is now, claimable. */
@@ -141,9 +143,9 @@ export class SlotPlanner {
   }
 
   #rank(names: readonly string[]): void {
-    const key = JSON.stringify([...names].sort());
-    if (key === this.#names) return;
-    this.#names = key;
+    const sorted = [...names].sort();
+    if (equalLists(sorted, this.#names)) return;
+    this.#names = sorted;
     this.#ranks = Array.from({ length: this.#slots }, (_, slot) => rankShards(names, slot));
   }
 

@@ -1,10 +1,10 @@
 // The trail of a tenant: every change, by its place in the log. It is read from the state tables, up to what was
-// committed when the call began and no further: behind that, state may still have gaps, and whoever went on behind a gap
-// would never see what fills it. A tenant that was deleted keeps its trail, so that it can be seen who deleted it.
+// committed when the call began and no further: behind that, state may still have gaps, and whoever went on behind a
+// gap would never see what fills it. A tenant that was deleted keeps its trail, so that it can be seen who deleted it.
 //
-// Rows are by tenant and month, without an index: a filter is applied to what is read. So what one call reads is bounded in
-// rows and in time, and a page may be short, or empty, with a cursor that goes on behind what was looked at. Every read
-// passes the gate of its tenant and waits for its turn, as reads of grants do: others get in between.
+// Rows are by tenant and month, without an index: a filter is applied to what is read. So what one call reads is
+// bounded in rows and in time, and a page may be short, or empty, with a cursor that goes on behind what was looked at.
+// Every read passes the gate of its tenant and waits for its turn, as reads of grants do: others get in between.
 
 import { turnOf } from '../../core/async/turns.ts';
 import { changeMatcher, type FilteredChange, filterScope } from '../../core/audit-filter.ts';
@@ -20,8 +20,8 @@ import { auditRecordOf } from './views.ts';
 /** Rows read at once where most may not be what is asked for. Told apart in a millisecond or two. */
 const ROWS_PER_READ_MIN = 1000;
 /**
- * Reads in one call: months without a change and rows outside of what is asked for take some too. A page may end early by
- * it: after 50,000 rows at most.
+ * Reads in one call: months without a change and rows outside of what is asked for take some too. A page may end early
+ * by it: after 50,000 rows at most.
  */
 export const READS_MAX = 50;
 /** After that nothing more is read for a call: far within a request's deadline, where the store is slow. */
@@ -32,8 +32,8 @@ const ROW_BYTES = 1024;
 const READ_MS = 0.2;
 const ROW_MS = 0.003;
 /**
- * By how much the time of a change may lie behind the time of its log entry, which never goes back: by as much as clocks
- * of owners differ, or were set back. It bounds how far beyond a range of time is looked.
+ * By how much the time of a change may lie behind the time of its log entry, which never goes back: by as much as
+ * clocks of owners differ, or were set back. It bounds how far beyond a range of time is looked.
  */
 export const CLOCK_STEP_MS = 24 * 3_600_000;
 

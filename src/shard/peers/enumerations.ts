@@ -1,6 +1,6 @@
-// Enumerations of a tenant: its subjects, and all its grants. Both first wait until state holds every commit that precedes
-// the call, and go by the rows of subjects, which every subject with a grant has. A page of them is bounded in what is read
-// for it, as that of a listing (listings.ts) is.
+// Enumerations of a tenant: its subjects, and all its grants. Both first wait until state holds every commit that
+// precedes the call, and go by the rows of subjects, which every subject with a grant has. A page of them is bounded in
+// what is read for it, as that of a listing (listings.ts) is.
 
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { compareUtf8, type Grant } from '../../core/tuples.ts';
@@ -19,11 +19,16 @@ import {
   relationAt,
 } from './listings.ts';
 
-/** Subjects whose grants an export reads at once, at most. It begins with one, so that large subjects are not read in vain. */
+/**
+ * Subjects whose grants an export reads at once, at most. It begins with one, so that large subjects are not read in
+ * vain.
+ */
 const SUBJECTS_AT_ONCE_MAX = 64;
 /** Subjects put in order in one step: each is compared with one of every bucket. */
 const SUBJECTS_PER_STEP = 100;
-/** Reads of the store for one page of an export, but for the last group of subjects: twice what the longest page takes. */
+/**
+ * Reads of the store for one page of an export, but for the last group of subjects: twice what the longest page takes.
+ */
 const EXPORT_READS_MAX = 2000;
 
 interface Bucket {

@@ -1,11 +1,11 @@
 // Listings: ascending by bytes, by key set, so that what is there throughout appears exactly once. A subject whose
-// page is whole is listed from memory, in the order that the page keeps. One that is too large is read from the state tables
-// under a delta opened at the start of the read, and the page is put together in one synchronous step, in which no more than
-// a bounded number of changes is looked at. Nothing here sorts.
+// page is whole is listed from memory, in the order that the page keeps. One that is too large is read from the state
+// tables under a delta opened at the start of the read, and the page is put together in one synchronous step, in which
+// no more than a bounded number of changes is looked at. Nothing here sorts.
 //
-// A page is bounded in what is read for it as well as in what it gives: a subject may have millions of rows that are gone.
-// Where the bound is reached first it holds what was found by then, even nothing, and its cursor leads on from there. And
-// the reading ends once nobody waits for it.
+// A page is bounded in what is read for it as well as in what it gives: a subject may have millions of rows that are
+// gone. Where the bound is reached first it holds what was found by then, even nothing, and its cursor leads on from
+// there. And the reading ends once nobody waits for it.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/cursors.ts';

@@ -49,8 +49,8 @@ export interface TenantCallsDependencies extends HandleCallsDependencies, Decide
 }
 
 /**
- * A write that queued before its key was revoked, or its tenant suspended, does not follow that in the log: from the moment
- * the change is acknowledged nothing more happens under the key.
+ * A write that queued before its key was revoked, or its tenant suspended, does not follow that in the log: from the
+ * moment the change is acknowledged nothing more happens under the key.
  */
 function under(handle: Handle, decide: Decide): Decide {
   const { use, memory, keyId } = handle;
@@ -336,7 +336,8 @@ export class TenantCalls implements TenantConnection {
     const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
     const nowMs = clock.wallMs();
     for (const each of usage) {
-      // A tenant is held under its own slot only, so that what names another slot, or a tenant that is not here, finds nothing.
+      // A tenant is held under its own slot only, so that what names another slot, or a tenant that is not here, finds
+      // nothing.
       const tenantId = parseTenantId(each.tenantId);
       if (tenantId !== undefined) bySlot.get(each.slot)?.tenants.get(tenantId)?.usage.add(each, nowMs);
     }
@@ -351,9 +352,9 @@ function answersOf(tuples: readonly WatchedTuple[]): boolean[] {
 }
 
 /**
- * All results; the first failure once every one is settled, so that nothing is decided behind an answer. Where some of a
- * call stand and others failed, whatever for, it is undecided: a failure that says that nothing was changed would be wrong,
- * and a repeat finds what stands and does the rest.
+ * All results; the first failure once every one is settled, so that nothing is decided behind an answer. Where some of
+ * a call stand and others failed, whatever for, it is undecided: a failure that says that nothing was changed would be
+ * wrong, and a repeat finds what stands and does the rest.
  */
 async function settleAll<Result>(promises: readonly Promise<Result>[]): Promise<Result[]> {
   const results: Result[] = [];

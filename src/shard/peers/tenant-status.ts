@@ -1,6 +1,6 @@
 // What an owner tells of its tenants besides their records: how many namespaces and keys they have, how far a deletion
-// has come; and which of them a listing or a search shows. It keeps: no page looks at more than a bounded number of names,
-// and nothing is read from the store but the two small tables of one tenant.
+// has come; and which of them a listing or a search shows. It keeps: no page looks at more than a bounded number of
+// names, and nothing is read from the store but the two small tables of one tenant.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
@@ -35,7 +35,9 @@ export async function loadCounts({ namespaces, keys }: TenantMemory, clock: Cloc
   await Promise.race([Promise.allSettled(loads), delay(clock, COUNT_WAIT_MS)]);
 }
 
-/** The first tenants after an id, ascending: as many as asked for at most. Sorts no more than twice that many at once. */
+/**
+ * The first tenants after an id, ascending: as many as asked for at most. Sorts no more than twice that many at once.
+ */
 function firstAfter(tenures: Iterable<Tenure>, after: string, limit: number): readonly TenantMemory[] {
   const byId = (left: TenantMemory, right: TenantMemory): number => (left.tenantId < right.tenantId ? -1 : 1);
   const found: TenantMemory[] = [];

@@ -1,6 +1,7 @@
-// The end of what the embedded store keeps of the audit log. Cassandra lets each row expire by itself; here whole months
-// go, as soon as all of a month is older than the retention, in parts that a few transactions of state hold, with pauses in
-// between: a commit waits for one step of a part at most. A part that fails is found again by the next round.
+// The end of what the embedded store keeps of the audit log. Cassandra lets each row expire by itself; here whole
+// months go, as soon as all of a month is older than the retention, in parts that a few transactions of state hold,
+// with pauses in between: a commit waits for one step of a part at most. A part that fails is found again by the next
+// round.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { DeadlineMs } from '../store.ts';

@@ -52,7 +52,9 @@ interface StateTable {
   readonly values: readonly string[];
 }
 
-/** The columns in which the values of a `StateBatch` stand; `toStateBatch` and the statements of the writer follow them. */
+/**
+ * The columns in which the values of a `StateBatch` stand; `toStateBatch` and the statements of the writer follow them.
+ */
 export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   subjects: { name: 'subjects', key: ['tenant', 'bucket', 'subject'], values: ['stamp'] },
   grants: {
@@ -87,8 +89,8 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
 export type StateCalls = Calls<'removeSegment' | 'writeCheckpoint' | 'writeKeyUse' | 'removeGone' | 'purgeTenant'> & {
   readonly writeState: { readonly args: [batch: StateBatch]; readonly result: Call<Store['writeState']>['result'] };
   /**
-   * Removes a bounded part of what is older than the month in the audit log of the tenants behind `after`. Results in the
-   * tenant behind which to go on; undefined: nothing is left.
+   * Removes a bounded part of what is older than the month in the audit log of the tenants behind `after`. Results in
+   * the tenant behind which to go on; undefined: nothing is left.
    */
   readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
 };

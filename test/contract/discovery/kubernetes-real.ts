@@ -36,7 +36,10 @@ function clusterOf(config: KubeConfig): Cluster {
   return cluster;
 }
 
-/** A client through the link, with the token of a service account. The certificate is for a name that every API server has. */
+/**
+ * A client through the link, with the token of a service account. The certificate is for a name that every API server
+ * has.
+ */
 async function loadThroughLink(admin: KubeConfig, namespace: string, link: ApiLink): Promise<LoadKubeConfig> {
   const request = { spec: { audiences: [], expirationSeconds: 3600 } };
   const { status } = await admin

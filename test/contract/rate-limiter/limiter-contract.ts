@@ -1,5 +1,5 @@
-// The contract of the rate limiter, sentence by sentence, for any way to count. Every test has tenants of its own, so that
-// the suite can run on counts that others use. Windows are real time here, so they are short where one has to end.
+// The contract of the rate limiter, sentence by sentence, for any way to count. Every test has tenants of its own, so
+// that the suite can run on counts that others use. Windows are real time here, so they are short where one has to end.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

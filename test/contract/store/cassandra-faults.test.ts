@@ -1,6 +1,6 @@
 // Three nodes, of which one is paused, one is killed, all are killed: what was acknowledged stands, a member keeps its
-// lease as long as a quorum lives, and nothing waits for a node that is away longer than it takes to notice. Bounds of time
-// are stretched by how busy the machine is.
+// lease as long as a quorum lives, and nothing waits for a node that is away longer than it takes to notice. Bounds of
+// time are stretched by how busy the machine is.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -24,7 +24,10 @@ import {
 const WRITER = new URL('../../support/store-writer-process.ts', import.meta.url).pathname;
 const SLOTS = 8;
 
-/** Runs the writer until it has acknowledged `appends` appends, kills it, and returns the last acknowledged seq per slot. */
+/**
+ * Runs the writer until it has acknowledged `appends` appends, kills it, and returns the last acknowledged seq per
+ * slot.
+ */
 async function writeUntilKilled(path: string, tenantId: TenantId, firstSlot: number, appends: number) {
   const args = [WRITER, path, String(firstSlot), String(SLOTS), tenantId];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,6 +1,6 @@
-// A container of an image, as a cluster with the restricted Pod Security Standard would run it: by runc, as the image's own
-// user, on a read-only root filesystem, with no capability and no way to a new privilege. It has no writable folder but
-// the data directory, not even /tmp, and shares the network of the machine.
+// A container of an image, as a cluster with the restricted Pod Security Standard would run it: by runc, as the image's
+// own user, on a read-only root filesystem, with no capability and no way to a new privilege. It has no writable folder
+// but the data directory, not even /tmp, and shares the network of the machine.
 
 import { execFile } from 'node:child_process';
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

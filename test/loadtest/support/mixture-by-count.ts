@@ -1,5 +1,5 @@
-// The load of `mixed` for k6, by count and not by rate: so many iterations, each begun when the one before it has ended.
-// A machine that is busy makes it longer and drops nothing of it.
+// The load of `mixed` for k6, by count and not by rate: so many iterations, each begun when the one before it has
+// ended. A machine that is busy makes it longer and drops nothing of it.
 
 import { answersRight, nothingLost } from '../../../loadtest/judgement.ts';
 import { openTest } from '../../../loadtest/load-test.ts';

@@ -1,5 +1,6 @@
 // Expressions of Prometheus held against what is served: names, labels and their values, and whether the functions suit
-// the types. Not a parser of the language, but of the part of it that the chart uses; what it does not know is a finding.
+// the types. Not a parser of the language, but of the part of it that the chart uses; what it does not know is a
+// finding.
 
 import type { Family } from './exposition.ts';
 

@@ -93,7 +93,9 @@ export function render(options: RenderOptions): Promise<KubernetesObject[]> {
   return rendering;
 }
 
-/** What Helm prints after an installation. Only a cluster would make it do so, so an object of the user's holds it here. */
+/**
+ * What Helm prints after an installation. Only a cluster would make it do so, so an object of the user's holds it here.
+ */
 export async function renderNotes(options: RenderOptions): Promise<string> {
   const holder =
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes}\ndata: {notes: {{ include "grantd.notes" . | quote }}}';

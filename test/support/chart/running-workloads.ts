@@ -1,4 +1,5 @@
-// As much of an API server as Helm's `lookup` asks: which resources there are, and how many pods the workloads have now.
+// As much of an API server as Helm's `lookup` asks: which resources there are, and how many pods the workloads have
+// now.
 
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

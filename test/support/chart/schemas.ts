@@ -1,5 +1,5 @@
-// The strict schemas of Kubernetes and of the custom resources that the chart can make. write-schemas.ts says where they
-// come from.
+// The strict schemas of Kubernetes and of the custom resources that the chart can make. write-schemas.ts says where
+// they come from.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

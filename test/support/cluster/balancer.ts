@@ -1,5 +1,5 @@
-// Requests as they come through a load balancer: in turn to the fronts that say they are ready, over connections that are
-// kept; a front that refuses the connection is passed over. A request that was sent is never sent again.
+// Requests as they come through a load balancer: in turn to the fronts that say they are ready, over connections that
+// are kept; a front that refuses the connection is passed over. A request that was sent is never sent again.
 
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 

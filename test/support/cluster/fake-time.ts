@@ -1,5 +1,6 @@
 // Another wall clock for one process: libfaketime, which reads its offset from a file at each look at the clock. The
-// monotonic clock stays real. The library comes from the Debian package: as installed, or unpacked into the tools' folder.
+// monotonic clock stays real. The library comes from the Debian package: as installed, or unpacked into the tools'
+// folder.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// A process that forwards TCP connections: `forwarder-process.ts listen=target …`, each host:port. Paused (SIGSTOP), it is
-// a network that swallows everything and refuses nothing; what it had not delivered comes out when it goes on, as after
-// a partition. Prints a line when it listens.
+// A process that forwards TCP connections: `forwarder-process.ts listen=target …`, each host:port. Paused (SIGSTOP), it
+// is a network that swallows everything and refuses nothing; what it had not delivered comes out when it goes on, as
+// after a partition. Prints a line when it listens.
 
 import { connect, createServer, type Socket } from 'node:net';
 

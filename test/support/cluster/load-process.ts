@@ -1,5 +1,5 @@
-// A process of clients, apart from the test: each writes, checks, lists, and uses keys that come and go, on tenants that
-// all clients share. What they saw goes to a file at the end.
+// A process of clients, apart from the test: each writes, checks, lists, and uses keys that come and go, on tenants
+// that all clients share. What they saw goes to a file at the end.
 
 import { writeFileSync } from 'node:fs';
 import type { Relation, Tuple } from '../../../src/core/tuples.ts';

@@ -1,5 +1,5 @@
-// A load on a cluster, from two processes of clients, and what it showed: which requests failed, how long each tenant had
-// to wait, and the verdict of the checker on all that was answered.
+// A load on a cluster, from two processes of clients, and what it showed: which requests failed, how long each tenant
+// had to wait, and the verdict of the checker on all that was answered.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -159,7 +159,10 @@ export class LoadReport {
     );
   }
 
-  /** For each of these tenants (all, unless told), the longest that an answered request of the window took: how long it paused. */
+  /**
+   * For each of these tenants (all, unless told), the longest that an answered request of the window took: how long it
+   * paused.
+   */
   pauses(window: Window, tenants?: ReadonlySet<number>): number[] {
     const pauses = new Map<number, number>();
     for (const { tenant, latencyMs, failure } of this.within(window, tenants)) {

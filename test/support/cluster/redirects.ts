@@ -1,6 +1,6 @@
-// Loaded into a process under test before its program (`--import`): connections to certain addresses go to others, where
-// a forwarder stands that the test can stop. So one process can be cut off from another, or from every node of the
-// store, while all others reach them, without rights over the network of the machine.
+// Loaded into a process under test before its program (`--import`): connections to certain addresses go to others,
+// where a forwarder stands that the test can stop. So one process can be cut off from another, or from every node of
+// the store, while all others reach them, without rights over the network of the machine.
 
 import { Socket } from 'node:net';
 

@@ -1,6 +1,6 @@
-// One process of a cluster under test, by its pid: started from the command line as an operator would, killed, paused and
-// started again on the same settings. The kernel ends it when the test's process ends, however that ends. Its output goes
-// to a file.
+// One process of a cluster under test, by its pid: started from the command line as an operator would, killed, paused
+// and started again on the same settings. The kernel ends it when the test's process ends, however that ends. Its
+// output goes to a file.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// How often Cassandra was asked to read a table of the service, counted by Cassandra itself: the latency histograms that
-// each node keeps of the reads it coordinated.
+// How often Cassandra was asked to read a table of the service, counted by Cassandra itself: the latency histograms
+// that each node keeps of the reads it coordinated.
 
 import { Client, policies, types } from 'cassandra-driver';
 import type { CassandraCluster } from '../cassandra.ts';

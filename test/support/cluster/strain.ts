@@ -1,6 +1,6 @@
-// How busy the machine is: by what factor a piece of plain work takes longer than the processor time that it needs. 1: the
-// processors are free at once; 4: every piece of work waits three times as long as it runs. Bounds of time are stretched by
-// it, so that a test says something about the service and not about its neighbours on the machine.
+// How busy the machine is: by what factor a piece of plain work takes longer than the processor time that it needs. 1:
+// the processors are free at once; 4: every piece of work waits three times as long as it runs. Bounds of time are
+// stretched by it, so that a test says something about the service and not about its neighbours on the machine.
 
 const SAMPLE_MS = 200;
 /** Long enough to be interrupted in, short enough to cost nothing. */

@@ -1,7 +1,7 @@
 // The judge of a history: whether the answers that clients got are those of a service that is linearizable per tenant.
-// Every tuple is a register and is judged alone, exactly. Tuples that bulk checks tie together are then judged together,
-// exactly too, up to a bound of the search: beyond it that group counts as `undecided` (its tuples, alone, were in order), so
-// a violation that is reported is one, always.
+// Every tuple is a register and is judged alone, exactly. Tuples that bulk checks tie together are then judged
+// together, exactly too, up to a bound of the search: beyond it that group counts as `undecided` (its tuples, alone,
+// were in order), so a violation that is reported is one, always.
 
 import { describeOperations, shrink } from './explain.ts';
 import type { Operation } from './history.ts';

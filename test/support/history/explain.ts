@@ -1,5 +1,6 @@
-// Makes a refusal readable: as few operations as still contradict each other, in order of time, one line each. Only what
-// can be left out without making a contradiction of its own is left out: reads, and what came after the last answer.
+// Makes a refusal readable: as few operations as still contradict each other, in order of time, one line each. Only
+// what can be left out without making a contradiction of its own is left out: reads, and what came after the last
+// answer.
 
 import type { Operation, Outcome } from './history.ts';
 import { type LinearizerOptions, linearize } from './linearizer.ts';
@@ -11,7 +12,9 @@ const REPLAYED_MAX = 3_000_000;
 
 const isRead = ({ effect }: RegisterStep): boolean => effect.kind === 'read' || effect.kind === 'read-identity';
 
-/** The steps that cannot be put in order, fewer than were given. The last of them is the answer that nothing explains. */
+/**
+ * The steps that cannot be put in order, fewer than were given. The last of them is the answer that nothing explains.
+ */
 export function shrink(steps: readonly RegisterStep[], options: LinearizerOptions): RegisterStep[] {
   let replayed = 0;
   const stuckAt = (candidate: readonly RegisterStep[]): RegisterStep | undefined => {

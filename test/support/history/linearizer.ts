@@ -6,7 +6,8 @@
 // happened so far can have happened. A step is put in order only when its answer comes and needs it. It is exact, and
 // cheap because of what cannot matter:
 // - a read that is right in the state at hand is put in order at once: it changes nothing;
-// - of removals (and of creations whose identity nobody sees) only the one answered first is tried: they could change places;
+// - of removals (and of creations whose identity nobody sees) only the one answered first is tried: they could change
+//   places;
 // - a write without an answer is tried only where an answer needs it, and only how many were used is remembered;
 // - a step on a cell that no waiting answer is about is left for later.
 

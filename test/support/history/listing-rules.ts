@@ -1,6 +1,6 @@
-// What pages of exports, subjects and keys have to keep to, against the whole history and without a search: they ascend,
-// every item once; what was there throughout the page is in it, and what nobody ever asked for is not. (Which grants an
-// export may list, the registers judge.)
+// What pages of exports, subjects and keys have to keep to, against the whole history and without a search: they
+// ascend, every item once; what was there throughout the page is in it, and what nobody ever asked for is not. (Which
+// grants an export may list, the registers judge.)
 
 import { compareUtf8, type Tuple } from '../../../src/core/tuples.ts';
 import type { Operation } from './history.ts';

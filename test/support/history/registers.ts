@@ -1,7 +1,8 @@
 // The operations of one tenant as steps on registers, one register per tuple: absent, or present as a grant with an id.
-// A bulk check reads its tuples at one moment. A page of a listing is no snapshot: for each object in the range that the
-// page covers it is a read of its own, with a moment of its own: so an object that was granted throughout the page must be in
-// it, one that was revoked throughout must not, and one that changed meanwhile may be or not. So is a page of an export.
+// A bulk check reads its tuples at one moment. A page of a listing is no snapshot: for each object in the range that
+// the page covers it is a read of its own, with a moment of its own: so an object that was granted throughout the page
+// must be in it, one that was revoked throughout must not, and one that changed meanwhile may be or not. So is a page
+// of an export.
 //
 // What was done under a key took effect before anyone was told that the key was revoked.
 

@@ -1,5 +1,6 @@
-// Where the clients of a load enter a cluster: they call from addresses of the loopback, which lead nowhere else, and each
-// goes on from an address of its own in the cluster's network. What happens to a connection behind happens to the one in front.
+// Where the clients of a load enter a cluster: they call from addresses of the loopback, which lead nowhere else, and
+// each goes on from an address of its own in the cluster's network. What happens to a connection behind happens to the
+// one in front.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 

@@ -1,5 +1,6 @@
-// A real Kubernetes for tests: a control plane and nodes of its own, on this machine, which can be cut off, and programs
-// to speak to it. It is in the hands of a shell (cluster.sh) that ends all of it when this process ends, however it ends.
+// A real Kubernetes for tests: a control plane and nodes of its own, on this machine, which can be cut off, and
+// programs to speak to it. It is in the hands of a shell (cluster.sh) that ends all of it when this process ends,
+// however it ends.
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -39,7 +40,9 @@ export class KubernetesCluster {
   readonly network: string;
   readonly #script: ObedientScript;
 
-  /** Resolves when every node is ready: after some 15 s for two. Nodes are numbered from 1 and named `node1`, `node2`. */
+  /**
+   * Resolves when every node is ready: after some 15 s for two. Nodes are numbered from 1 and named `node1`, `node2`.
+   */
   static async start({ nodes }: { readonly nodes: number }): Promise<KubernetesCluster> {
     return new KubernetesCluster(await ObedientScript.start('Kubernetes', CLUSTER, ['serve', String(nodes)]));
   }

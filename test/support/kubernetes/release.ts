@@ -1,5 +1,5 @@
-// grantd as its chart installs it on a test's cluster, with what a test asks of it: values, pods, logs, metrics, and who
-// serves which slots. Its Cassandra is one on the host, which pods reach through a forwarder that can be paused.
+// grantd as its chart installs it on a test's cluster, with what a test asks of it: values, pods, logs, metrics, and
+// who serves which slots. Its Cassandra is one on the host, which pods reach through a forwarder that can be paused.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -113,7 +113,8 @@ export class Release {
       },
       operator: { token: TOKEN },
       ...(redisUrl === undefined ? {} : { redis: { url: redisUrl } }),
-      // One of each on each node, so that the loss of a node is the loss of half; nodes that are drained or lost do not count.
+      // One of each on each node, so that the loss of a node is the loss of half; nodes that are drained or lost do not
+      // count.
       pod: {
         topologySpreadConstraints: [
           {
@@ -153,7 +154,10 @@ metadata:
     await this.helm(['install', NAME, CHART, ...this.#valuesFiles(values), ...args]);
   }
 
-  /** As an evaluation begins: one pod with the embedded store, and nothing is given but the image. Resolves once it is ready. */
+  /**
+   * As an evaluation begins: one pod with the embedded store, and nothing is given but the image. Resolves once it is
+   * ready.
+   */
   async installStandalone(): Promise<void> {
     const image = JSON.stringify(imageValues(this.#options.imageTag));
     const args = ['--set', 'standalone.enabled=true', '--set-json', `image=${image}`];

@@ -30,7 +30,9 @@ const PORTS = new Set([
   'src/discovery/discovery.ts',
 ]);
 
-/** What sees a shard through its port: a row of its store is nothing to it, so that a new column changes no interface. */
+/**
+ * What sees a shard through its port: a row of its store is nothing to it, so that a new column changes no interface.
+ */
 const ABOVE_THE_SHARD = new Set(['cli', 'http', 'operator', 'front', 'rpc']);
 const SHARD_PORT = 'src/shard/shard.ts';
 

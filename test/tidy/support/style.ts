@@ -2,9 +2,48 @@
 
 import { basename } from 'node:path';
 import { codeText } from './code-text.ts';
+import { type FunctionSpan, functionsOf } from './functions.ts';
 
 const LINES_MAX = 400;
+/** What fits on a screen, so that a function is read without scrolling. */
+const FUNCTION_LINES_MAX = 70;
 const BARREL_NAMES = new Set(['index.ts', 'utils.ts', 'util.ts', 'helpers.ts', 'common.ts', 'misc.ts']);
+
+/** What the formatter holds code to; comments it leaves alone. */
+const COLUMNS_MAX = 120;
+/**
+ * Functions that may be longer, and why: they put parts together or list them, line by line, and no part of them could
+ * be read or tested alone. Those of `src/roles` do nothing else.
+ */
+export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'src/front/create-front.ts createFront': 'puts the parts of a front together',
+    'src/http/app.ts createApp': 'leads each kind of request to the pipeline',
+    'src/http/server.ts listenHttp': 'puts the parts of the public server together',
+    'src/operator/api/app.ts createConsoleApp': 'puts the operator API and the console together',
+    'src/operator/api/operations/grants.ts grantOperations': 'lists operations',
+    'src/operator/api/operations/tenants.ts tenantOperations': 'lists operations',
+    'src/operator/console/assets/console.js script': 'the script of the pages, closed off from them',
+    'src/operator/console/router.ts createPageRouter': 'puts the pages of the console together',
+    'src/store/cassandra/schema/migration-lock.ts acquireMigrationLock': 'one lock, from taking to giving back',
+    'src/store/cassandra/tables/member-calls.ts createMemberCalls': 'lists the calls of one table',
+    'src/store/cassandra/tables/purge.ts createPurge': 'lists the statements of a purge',
+    'src/store/cassandra/tables/slot-calls.ts createSlotCalls': 'lists the calls of one table',
+    'src/store/cassandra/tables/state-reads.ts createStateReads': 'lists the calls of the state tables',
+    'src/store/cassandra/tables/tombstone-gc.ts createRowRemoval': 'lists the statements of a removal',
+    'src/store/sqlite/sqlite-store.ts createStore': 'lists the calls of the store, each with the worker that does it',
+    'src/store/sqlite/worker/state-calls.ts createStateHandlers': 'lists the calls of the state tables',
+    'src/telemetry/metrics.ts createMetrics': 'lists metrics',
+    'src/telemetry/metrics.ts createSummedGauges': 'lists metrics',
+    'test/browser/console-walk.test.ts it': 'one walk through the console, in order',
+    'test/contract/store/trail-contract.ts it': 'one history and what is told of it, in order',
+    'test/model/shard-model.test.ts run': 'lists the commands of the model',
+    'test/simulation/nemesis.ts #strike': 'lists faults',
+    'test/simulation/store-view.ts createStoreView': 'lists the calls of the store',
+    'test/support/fake-operator.ts #session': 'lists the calls of a session',
+    'test/support/traced-service.ts startTracedService': 'puts the parts of a service together',
+  }),
+);
 
 type Rule = readonly [what: string, breaks: (path: string, text: string, code: string) => boolean];
 
@@ -32,6 +71,8 @@ const RULES: readonly Rule[] = [
   ['no type error is silenced', (_path, text) => /@ts-(ignore|nocheck)/.test(text)],
   ['the compiler is overruled in tests only', (path, text) => !inTests(path) && /@ts-expect-error/.test(text)],
   [`no file above ${LINES_MAX} lines`, (path, text) => inSource(path) && text.split('\n').length > LINES_MAX + 1],
+  [`no function above ${FUNCTION_LINES_MAX} lines`, (path, _text, code) => longFunctions(path, code).length > 0],
+  [`no comment line above ${COLUMNS_MAX} columns`, (_path, text) => hasWideComment(text)],
   [
     'no test is skipped or runs alone',
     (path, _text, code) =>
@@ -49,6 +90,22 @@ const RULES: readonly Rule[] = [
     (path, _text, code) => inSource(path) && /\bconsole\.(log|error|warn|info|debug)\(/.test(code),
   ],
 ];
+
+/** A wide line that is not code as it stands has a comment in it. What tells a tool something cannot be broken. */
+function hasWideComment(text: string): boolean {
+  const wide = text.split('\n').filter((line) => line.length > COLUMNS_MAX && !line.includes('biome-ignore'));
+  if (wide.length === 0) return false;
+  const code = new Set(codeText(text, { strings: 'kept' }).split('\n'));
+  return wide.some((line) => !code.has(line));
+}
+
+export const isLong = ({ lines }: FunctionSpan): boolean => lines > FUNCTION_LINES_MAX;
+
+/** Above the bound, and not allowed to be. */
+function longFunctions(path: string, code: string): FunctionSpan[] {
+  if (path.startsWith('src/roles/')) return [];
+  return functionsOf(code).filter((span) => isLong(span) && !LONG_FUNCTIONS.has(`${path} ${span.name}`));
+}
 
 /** The rules that a file breaks, one line each. */
 export function findStyleViolations(path: string, text: string): string[] {

@@ -1,5 +1,5 @@
-// A front while shards fail: what it asks meanwhile is bounded, one shard's trouble is not the others', and it goes on soon
-// after the trouble has ended.
+// A front while shards fail: what it asks meanwhile is bounded, one shard's trouble is not the others', and it goes on
+// soon after the trouble has ended.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

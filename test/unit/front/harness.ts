@@ -149,8 +149,9 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
 }
 
 /**
- * For how long this process had no processor at a time, twice the worst: a request takes several turns of the event loop. To
- * be added to bounds of time, which then say something about the front and not about its neighbours on the machine.
+ * For how long this process had no processor at a time, twice the worst: a request takes several turns of the event
+ * loop. To be added to bounds of time, which then say something about the front and not about its neighbours on the
+ * machine.
  */
 export function watchStalls(t: TestContext): () => number {
   const delays = monitorEventLoopDelay({ resolution: 5 });

@@ -1,5 +1,5 @@
-// A tenant's life over two fronts, a console and a shard on real streams: whatever an operator decides is in force at once
-// on every front, and what the tenant asks of all of them is counted in one place.
+// A tenant's life over two fronts, a console and a shard on real streams: whatever an operator decides is in force at
+// once on every front, and what the tenant asks of all of them is counted in one place.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

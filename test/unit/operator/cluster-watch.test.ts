@@ -1,4 +1,5 @@
-// What the cluster page sees: one look for all who ask, samples whoever looks, and what was seen last while nobody responds.
+// What the cluster page sees: one look for all who ask, samples whoever looks, and what was seen last while nobody
+// responds.
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';

@@ -16,7 +16,10 @@ const PLANS = `GET /operator/v1/plans HTTP/1.1\r\nHost: a\r\n${TOKEN}`;
 const HALF_LOG_IN =
   'POST /console/log-in HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 900\r\n\r\ntoken=';
 
-/** So many connections have a place. Each test opens several times as many, so that every place changes hands again and again. */
+/**
+ * So many connections have a place. Each test opens several times as many, so that every place changes hands again and
+ * again.
+ */
 const CONNECTIONS_MAX = 64;
 /** What is not taken for so long is cut: of a console of its own, on which nothing else has to be in time. */
 const STALL_TIMEOUT_MS = 250;

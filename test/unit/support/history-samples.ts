@@ -100,6 +100,10 @@ export function spoil(operations: readonly Operation[], which: number): Operatio
 
 type Grant = { id: string | undefined };
 
+/** Whether one was over before another began. */
+const precedes = (one: Operation, other: Operation): boolean =>
+  one.outcome !== undefined && (one.returnedAt ?? Number.POSITIVE_INFINITY) < other.invokedAt;
+
 /** Whether some order explains every answer: tries them all. Grants, revocations, checks and bulk checks only. */
 export function isLinearizable(operations: readonly Operation[]): boolean {
   const createdIds = new Set<string>();
@@ -162,10 +166,7 @@ export function isLinearizable(operations: readonly Operation[]): boolean {
     const waiting = operations.filter((operation) => !done.has(operation));
     if (answered.every((operation) => done.has(operation))) return true;
     return waiting.some((operation) => {
-      const precedes = waiting.some(
-        (other) => other.outcome !== undefined && (other.returnedAt ?? Number.POSITIVE_INFINITY) < operation.invokedAt,
-      );
-      if (precedes) return false;
+      if (waiting.some((other) => precedes(other, operation))) return false;
       const next = after(state, used, operation);
       return next !== undefined && search(new Set(done).add(operation), next.state, next.used);
     });

@@ -1,4 +1,5 @@
-// Memory of this process that is in use: after a full garbage collection, with typed arrays, which lie outside of the heap.
+// Memory of this process that is in use: after a full garbage collection, with typed arrays, which lie outside of the
+// heap.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,5 +1,5 @@
-// The rules for a tenant that operators change have to be right themselves: they accept what a right service can answer while
-// changes overlap, and find each answer that is against an acknowledged one.
+// The rules for a tenant that operators change have to be right themselves: they accept what a right service can answer
+// while changes overlap, and find each answer that is against an acknowledged one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

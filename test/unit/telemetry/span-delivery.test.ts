@@ -1,4 +1,5 @@
-// What becomes of spans: batches to the collector, a bound on what waits for it, and one line of the log where it is away.
+// What becomes of spans: batches to the collector, a bound on what waits for it, and one line of the log where it is
+// away.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,10 +1,10 @@
 // The lane of plain requests: connections begin in it, and leave it for Node's server with the first bytes that are not
 // exactly one request of the common form (parser.ts) to a path known to be served here. They never come back: they
-// do not live long. So nothing is decided here about bytes that could be read in two ways, and half of what a check took
-// is saved: Node's streams, events and objects around each request.
+// do not live long. So nothing is decided here about bytes that could be read in two ways, and half of what a check
+// took is saved: Node's streams, events and objects around each request.
 //
-// In the lane a connection has one request under way at most. What comes behind it waits in the socket, which is not read
-// until the answer is sent; nor is it while a client does not take its answers.
+// In the lane a connection has one request under way at most. What comes behind it waits in the socket, which is not
+// read until the answer is sent; nor is it while a client does not take its answers.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';

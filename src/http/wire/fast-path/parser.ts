@@ -1,6 +1,6 @@
-// The common form of a request, read at once: all of its bytes in one piece, HTTP/1.1, a length and nothing that asks for more
-// than an answer. Whatever differs in any way is not for here: Node's parser reads it, and says what is wrong with it. What
-// is taken here, Node's parser reads as the same request (RFC 9112 with nothing left to interpretation).
+// The common form of a request, read at once: all of its bytes in one piece, HTTP/1.1, a length and nothing that asks
+// for more than an answer. Whatever differs in any way is not for here: Node's parser reads it, and says what is wrong
+// with it. What is taken here, Node's parser reads as the same request (RFC 9112 with nothing left to interpretation).
 
 import type { RequestHeaders } from '../incoming.ts';
 
@@ -55,7 +55,8 @@ for (const [place, name] of [...COUNTING.entries(), ...NOT_PLAIN.map((name) => [
 /** Whether `name`, of small letters and hyphens, stands there in any case. */
 function standsAt(bytes: Buffer, start: number, name: Uint8Array): boolean {
   for (let index = 0; index < name.length; index += 1) {
-    // Of what may stand in a name, nothing but the two cases of a letter are equal but for this bit, and a hyphen has it.
+    // Of what may stand in a name, nothing but the two cases of a letter are equal but for this bit, and a hyphen has
+    // it.
     if (((bytes[start + index] ?? 0) | 0x20) !== name[index]) return false;
   }
   return true;

@@ -1,5 +1,6 @@
 // The console's own script: what a page does in the browser that no attribute of htmx says. A part that renews itself
-// rests while nobody sees it and says when it is out of date; a button copies the text beside it; a log-in link logs in.
+// rests while nobody sees it and says when it is out of date; a button copies the text beside it; a log-in link logs
+// in.
 
 (() => {
   const isLive = (element) => element instanceof Element && element.hasAttribute('data-live');
@@ -79,7 +80,7 @@
   }
   document.addEventListener('click', (event) => {
     const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
-    if (button !== null) copy(button);
+    if (button !== null) void copy(button);
   });
 
   // The code of a log-in link goes into the form, and out of the address: nobody finds it in the history.

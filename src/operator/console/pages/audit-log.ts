@@ -1,5 +1,5 @@
-// The audit log of a tenant: when, what, by whom, newest first, all of it or what fits a filter. It outlives its tenant, and
-// so does its page.
+// The audit log of a tenant: when, what, by whom, newest first, all of it or what fits a filter. It outlives its
+// tenant, and so does its page.
 
 import { z } from 'zod';
 import { CHANGE_ACTIONS } from '../../../core/audit-filter.ts';
@@ -144,7 +144,10 @@ async function knownKeys(
   return keys;
 }
 
-/** The tenant; of one that is deleted, what the last entry of its log says. Throws `tenant-not-found` where there was none. */
+/**
+ * The tenant; of one that is deleted, what the last entry of its log says. Throws `tenant-not-found` where there was
+ * none.
+ */
 async function readKnown(dependencies: PageDependencies, call: PageCall): Promise<TenantStatus | FramedTenant> {
   try {
     return await readTenant(dependencies, call);

@@ -1,4 +1,5 @@
-// A check with its answer, and the grant behind it. Relations are flat: what allows is one grant, that of the very tuple.
+// A check with its answer, and the grant behind it. Relations are flat: what allows is one grant, that of the very
+// tuple.
 
 import type { Grant, Tuple } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';

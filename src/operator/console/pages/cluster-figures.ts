@@ -1,5 +1,6 @@
-// The figures of the cluster page: of the whole cluster, and of each shard. It keeps: a figure above its bound is marked by
-// a sign and in words, not by colour alone; and a shard that does not respond is shown as it was, grey, with the age.
+// The figures of the cluster page: of the whole cluster, and of each shard. It keeps: a figure above its bound is
+// marked by a sign and in words, not by colour alone; and a shard that does not respond is shown as it was, grey, with
+// the age.
 
 import type { MemberView, SlotView } from '../../../front/front.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';

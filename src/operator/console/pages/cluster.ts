@@ -1,5 +1,5 @@
-// The cluster page: who is there, who owns what, what is asked of them, and the last hour. Its figures renew themselves every
-// two seconds while somebody sees them. It keeps: what is not of now says so, with its age.
+// The cluster page: who is there, who owns what, what is asked of them, and the last hour. Its figures renew themselves
+// every two seconds while somebody sees them. It keeps: what is not of now says so, with its age.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { SlotView } from '../../../front/front.ts';

@@ -1,5 +1,5 @@
-// The grants of a tenant, browsed by subject: the subjects a page at a time, then what one of them holds. A grant is added
-// beside the others of its subject, and revoked from its row: after a question, and with a way back.
+// The grants of a tenant, browsed by subject: the subjects a page at a time, then what one of them holds. A grant is
+// added beside the others of its subject, and revoked from its row: after a question, and with a way back.
 
 import { assert } from '../../../core/assert.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';

@@ -1,5 +1,5 @@
-// The API keys of a tenant: created, listed, revoked. The text of a key is shown once, in the answer to the form that created
-// it, and kept nowhere.
+// The API keys of a tenant: created, listed, revoked. The text of a key is shown once, in the answer to the form that
+// created it, and kept nowhere.
 
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';

@@ -1,5 +1,5 @@
-// The log-in: an operator token for a session. It keeps: a good token opens a session from anywhere; wrong ones are counted
-// by the client's address, together with those of the JSON API, and an address with too many is told to wait.
+// The log-in: an operator token for a session. It keeps: a good token opens a session from anywhere; wrong ones are
+// counted by the client's address, together with those of the JSON API, and an address with too many is told to wait.
 
 import type { FailureLimiter } from '../../../front/limits/rate-limiter.ts';
 import type { Metrics } from '../../../telemetry/metrics.ts';

@@ -1,5 +1,5 @@
-// Steps that a tenant's users feel: suspend, resume, delete. Each asks once more on a page of its own and says what will
-// happen; a deletion wants the tenant's name typed.
+// Steps that a tenant's users feel: suspend, resume, delete. Each asks once more on a page of its own and says what
+// will happen; a deletion wants the tenant's name typed.
 
 import { GrantdError } from '../../../core/errors.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';

@@ -1,5 +1,6 @@
-// One tenant at a glance: its plan and usage, and what can be done to it as a whole. A form that changes something carries
-// what it showed: where another operator was faster, it is refused with what stands now instead of undoing that.
+// One tenant at a glance: its plan and usage, and what can be done to it as a whole. A form that changes something
+// carries what it showed: where another operator was faster, it is refused with what stands now instead of undoing
+// that.
 
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';

@@ -1,4 +1,5 @@
-// Parts that every page is made of: texts that come from outside, times, tables, empty states, the way to the next page.
+// Parts that every page is made of: texts that come from outside, times, tables, empty states, the way to the next
+// page.
 
 import { formatTimestamp, MS_PER_MINUTE } from '../../../core/timestamps.ts';
 import { html, type Markup } from '../markup.ts';

@@ -1,5 +1,6 @@
-// A tenant's requests of the last hour against its limit, drawn on the server as SVG: a step for each minute, what was let
-// through below and what was refused on top. Shapes come from d3; every number in them is rounded, so that pages stay small.
+// A tenant's requests of the last hour against its limit, drawn on the server as SVG: a step for each minute, what was
+// let through below and what was refused on top. Shapes come from d3; every number in them is rounded, so that pages
+// stay small.
 
 import { scaleLinear } from 'd3-scale';
 import { area, curveStep, line } from 'd3-shape';

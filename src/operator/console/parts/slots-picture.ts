@@ -1,5 +1,5 @@
-// The slots as a picture: one cell each, coloured by owner. The colour is never the only sign: every cell names its slot
-// and owner, a slot that does not serve looks different in shape, and tables say the same in words.
+// The slots as a picture: one cell each, coloured by owner. The colour is never the only sign: every cell names its
+// slot and owner, a slot that does not serve looks different in shape, and tables say the same in words.
 
 import { scaleBand } from 'd3-scale';
 import type { SlotView } from '../../../front/front.ts';

@@ -1,6 +1,6 @@
-// A figure of the last hour on an axis of time, drawn on the server as SVG. It keeps: nothing is drawn where nothing was
-// sampled. Samples are gathered in buckets of a quarter of a minute, at moments that stay the same from one drawing to the
-// next; a bucket shows its highest sample, so that no peak is lost, and one without a sample is a gap.
+// A figure of the last hour on an axis of time, drawn on the server as SVG. It keeps: nothing is drawn where nothing
+// was sampled. Samples are gathered in buckets of a quarter of a minute, at moments that stay the same from one drawing
+// to the next; a bucket shows its highest sample, so that no peak is lost, and one without a sample is a gap.
 
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';

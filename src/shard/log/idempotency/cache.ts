@@ -1,12 +1,13 @@
 // Operation ids with their results, kept for twice the deadline, so that a repeat of a write whose answer was lost gets
-// the first answer: 201 stays 201, 204 stays 204. Answers that changed nothing are kept as well, 200, 404 and refusals: an
-// earlier try of the same operation that arrives late must not do what its client was told had not to be done. What is
-// forgotten sooner would break that, so the bound is in time; where it takes more memory than writes may have, the next
-// writes wait (write-memory.ts).
+// the first answer: 201 stays 201, 204 stays 204. Answers that changed nothing are kept as well, 200, 404 and refusals:
+// an earlier try of the same operation that arrives late must not do what its client was told had not to be done. What
+// is forgotten sooner would break that, so the bound is in time; where it takes more memory than writes may have, the
+// next writes wait (write-memory.ts).
 //
-// They are kept by generation and forgotten a generation at a time, when its time has come and whatever else the shard is
-// doing: a timer asks for nothing, and to let go of a generation is one step, however much it holds. One map that is always
-// filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full garbage collection.
+// They are kept by generation and forgotten a generation at a time, when its time has come and whatever else the shard
+// is doing: a timer asks for nothing, and to let go of a generation is one step, however much it holds. One map that is
+// always filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full
+// garbage collection.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 import type { HeldBytes } from '../../memory/write-memory.ts';
@@ -102,8 +103,8 @@ export class OperationMemory {
 }
 
 /**
- * What is being read back of the log, newest first. Entries of one epoch that follow each other share a table: they are valid
- * or void together.
+ * What is being read back of the log, newest first. Entries of one epoch that follow each other share a table: they are
+ * valid or void together.
  */
 export class OperationRecall {
   readonly #held: HeldBytes;
@@ -120,7 +121,8 @@ export class OperationRecall {
   /** What is returned is to be called if entries of this epoch are valid here. */
   add(operations: readonly DecidedOperation[], epoch: number): () => void {
     if (operations.length === 0) {
-      // What comes before the first entry of an epoch is another table's, though it may be of the epoch that came after.
+      // What comes before the first entry of an epoch is another table's, though it may be of the epoch that came
+      // after.
       if (this.#last?.epoch !== epoch) this.#last = undefined;
       return () => {};
     }

@@ -1,4 +1,5 @@
-// Operations that are queued or being appended, by operation id: a repeat that comes meanwhile gets the promise of the first.
+// Operations that are queued or being appended, by operation id: a repeat that comes meanwhile gets the promise of the
+// first.
 
 import type { OperationResult } from '../write-decisions.ts';
 

@@ -1,10 +1,10 @@
 // Outcomes of operations by operation id, in little memory: what a generation of the operation memory holds. It keeps:
 // what was put in is found again, equal to what it was, and `bytes` is what all of it takes.
 //
-// A write of its own takes 36 bytes in a hash table of typed arrays (open addressing with linear probing; Knuth, The Art of
-// Computer Programming, volume 3, section 6.4). Those of one request that share a batch, as the lines of an import do,
-// take 16 bytes each under one entry. What fits neither is held as it is. None of the typed arrays grows: the next one is
-// larger, so that no step copies what is there.
+// A write of its own takes 36 bytes in a hash table of typed arrays (open addressing with linear probing; Knuth, The
+// Art of Computer Programming, volume 3, section 6.4). Those of one request that share a batch, as the lines of an
+// import do, take 16 bytes each under one entry. What fits neither is held as it is. None of the typed arrays grows:
+// the next one is larger, so that no step copies what is there.
 
 import { assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
@@ -222,7 +222,9 @@ export class OperationTable {
     return block;
   }
 
-  /** Of an outcome of kind 0 or 1 the grant id stands in `scratch` afterwards; one that is held as it is is put down. */
+  /**
+   * Of an outcome of kind 0 or 1 the grant id stands in `scratch` afterwards; one that is held as it is is put down.
+   */
   #kindOf(operation: DecidedOperation): number {
     const { outcome } = operation;
     const kind = grantKindOf(outcome);

@@ -1,7 +1,8 @@
-// Reading operation ids back at the start of a tenure, within the memory of writes. Writes to the slot wait for it, so it
-// keeps: what is read is never more than there is room for, and it is over at the latest when the idempotency window has
-// passed since the opening, by this owner's monotonic clock: from then on nobody repeats what an earlier owner decided. So
-// where memory is too short for the ids the writes of some slots wait for that long, and no id is forgotten before.
+// Reading operation ids back at the start of a tenure, within the memory of writes. Writes to the slot wait for it, so
+// it keeps: what is read is never more than there is room for, and it is over at the latest when the idempotency window
+// has passed since the opening, by this owner's monotonic clock: from then on nobody repeats what an earlier owner
+// decided. So where memory is too short for the ids the writes of some slots wait for that long, and no id is forgotten
+// before.
 
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { RECALL_READ_BYTES, type RecallOrder } from '../../memory/rebuild-queue.ts';

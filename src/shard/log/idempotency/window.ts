@@ -1,10 +1,10 @@
-// The idempotency window of a slot: the entries of its log whose operations may still be repeated, so that their ids have to
-// be known. It says from which seq on they stand. It keeps: an entry leaves the window only when this owner has seen it stand
-// for `keptMs` by its own monotonic clock, or an earlier owner has said so in a checkpoint. No wall clock, and no difference
-// between two clocks, has a say: one that is wrong would let a repeat be done again.
+// The idempotency window of a slot: the entries of its log whose operations may still be repeated, so that their ids
+// have to be known. It says from which seq on they stand. It keeps: an entry leaves the window only when this owner has
+// seen it stand for `keptMs` by its own monotonic clock, or an earlier owner has said so in a checkpoint. No wall
+// clock, and no difference between two clocks, has a say: one that is wrong would let a repeat be done again.
 //
-// What has left is left for good, for every owner. So the start of the window is kept with the checkpoint: a next owner reads
-// back from there, and the log is trimmed up to there at most.
+// What has left is left for good, for every owner. So the start of the window is kept with the checkpoint: a next owner
+// reads back from there, and the log is trimmed up to there at most.
 
 import type { Clock } from '../../../core/async/clock.ts';
 

@@ -1,5 +1,5 @@
-// The calls that wait for an answer, by the node that they wait for. Each ends once: by its answer, at its deadline, when its
-// node falls silent, or with the store. What comes later is ignored.
+// The calls that wait for an answer, by the node that they wait for. Each ends once: by its answer, at its deadline,
+// when its node falls silent, or with the store. What comes later is ignored.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';

@@ -1,4 +1,5 @@
-// One connection to a cluster: the driver, the watch over its nodes, and the session over both. Opened and closed as a whole.
+// One connection to a cluster: the driver, the watch over its nodes, and the session over both. Opened and closed as a
+// whole.
 
 import type { Client, Host } from 'cassandra-driver';
 import type { Clock } from '../../../core/async/clock.ts';
@@ -42,8 +43,8 @@ function within<Value>(clock: Clock, ms: number, promise: Promise<Value>, late: 
 }
 
 /**
- * Ends a client that has not connected, or has only later. The driver's own end does nothing for it, and the pools that it
- * opened on the way would go on reconnecting for as long as the process lives.
+ * Ends a client that has not connected, or has only later. The driver's own end does nothing for it, and the pools that
+ * it opened on the way would go on reconnecting for as long as the process lives.
  */
 async function abandon(client: Client, connecting: Promise<void>): Promise<void> {
   await connecting.catch(() => {});
@@ -75,7 +76,10 @@ async function connect(clock: Clock, client: Client, options: CassandraOptions):
   }
 }
 
-/** Rejects as `unavailable` where no node can be reached or the role is refused, with StoreRefusal where the settings are wrong. */
+/**
+ * Rejects as `unavailable` where no node can be reached or the role is refused, with StoreRefusal where the settings are
+ * wrong.
+ */
 export async function openConnection({ clock, log }: ConnectionPorts, options: CassandraOptions): Promise<Connection> {
   // Each of the three needs the others; nothing is asked before all stand.
   const parts: { watch?: HostWatch } = {};

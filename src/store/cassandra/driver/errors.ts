@@ -1,5 +1,5 @@
-// The driver's errors in the words of this store. Whatever goes wrong at run time is `unavailable`: of a write the outcome
-// is then not known. Only what was certainly never sent, because every connection is full, is `overloaded`.
+// The driver's errors in the words of this store. Whatever goes wrong at run time is `unavailable`: of a write the
+// outcome is then not known. Only what was certainly never sent, because every connection is full, is `overloaded`.
 
 import cassandra from 'cassandra-driver';
 import { GrantdError } from '../../../core/errors.ts';

@@ -1,6 +1,6 @@
-// Statements to Cassandra, each with a deadline that holds whatever the driver does, at one of four levels. A conditional
-// write is sent once and its outcome is what it answered, or unknown. A read or a plain write (stamped, so that twice is
-// once) goes on to another node when the first is late. What is under way and what waits is bounded.
+// Statements to Cassandra, each with a deadline that holds whatever the driver does, at one of four levels. A
+// conditional write is sent once and its outcome is what it answered, or unknown. A read or a plain write (stamped, so
+// that twice is once) goes on to another node when the first is late. What is under way and what waits is bounded.
 
 import cassandra, { type Client, type QueryOptions } from 'cassandra-driver';
 import type { Clock } from '../../../core/async/clock.ts';
@@ -18,8 +18,8 @@ const { policies, types } = cassandra;
 /** Calls under way, and calls that wait: some seconds of work. */
 const CALLS = { underWayMax: 1024, waitingMax: 8192 };
 /**
- * Batches of state on their way: enough to keep three nodes busy, few enough that a conditional write finds room on them.
- * Those of all slots wait together.
+ * Batches of state on their way: enough to keep three nodes busy, few enough that a conditional write finds room on
+ * them. Those of all slots wait together.
  */
 const STATE_BATCHES = { underWayMax: 16, waitingMax: 16_384 };
 /** Nodes that one read or plain write is sent to, one after another. */

@@ -1,5 +1,5 @@
-// Failures of the store in the log: once when they begin, once in a while as they go on, once when they are over. Not once
-// per call: an outage has thousands.
+// Failures of the store in the log: once when they begin, once in a while as they go on, once when they are over. Not
+// once per call: an outage has thousands.
 
 import type { Clock } from '../../../core/async/clock.ts';
 import type { Log } from '../../../telemetry/log.ts';

@@ -1,5 +1,5 @@
-// How much may be under way at once. What comes beyond waits, first come first served; beyond a bound of what waits it is
-// refused as `overloaded`, before anything was done.
+// How much may be under way at once. What comes beyond waits, first come first served; beyond a bound of what waits it
+// is refused as `overloaded`, before anything was done.
 
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -26,7 +26,9 @@ export class Gate {
     this.#options = options;
   }
 
-  /** Resolves when there is room; whoever entered leaves. Rejects as `overloaded`, or as `unavailable` at the deadline. */
+  /**
+   * Resolves when there is room; whoever entered leaves. Rejects as `overloaded`, or as `unavailable` at the deadline.
+   */
   enter(deadline: DeadlineMs): Promise<void> {
     if (this.#underWay < this.#options.underWayMax) {
       this.#underWay += 1;

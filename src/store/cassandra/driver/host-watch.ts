@@ -1,7 +1,7 @@
-// Which nodes answer. A node that is paused, or cut off without a word, keeps its connections: only time tells. So every
-// node is asked a trifle that it can answer alone, a few times a second. One that is late is asked last from then on and
-// what is safe to repeat goes to another; one that stays silent has its conditional writes given up, as unknown outcomes.
-// A hint: nothing is decided by it but whom to ask, and how long to wait.
+// Which nodes answer. A node that is paused, or cut off without a word, keeps its connections: only time tells. So
+// every node is asked a trifle that it can answer alone, a few times a second. One that is late is asked last from then
+// on and what is safe to repeat goes to another; one that stays silent has its conditional writes given up, as unknown
+// outcomes. A hint: nothing is decided by it but whom to ask, and how long to wait.
 
 import type { Clock, Timer } from '../../../core/async/clock.ts';
 

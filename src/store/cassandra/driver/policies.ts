@@ -1,5 +1,5 @@
-// What the driver decides by itself: whom to ask, whether to ask again. Conditional writes are asked once: an attempt that
-// the driver repeated on its own would answer for one whose outcome nobody knows.
+// What the driver decides by itself: whom to ask, whether to ask again. Conditional writes are asked once: an attempt
+// that the driver repeated on its own would answer for one whose outcome nobody knows.
 
 import cassandra, { type Client, type Host, type HostMap } from 'cassandra-driver';
 
@@ -66,8 +66,8 @@ type Decision = ReturnType<cassandra.policies.retry.RetryPolicy['rethrowResult']
 type Retry = cassandra.policies.retry.RetryPolicy;
 
 /**
- * What is safe to repeat is asked of the next node, once; after a lost connection of as many as there are. Always at the
- * level that was asked for: the level that an error names may be another one.
+ * What is safe to repeat is asked of the next node, once; after a lost connection of as many as there are. Always at
+ * the level that was asked for: the level that an error names may be another one.
  */
 export class NextHostRetry extends policies.retry.RetryPolicy {
   override onReadTimeout(...[info, consistency]: Parameters<Retry['onReadTimeout']>): Decision {
@@ -91,7 +91,9 @@ export class NextHostRetry extends policies.retry.RetryPolicy {
 /** Of reads that the driver may repeat: one more node is asked after a while, and the first answer counts. */
 const SPECULATION_DELAY_MS = 300;
 
-/** The driver asks it of statements that are marked as idempotent only. Writes wait: they would only add to the load. */
+/**
+ * The driver asks it of statements that are marked as idempotent only. Writes wait: they would only add to the load.
+ */
 export class ReadSpeculation extends policies.speculativeExecution.ConstantSpeculativeExecutionPolicy {
   readonly #none = new policies.speculativeExecution.NoSpeculativeExecutionPolicy();
 

@@ -1,5 +1,5 @@
-// One migration at a time: a row that is inserted by whoever comes first, renewed before every change, and expires with its
-// holder. The same table keeps which steps were done.
+// One migration at a time: a row that is inserted by whoever comes first, renewed before every change, and expires with
+// its holder. The same table keeps which steps were done.
 
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
@@ -79,7 +79,10 @@ export async function acquireMigrationLock(
     await delay(clock, RETRY_MS);
   }
 
-  /** What may be done twice is done again while its outcome is not known: a cluster whose schema changes is slow to answer. */
+  /**
+   * What may be done twice is done again while its outcome is not known: a cluster whose schema changes is slow to
+   * answer.
+   */
   const repeat = async (query: string, params: readonly Value[]): Promise<Row | undefined> => {
     const untilMs = clock.monotonicMs() + REPEAT_MS_MAX;
     for (;;) {

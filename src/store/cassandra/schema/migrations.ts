@@ -1,14 +1,16 @@
-// The schema's history: numbered steps, only ever appended to, never edited once released. Each statement may be run again
-// after a step that was cut off. What the choices are for:
-//   - `speculative_retry = '50ms'`: a replica that died stalls reads until it is noticed, 15 to 20 s; a second one is asked.
-//   - No cell is ever written as null, and a revocation is a row marked `gone`: a removal would leave a tombstone, which
-//     expires, and whatever missed it would bring the grant back.
-//   - `gc_grace_seconds`: the default of ten days where a removal that a replica missed is worth repairing. One day for the
-//     log: only whole segments are removed, behind the point from which anybody reads; it is longer than hints are kept.
-//   - Levelled compaction where rows are written again and read one by one; by size where they are written once; by time
-//     for the trail, whose months expire.
-// `log`, `slots`, `members`, `meta` are written by lightweight transactions only, all else by stamped plain writes: their
-// timestamps are unrelated, so they never share a row.
+// The schema's history: numbered steps, only ever appended to, never edited once released. Each statement may be run
+// again after a step that was cut off. What the choices are for:
+//   - `speculative_retry = '50ms'`: a replica that died stalls reads until it is noticed, 15 to 20 s; a second one is
+//     asked.
+//   - No cell is ever written as null, and a revocation is a row marked `gone`: a removal would leave a tombstone,
+//     which expires, and whatever missed it would bring the grant back.
+//   - `gc_grace_seconds`: the default of ten days where a removal that a replica missed is worth repairing. One day for
+//     the log: only whole segments are removed, behind the point from which anybody reads; it is longer than hints are
+//     kept.
+//   - Levelled compaction where rows are written again and read one by one; by size where they are written once; by
+//     time for the trail, whose months expire.
+// `log`, `slots`, `members`, `meta` are written by lightweight transactions only, all else by stamped plain writes:
+// their timestamps are unrelated, so they never share a row.
 
 import type { SchemaVersion } from '../tables/rows.ts';
 

@@ -1,5 +1,5 @@
-// Changes of the schema, one at a time: each is sent once, and the next begins when every node that is up has taken it. A
-// change that meets another one on its way can leave a table in two versions. All goes through one node: what it has
+// Changes of the schema, one at a time: each is sent once, and the next begins when every node that is up has taken it.
+// A change that meets another one on its way can leave a table in two versions. All goes through one node: what it has
 // changed it knows at once, so that it cannot believe the others to agree on what was before.
 
 import { createHash } from 'node:crypto';
@@ -52,7 +52,7 @@ export class SchemaChanges {
     return (await this.#read(query, [keyspace, table])).length > 0;
   }
 
-  /** Throws StoreRefusal where Cassandra refuses the change, GrantdError `unavailable` where its outcome is not known. */
+  /** Throws StoreRefusal if Cassandra refuses the change, GrantdError `unavailable` if its outcome is not known. */
   async apply(statement: string): Promise<void> {
     try {
       await this.#client.execute(statement, [], {

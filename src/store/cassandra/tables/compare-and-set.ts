@@ -1,7 +1,7 @@
-// A conditional write to a row of which more is asked than "these columns are as expected": the answer is the whole row that
-// stands after it, exactly as it stood then. So the condition is the whole row as last seen. Where that was another row
-// than stands, the database answers with the one that stands, and it is looked at again. What was last seen is remembered,
-// to save reading it; it is never believed on its own.
+// A conditional write to a row of which more is asked than "these columns are as expected": the answer is the whole row
+// that stands after it, exactly as it stood then. So the condition is the whole row as last seen. Where that was
+// another row than stands, the database answers with the one that stands, and it is looked at again. What was last seen
+// is remembered, to save reading it; it is never believed on its own.
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { ConditionalOutcome } from '../../store.ts';
@@ -44,8 +44,8 @@ export class RememberedRows<Key, Row> {
 }
 
 /**
- * `change` gives the row that is to stand in place of `row`, or undefined where the condition of the call does not hold. A
- * `hint` of the row saves reading it where what is remembered does not do: if it is wrong, the write finds out.
+ * `change` gives the row that is to stand in place of `row`, or undefined where the condition of the call does not
+ * hold. A `hint` of the row saves reading it where what is remembered does not do: if it is wrong, the write finds out.
  */
 export async function compareAndSet<Key, Row>(
   rows: ConditionalRows<Key, Row>,

@@ -1,6 +1,6 @@
-// The count of a tenant's grants as one text, in one cell. Of two writes with the same timestamp Cassandra keeps, cell by
-// cell, the greater value: in cells of their own the parts of two counts could mix. The steps come first, at a fixed width,
-// so that the count that has come further is the greater one.
+// The count of a tenant's grants as one text, in one cell. Of two writes with the same timestamp Cassandra keeps, cell
+// by cell, the greater value: in cells of their own the parts of two counts could mix. The steps come first, at a fixed
+// width, so that the count that has come further is the greater one.
 
 import { assert } from '../../../core/assert.ts';
 import type { TenantId } from '../../../core/ids.ts';

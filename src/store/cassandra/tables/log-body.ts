@@ -1,5 +1,6 @@
 // How the body of a log record stands in its column: deflated where that is worth it. Bodies repeat themselves, and a
-// conditional write carries each several times to every replica and into its commit log: of 64 grants, 3 KB in place of 19.
+// conditional write carries each several times to every replica and into its commit log: of 64 grants, 3 KB in place of
+// 19.
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { assert } from '../../../core/assert.ts';

@@ -1,4 +1,5 @@
-// The log: records inserted by lightweight transactions, one per seq for good; read at the serial level, segment by segment.
+// The log: records inserted by lightweight transactions, one per seq for good; read at the serial level, segment by
+// segment.
 
 import { GrantdError } from '../../../core/errors.ts';
 import { segmentOf } from '../../../core/slots.ts';

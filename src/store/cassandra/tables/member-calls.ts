@@ -26,8 +26,8 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
   /** Of the last listing: a member that has come since is not seen by its key. */
   let listed: readonly string[] | undefined;
   const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
-  // Healthy beat and place are no part of the condition: the one changes with the beat alone, the other never, and members
-  // of earlier programs have neither.
+  // Healthy beat and place are no part of the condition: the one changes with the beat alone, the other never, and
+  // members of earlier programs have neither.
   const update = `UPDATE ${table} SET state = ?, beat = ?, healthy_beat = ? WHERE incarnation = ?
     IF shard_name = ? AND address = ? AND state = ? AND beat = ? AND started_at_ms = ?`;
   const remove = `DELETE FROM ${table} WHERE incarnation = ? IF state = 'dead'`;

@@ -1,6 +1,7 @@
-// Removal of all that a deleted tenant had: whole partitions at a time, as of the stamp, so that one removal takes any number
-// of grants and nothing newer. A bounded part per call. Where the last call stopped is remembered, so that the next does
-// not come across what was removed; where it was forgotten (a restart), the work begins anew, over rows that are gone.
+// Removal of all that a deleted tenant had: whole partitions at a time, as of the stamp, so that one removal takes any
+// number of grants and nothing newer. A bounded part per call. Where the last call stopped is remembered, so that the
+// next does not come across what was removed; where it was forgotten (a restart), the work begins anew, over rows that
+// are gone.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { TenantId } from '../../../core/ids.ts';
@@ -23,7 +24,10 @@ const SMALL_TABLES = [
   ['keys', 'created_at_ms'],
 ] as const;
 
-/** The year 2200: uses of keys have the time of a wall clock, which may have been wrong, and the tenant's id is never used again. */
+/**
+ * The year 2200: uses of keys have the time of a wall clock, which may have been wrong, and the tenant's id is never
+ * used again.
+ */
 const USES_STAMP = BigInt(Date.UTC(2200, 0, 1)) * 1000n;
 
 interface Position {

@@ -178,8 +178,8 @@ export function keyRecordOf(row: Row): ApiKeyRecord {
 }
 
 /**
- * A program that keeps no counts of grants leaves `counted_from` at an older timestamp than `seq`, and `window_from` as well:
- * counts are wrong then, while what is outside of the window stays so.
+ * A program that keeps no counts of grants leaves `counted_from` at an older timestamp than `seq`, and `window_from` as
+ * well: counts are wrong then, while what is outside of the window stays so.
  */
 export function checkpointOf(row: Row): Checkpoint {
   const stamp = integerAt(row, 'stamp');

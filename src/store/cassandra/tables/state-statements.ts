@@ -1,6 +1,7 @@
-// State writes as statements: every row with its own stamp as its timestamp, so that the greatest stamp wins, whatever comes
-// when and however often. They travel in batches, which are no transactions here, only fewer messages: at the same load
-// on the nodes twice as many rows. Rows of one partition go together, as one mutation; a few small ones share a batch.
+// State writes as statements: every row with its own stamp as its timestamp, so that the greatest stamp wins, whatever
+// comes when and however often. They travel in batches, which are no transactions here, only fewer messages: at the
+// same load on the nodes twice as many rows. Rows of one partition go together, as one mutation; a few small ones share
+// a batch.
 
 import { assertNever } from '../../../core/assert.ts';
 import { grantColumnValues } from '../../../core/grant-attributes.ts';
@@ -13,7 +14,10 @@ import { GRANT_COLUMNS } from './rows.ts';
 /** Rows, and bytes roughly, of one partition in one batch: a mutation is small beside what a node takes. */
 const MUTATION_ROWS_MAX = 64;
 const MUTATION_BYTES_MAX = 64 * 1024;
-/** Of several partitions: what Cassandra takes without a warning (`unlogged_batch_across_partitions_warn_threshold`, `batch_size_warn_threshold`). */
+/**
+ * Of several partitions: what Cassandra takes without a warning (`unlogged_batch_across_partitions_warn_threshold`,
+ * `batch_size_warn_threshold`).
+ */
 const BATCH_MUTATIONS_MAX = 10;
 const BATCH_BYTES_MAX = 4 * 1024;
 /** Of a row, besides its text. */

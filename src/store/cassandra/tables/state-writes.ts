@@ -1,5 +1,6 @@
-// Writes of state, confirmed by a quorum. A call that failed is made again with the very same writes; those of them that were
-// confirmed are not sent again, so that it gets on even where a database under load cannot do all of it in one deadline.
+// Writes of state, confirmed by a quorum. A call that failed is made again with the very same writes; those of them
+// that were confirmed are not sent again, so that it gets on even where a database under load cannot do all of it in
+// one deadline.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { StateStore, StateWrite } from '../../store.ts';

@@ -1,7 +1,7 @@
 // A whole small table, as a hint of what stands in it. Reading it as a range is one statement, but a range is read from
-// whichever replicas come first, with no second chance for one that has fallen silent: until the others give it up, after
-// 10 to 20 s, such a read takes as long. Reads of single rows do have that chance. So while a node is silent, or a
-// range has taken too long, the rows are read one by one, by the keys that are known.
+// whichever replicas come first, with no second chance for one that has fallen silent: until the others give it up,
+// after 10 to 20 s, such a read takes as long. Reads of single rows do have that chance. So while a node is silent, or
+// a range has taken too long, the rows are read one by one, by the keys that are known.
 
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';

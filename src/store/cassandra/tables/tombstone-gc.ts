@@ -1,11 +1,12 @@
-// Real removal of rows that nobody needs any more (revoked grants and keys, deleted tenants, subjects without grants), at
-// every replica. A removal leaves a tombstone for some days, and a read that comes across too many of them fails, so they
-// are kept few: one removal covers a run of neighbouring rows, and the gaps on both sides of it up to the next rows that
-// stand. Where a whole stretch goes bit by bit, in any order, each removal takes in those beside it, and one is left.
+// Real removal of rows that nobody needs any more (revoked grants and keys, deleted tenants, subjects without grants),
+// at every replica. A removal leaves a tombstone for some days, and a read that comes across too many of them fails, so
+// they are kept few: one removal covers a run of neighbouring rows, and the gaps on both sides of it up to the next
+// rows that stand. Where a whole stretch goes bit by bit, in any order, each removal takes in those beside it, and one
+// is left.
 //
-// That is safe because of when it is called: state holds every entry of the log up to and past the stamps of the targets.
-// So a row that is not there now, at a quorum, has no write on its way that is older than they are; and one that comes is
-// newer, and stands. What stands beside a row that is removed is never covered.
+// That is safe because of when it is called: state holds every entry of the log up to and past the stamps of the
+// targets. So a row that is not there now, at a quorum, has no write on its way that is older than they are; and one
+// that comes is newer, and stands. What stands beside a row that is removed is never covered.
 
 import { assertNever } from '../../../core/assert.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';

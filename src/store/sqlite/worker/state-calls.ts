@@ -1,5 +1,5 @@
-// The calls that write state: upserts by which the greater stamp wins, whatever their order, and the removals of what is
-// no longer needed. Each is a generator that does a bounded part per step, so that the writer can put a durable
+// The calls that write state: upserts by which the greater stamp wins, whatever their order, and the removals of what
+// is no longer needed. Each is a generator that does a bounded part per step, so that the writer can put a durable
 // transaction between any two of them.
 
 import type { DatabaseSync } from 'node:sqlite';
@@ -40,7 +40,10 @@ function upsertOf(table: StateBatchTable): string {
     ON CONFLICT DO UPDATE SET ${changes.join(', ')} WHERE ${greater}`;
 }
 
-/** In the order of removal. A key use has no stamp, and the time of a wall clock, which may have been wrong: all of them go. */
+/**
+ * In the order of removal. A key use has no stamp, and the time of a wall clock, which may have been wrong: all of them
+ * go.
+ */
 const PURGES: readonly string[] = [
   `DELETE FROM grants WHERE (tenant, subject, relation, object) IN
      (SELECT tenant, subject, relation, object FROM grants WHERE tenant = ? AND stamp <= ? LIMIT ?)`,

@@ -1,6 +1,6 @@
-// A worker thread of the SQLite store: opens its connection, says whether it can be used, then answers calls until it is
-// told to close. Three of them run this file: the writer, the reader (so that a page read never waits for an fsync) and
-// the checkpointer (so that moving the write-ahead log into the database does not stall appends).
+// A worker thread of the SQLite store: opens its connection, says whether it can be used, then answers calls until it
+// is told to close. Three of them run this file: the writer, the reader (so that a page read never waits for an fsync)
+// and the checkpointer (so that moving the write-ahead log into the database does not stall appends).
 
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';

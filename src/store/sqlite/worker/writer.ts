@@ -88,7 +88,10 @@ export class Writer {
     }
   }
 
-  /** A commit that would return before the disk has it loses what is acknowledged after it, and nothing else would show it. */
+  /**
+   * A commit that would return before the disk has it loses what is acknowledged after it, and nothing else would show
+   * it.
+   */
   #assertDurable(): void {
     const [level] = this.#readSynchronous.get() ?? [];
     assert(level === SYNCHRONOUS_FULL, 'what is acknowledged is committed with synchronous = FULL');

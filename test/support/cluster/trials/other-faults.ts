@@ -1,5 +1,5 @@
-// What happens around shards: a front cut off from one of them, nodes of Cassandra killed and paused, one or all, and wall
-// clocks that jump.
+// What happens around shards: a front cut off from one of them, nodes of Cassandra killed and paused, one or all, and
+// wall clocks that jump.
 
 import assert from 'node:assert/strict';
 import { letRun, waitFor } from '../../wait-for.ts';

@@ -1,5 +1,5 @@
-// One cluster on three nodes of Cassandra, and trials of it one after another, as tests. When one fails, the logs of every
-// process are shown and kept.
+// One cluster on three nodes of Cassandra, and trials of it one after another, as tests. When one fails, the logs of
+// every process are shown and kept.
 
 import { after, before, describe, it } from 'node:test';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../cassandra.ts';

@@ -1,5 +1,5 @@
-// What happens to shards: killed, paused, ended in order, restarted one by one or all at once, added and removed, cut off
-// from Cassandra.
+// What happens to shards: killed, paused, ended in order, restarted one by one or all at once, added and removed, cut
+// off from Cassandra.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -13,11 +13,17 @@ import { Strain } from '../strain.ts';
 import type { Trial } from './trial.ts';
 
 const WARM_CHECKS = 3000;
-/** What a check reads, every round reads; an append whose outcome is not known, or a log that is read back, reads but once. */
+/**
+ * What a check reads, every round reads; an append whose outcome is not known, or a log that is read back, reads but
+ * once.
+ */
 const WARM_ROUNDS = 3;
 const CONNECTIONS = 32;
 const COLD_CHECKS = 64;
-/** Tables that hold what checks are answered from, and the log. The others are read as time passes, by the members' beats. */
+/**
+ * Tables that hold what checks are answered from, and the log. The others are read as time passes, by the members'
+ * beats.
+ */
 const TENANT_TABLES = ['grants', 'keys', 'tenants', 'namespaces', 'subjects', 'log'];
 const WRITERS = 64;
 const GROUP_COMMIT_MS = 4000;

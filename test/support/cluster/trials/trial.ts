@@ -1,5 +1,5 @@
-// A trial of a cluster: what is done to it, mostly a fault under load, and what must hold of what the clients saw. The same
-// trials run once each in the tests and again and again in the soak.
+// A trial of a cluster: what is done to it, mostly a fault under load, and what must hold of what the clients saw. The
+// same trials run once each in the tests and again and again in the soak.
 
 import assert from 'node:assert/strict';
 import { slotOfTenant } from '../../../../src/core/slots.ts';

@@ -1,5 +1,5 @@
-// An event on a cluster of Kubernetes: what happens to grantd there, mostly under a steady load, and what must hold of what
-// the clients saw. The load, its clients and its judge are those of the trials on a cluster of plain processes.
+// An event on a cluster of Kubernetes: what happens to grantd there, mostly under a steady load, and what must hold of
+// what the clients saw. The load, its clients and its judge are those of the trials on a cluster of plain processes.
 
 import assert from 'node:assert/strict';
 import type { CassandraCluster } from '../../cassandra.ts';

@@ -1,5 +1,5 @@
-// What is wrong from the start: a clear word at the installation or in the pod, no readiness, and health by itself once it is
-// mended. Each in a release of its own.
+// What is wrong from the start: a clear word at the installation or in the pod, no readiness, and health by itself once
+// it is mended. Each in a release of its own.
 
 import assert from 'node:assert/strict';
 import { Client } from 'cassandra-driver';

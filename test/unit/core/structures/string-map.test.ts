@@ -1,5 +1,5 @@
-// The map by text, against a Map: the same answers in any order of additions and removals, and an order of entries that does
-// not depend on the secret of the process.
+// The map by text, against a Map: the same answers in any order of additions and removals, and an order of entries that
+// does not depend on the secret of the process.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,4 +1,5 @@
-// A front's part in a shared window, on virtual time: never more than the limit, nearly all of it, and no wait in between.
+// A front's part in a shared window, on virtual time: never more than the limit, nearly all of it, and no wait in
+// between.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -39,7 +40,7 @@ class Fronts {
   send(index: number): void {
     const decision = this.front(index).consume();
     if (!(decision instanceof Promise)) this.#note(decision, 0);
-    else decision.then((decided) => this.#note(decided, this.counts.roundTripMs / 2));
+    else void decision.then((decided) => this.#note(decided, this.counts.roundTripMs / 2));
   }
 
   async now(index = 0): Promise<RateDecision> {
@@ -135,7 +136,7 @@ describe('a leased window', () => {
     const started = cluster.clock.monotonicMs();
     const decision = cluster.front(0).consume();
     let decidedMs = 0;
-    Promise.resolve(decision).then(() => {
+    void Promise.resolve(decision).then(() => {
       decidedMs = cluster.clock.monotonicMs();
     });
     await cluster.clock.advance(60);

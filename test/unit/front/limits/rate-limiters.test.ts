@@ -178,7 +178,8 @@ test('no window is longer because the wall clock was set back, nor shorter becau
 test('no window is said to last longer than it is, whatever fraction of a millisecond it begins at', () => {
   const limiter = createMemoryRateLimiter({ clock });
   const failures = createFailureLimiter({ clock });
-  // Where the end of a window lies beyond a power of two, it has a bit less behind the point than its begin (16,384 ms, and 65,536).
+  // Where the end of a window lies beyond a power of two, it has a bit less behind the point than its begin (16,384 ms,
+  // and 65,536).
   clock.stall(14_500);
   for (let window = 0; window < 1000; window += 1) {
     clock.stall(0.1);

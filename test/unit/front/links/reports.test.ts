@@ -1,5 +1,5 @@
-// What a front reports to the shards: each answer once, to the shard that gave it; each request once, to the owner of its
-// tenant, in the minute of the front's clock.
+// What a front reports to the shards: each answer once, to the shard that gave it; each request once, to the owner of
+// its tenant, in the minute of the front's clock.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,6 @@
-// A front whose machine was suspended between two tries of a write: its monotonic clock stood still, so the deadline has not
-// passed for it, while the owner has forgotten what the first try did. Sent again, the write would be done again.
+// A front whose machine was suspended between two tries of a write: its monotonic clock stood still, so the deadline
+// has not passed for it, while the owner has forgotten what the first try did. Sent again, the write would be done
+// again.
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

@@ -1,5 +1,5 @@
-// The gate before the parser of Node's server: what comes through is what that server alone would have read, one request
-// after another, however many come at once and wherever the bytes are cut.
+// The gate before the parser of Node's server: what comes through is what that server alone would have read, one
+// request after another, however many come at once and wherever the bytes are cut.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -17,7 +17,10 @@ import { systemClock } from '../../../../src/roles/process/system.ts';
 import { parseResponses, RawConnection } from '../../../support/http-raw.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
-/** A server that answers with what it has read, behind a gate or not; at /later once a test lets it, at /large with much. */
+/**
+ * A server that answers with what it has read, behind a gate or not; at /later once a test lets it, at /large with
+ * much.
+ */
 class EchoServer {
   readonly #server: Server;
   readonly sockets: Socket[] = [];

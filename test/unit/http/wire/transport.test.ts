@@ -12,7 +12,9 @@ describe('the transport', () => {
   let http: HttpInProcess;
   let head: (method: string, path: string, extra?: string) => string;
   let impatientHead: typeof head;
-  /** Where what does not come in time is cut soon. Everything else is asked of the other, which waits for busy machines. */
+  /**
+   * Where what does not come in time is cut soon. Everything else is asked of the other, which waits for busy machines.
+   */
   let impatient: HttpInProcess;
   before(async () => {
     http = await startHttp({ discardTimeoutMs: 200 });

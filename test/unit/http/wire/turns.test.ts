@@ -1,4 +1,5 @@
-// A front that has more to do than time: requests wait for the turn of their tenant, and those of nobody for one of their own.
+// A front that has more to do than time: requests wait for the turn of their tenant, and those of nobody for one of
+// their own.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';

@@ -1,5 +1,5 @@
-// The page of the audit log, and how the console names keys: what a filter shows, what it refuses, what is left of a tenant
-// that was deleted.
+// The page of the audit log, and how the console names keys: what a filter shows, what it refuses, what is left of a
+// tenant that was deleted.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';

@@ -1,4 +1,5 @@
-// The pages over HTTP, without a browser: who gets in, what changes something, and that whatever was stored comes out as text.
+// The pages over HTTP, without a browser: who gets in, what changes something, and that whatever was stored comes out
+// as text.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';

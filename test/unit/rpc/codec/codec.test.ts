@@ -1,5 +1,5 @@
-// The codec by hand against the library: what either writes, both read as the same; and no bytes, whoever sends them, are
-// read otherwise than the library reads them.
+// The codec by hand against the library: what either writes, both read as the same; and no bytes, whoever sends them,
+// are read otherwise than the library reads them.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

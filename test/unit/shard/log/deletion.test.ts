@@ -212,7 +212,10 @@ test('a key that is looked up while its tenant is deleted gets no handle', async
   heir.kill();
 });
 
-/** Where the owner is killed: at the n-th call of an operation after the deletion was acknowledged, before or after its effect. */
+/**
+ * Where the owner is killed: at the n-th call of an operation after the deletion was acknowledged, before or after its
+ * effect.
+ */
 const KILLS = [
   ['before the checkpoint', 'writeCheckpoint', 1, 'delay'],
   ['after the checkpoint', 'writeCheckpoint', 1, 'delay-reply'],

@@ -1,5 +1,5 @@
-// Two owners over one store: at most one of them can commit, the other one notices and steps down, and what either of them
-// has acknowledged stays.
+// Two owners over one store: at most one of them can commit, the other one notices and steps down, and what either of
+// them has acknowledged stays.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

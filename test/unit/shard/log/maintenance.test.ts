@@ -19,7 +19,10 @@ const portsOf = (slot: OpenSlot): MaintenancePorts => ({
   createRequestId: () => ids.create('req'),
 });
 
-/** Both clocks of a machine: `passedMs` have passed besides the time that the test takes; `jumpMs`: of the wall clock alone. */
+/**
+ * Both clocks of a machine: `passedMs` have passed besides the time that the test takes; `jumpMs`: of the wall clock
+ * alone.
+ */
 function movableTime() {
   const time = { passedMs: 0, jumpMs: 0 };
   const clocks = { wallMs: () => Date.now() + time.passedMs + time.jumpMs, aheadMs: () => time.passedMs };

@@ -1,4 +1,5 @@
-// What a new owner finds in the log and the state tables is what was acknowledged; a log that cannot be trusted is refused.
+// What a new owner finds in the log and the state tables is what was acknowledged; a log that cannot be trusted is
+// refused.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

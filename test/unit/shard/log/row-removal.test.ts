@@ -1,5 +1,5 @@
-// Rows that nobody needs any more are really removed: revoked keys, records of deleted tenants, subjects without a grant. And
-// nothing else is, whatever is written meanwhile.
+// Rows that nobody needs any more are really removed: revoked keys, records of deleted tenants, subjects without a
+// grant. And nothing else is, whatever is written meanwhile.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -157,7 +157,9 @@ test('a subject goes with its last grant, and no earlier', async () => {
   slot.kill();
 });
 
-/** Grants something to a subject whose row `remove` is about to remove, when the row and when its grants are looked at. */
+/**
+ * Grants something to a subject whose row `remove` is about to remove, when the row and when its grants are looked at.
+ */
 async function grantMeanwhile(
   { memory, slot, tenantId, handle }: Opened,
   held: 'listGrants' | 'removeGone',

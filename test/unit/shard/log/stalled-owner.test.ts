@@ -1,5 +1,6 @@
-// An owner that stands still for longer than the log is kept, and wakes: the places that it would append at next have been
-// trimmed and are empty, so that no fence is in its way there. What it does then changes nothing, and is never acknowledged.
+// An owner that stands still for longer than the log is kept, and wakes: the places that it would append at next have
+// been trimmed and are empty, so that no fence is in its way there. What it does then changes nothing, and is never
+// acknowledged.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

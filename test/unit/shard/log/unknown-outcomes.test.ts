@@ -1,5 +1,5 @@
-// An append whose outcome is unknown is resolved, never passed on: the write is neither lost nor doubled, and its answer
-// is the right one.
+// An append whose outcome is unknown is resolved, never passed on: the write is neither lost nor doubled, and its
+// answer is the right one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

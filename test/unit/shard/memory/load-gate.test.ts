@@ -1,5 +1,5 @@
-// The gate before reads and large calls: bounds for each tenant and for the process, turns, and a refusal for no one but
-// the tenant that asks for too much.
+// The gate before reads and large calls: bounds for each tenant and for the process, turns, and a refusal for no one
+// but the tenant that asks for too much.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

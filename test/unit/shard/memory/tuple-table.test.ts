@@ -5,7 +5,9 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { TupleTable } from '../../../../src/shard/memory/tuple-table.ts';
 
-/** Few enough to meet again; several share their last characters, one another's beginning, or both but for the length. */
+/**
+ * Few enough to meet again; several share their last characters, one another's beginning, or both but for the length.
+ */
 const object = fc.oneof(
   fc.integer({ min: 0, max: 12 }).map((number) => `document:${number}`),
   fc.integer({ min: 0, max: 6 }).map((number) => `${number}:the-same-end-of-all`),

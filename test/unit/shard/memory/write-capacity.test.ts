@@ -1,5 +1,5 @@
-// A slot while what writes hold in memory is at its bound: writes wait or are refused, checks are answered, and a repeat
-// still gets its first answer.
+// A slot while what writes hold in memory is at its bound: writes wait or are refused, checks are answered, and a
+// repeat still gets its first answer.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
-// What writes hold in memory stays within its bounds: the next ones wait, and what is read back at a start waits as well.
+// What writes hold in memory stays within its bounds: the next ones wait, and what is read back at a start waits as
+// well.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

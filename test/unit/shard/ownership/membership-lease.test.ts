@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { IdFactory } from '../../../../src/core/ids.ts';
+import { LastingLease, type Lease, RenewedLease } from '../../../../src/shard/ownership/lease.ts';
 import { Session } from '../../../../src/shard/ownership/membership-lease.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
@@ -33,16 +34,14 @@ describe('a session', () => {
     return found;
   };
 
-  const create = (exclusive = false) =>
+  const create = (lease: Lease = new RenewedLease(clock, LEASE_MS)) =>
     new Session(
-      { store, clock, log, health, observe: () => {}, onEnded: (reason) => ended.push(reason) },
+      { store, clock, log, lease, health, observe: () => {}, onEnded: (reason) => ended.push(reason) },
       {
         incarnation: new IdFactory(clock, random).create('inc'),
         shardName: 'shard-1',
         address: 'shard-1:1',
         place: undefined,
-        leaseMs: LEASE_MS,
-        exclusive,
       },
     );
 
@@ -244,7 +243,7 @@ describe('a session', () => {
   });
 
   it('needs no beats where the process holds the store alone', async () => {
-    session = create(true);
+    session = create(new LastingLease());
     await join();
     await clock.advance(60_000);
     clock.wallOffsetMs += 3_600_000;

@@ -84,7 +84,9 @@ describe('the ownership of slots', () => {
   const owners = async () =>
     new Map((await memory.listSlots(soon())).map(({ slot, owner, epoch }) => [slot, { owner, epoch }]));
 
-  /** Until the condition holds, looking every 10 ms; fails after `withinMs` of virtual time. Returns how long it took. */
+  /**
+   * Until the condition holds, looking every 10 ms; fails after `withinMs` of virtual time. Returns how long it took.
+   */
   const until = async (condition: () => boolean, withinMs: number, each?: () => void): Promise<number> => {
     const startMs = clock.monotonicMs();
     while (!condition()) {

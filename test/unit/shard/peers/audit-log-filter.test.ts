@@ -1,5 +1,5 @@
-// The audit log under a filter: what fits and nothing else, in every order and page length, within a bound on what one call
-// reads, and without keeping others waiting.
+// The audit log under a filter: what fits and nothing else, in every order and page length, within a bound on what one
+// call reads, and without keeping others waiting.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

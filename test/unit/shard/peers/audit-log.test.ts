@@ -1,4 +1,5 @@
-// The trail: every change once, in the order of the log, from either end, and with a place to go on from that misses none.
+// The trail: every change once, in the order of the log, from either end, and with a place to go on from that misses
+// none.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -67,7 +67,8 @@ for (const ending of ['the key is revoked', 'the tenant is suspended'] as const)
       await slot.check(handle, TUPLE);
       const grantUnder = (object: string) =>
         slot.front.writeGrants(granted.handle, attempt(), [{ ...tuple('user:a', object), revoke: false }]);
-      // With nothing in flight the ending is appended at once; behind a write of the operator's, it waits with the others.
+      // With nothing in flight the ending is appended at once; behind a write of the operator's, it waits with the
+      // others.
       if (place === 'behind the entry') await grantUnder('doc:1');
       slot.faults.turn('hold', ['append']);
       const waiting: Promise<unknown>[] = [];

@@ -1,5 +1,5 @@
-// Listings of subjects with very many rows, and of tenants with very many subjects that hold nothing: what one page reads
-// is bounded, it leads on to the rest, and nobody reads for whoever is gone.
+// Listings of subjects with very many rows, and of tenants with very many subjects that hold nothing: what one page
+// reads is bounded, it leads on to the rest, and nobody reads for whoever is gone.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

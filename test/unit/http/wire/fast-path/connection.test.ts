@@ -1,5 +1,5 @@
-// Connections in the lane of plain requests: what is answered there and in what order, what leaves it for Node's server, and how a
-// connection in it ends.
+// Connections in the lane of plain requests: what is answered there and in what order, what leaves it for Node's
+// server, and how a connection in it ends.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

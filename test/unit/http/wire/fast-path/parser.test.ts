@@ -1,5 +1,5 @@
-// The reader of plain requests against Node's own parser: whatever bytes it takes, Node reads as the same one request, of the
-// same length. And each reason for which it leaves bytes to Node.
+// The reader of plain requests against Node's own parser: whatever bytes it takes, Node reads as the same one request,
+// of the same length. And each reason for which it leaves bytes to Node.
 
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
@@ -28,7 +28,10 @@ interface SeenByNode {
 const TURNS_MAX = 200;
 const HEADER_BYTES_MAX = 16 * 1024;
 
-/** What a server of Node makes of a connection on which `bytes` arrive, until it has seen `count` requests or anything else. */
+/**
+ * What a server of Node makes of a connection on which `bytes` arrive, until it has seen `count` requests or anything
+ * else.
+ */
 async function readByNode(bytes: Buffer, count: number): Promise<SeenByNode> {
   const requests: SeenRequest[] = [];
   const others: string[] = [];
@@ -58,7 +61,10 @@ async function readByNode(bytes: Buffer, count: number): Promise<SeenByNode> {
 
 const SENTINEL = 'GET /sentinel HTTP/1.1\r\nHost: sentinel\r\nX-Sentinel: 1\r\n\r\n';
 
-/** Node reads what the reader has taken as the same request, and what follows it as the next one. False: it was not taken. */
+/**
+ * Node reads what the reader has taken as the same request, and what follows it as the next one. False: it was not
+ * taken.
+ */
 async function holdsForNode(bytes: Buffer): Promise<boolean> {
   const plain = readPlainRequest(bytes);
   if (plain === undefined) return false;

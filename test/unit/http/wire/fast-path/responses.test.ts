@@ -1,5 +1,5 @@
-// The answers of the public interface that the lane gives: status, headers and their order are those of the answers that go through
-// Node's server. Which of the two reads a request is looked at, not taken for granted.
+// The answers of the public interface that the lane gives: status, headers and their order are those of the answers
+// that go through Node's server. Which of the two reads a request is looked at, not taken for granted.
 
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';

@@ -1,4 +1,5 @@
-// A front that has more to do than time: what comes on a connection of the fast path waits for its turn before it is read.
+// A front that has more to do than time: what comes on a connection of the fast path waits for its turn before it is
+// read.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

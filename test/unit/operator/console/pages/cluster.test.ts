@@ -1,5 +1,5 @@
-// The cluster page over HTTP: what is not of now says so with its age, what is above its bound is marked in words, and the
-// last hour is there whoever opens the page when.
+// The cluster page over HTTP: what is not of now says so with its age, what is above its bound is marked in words, and
+// the last hour is there whoever opens the page when.
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';

@@ -1,5 +1,5 @@
-// The window of entries whose operations may be repeated: nothing leaves it too soon, everything soon after, and no clock but
-// the monotonic one has a say.
+// The window of entries whose operations may be repeated: nothing leaves it too soon, everything soon after, and no
+// clock but the monotonic one has a say.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

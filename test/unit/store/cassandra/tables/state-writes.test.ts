@@ -1,5 +1,5 @@
-// How state travels: in batches that Cassandra takes without a word, with the stamp of every row, and onwards from where a
-// call that failed had got.
+// How state travels: in batches that Cassandra takes without a word, with the stamp of every row, and onwards from
+// where a call that failed had got.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,0 +1,51 @@
+// Addresses that guess keys. It keeps: guessing costs the owner nothing once an address has failed too often, and a key
+// that is known goes on from anywhere. Junk guesses nothing, so it counts against nobody.
+
+import type { IncomingMessage } from 'node:http';
+import proxyaddr from 'proxy-addr';
+import { GrantdError } from '../../core/errors.ts';
+import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
+import type { Incoming } from '../wire/incoming.ts';
+import type { Exchange } from './exchange.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+
+export class KeyGuesses {
+  readonly #failureLimiter: FailureLimiter;
+  readonly #metrics: RequestMetrics;
+  readonly #isTrusted: ReturnType<typeof proxyaddr.compile>;
+
+  constructor(
+    dependencies: { readonly failureLimiter: FailureLimiter; readonly metrics: RequestMetrics },
+    options: { readonly trustedProxies: readonly string[] },
+  ) {
+    this.#failureLimiter = dependencies.failureLimiter;
+    this.#metrics = dependencies.metrics;
+    this.#isTrusted = proxyaddr.compile([...options.trustedProxies]);
+  }
+
+  /**
+   * Before the owner is asked about a key that is well-formed and not known here. Throws where it is not to be asked.
+   */
+  admit(exchange: Exchange): void {
+    const refusal = this.#failureLimiter.refusal(this.#addressOf(exchange.incoming));
+    if (refusal === undefined) return;
+    exchange.rate = refusal;
+    this.#metrics.rateLimited('authentication');
+    throw new GrantdError('rate-limited', 'Too many keys from this address were refused.', {
+      details: { retryAfterSeconds: refusal.resetSeconds },
+    });
+  }
+
+  /** The owner was asked about such a key, and this is what it said. */
+  record(exchange: Exchange, error: unknown): void {
+    if (error instanceof GrantdError && error.code === 'unauthorized') {
+      this.#failureLimiter.record(this.#addressOf(exchange.incoming));
+    }
+  }
+
+  /** The socket's, or behind trusted proxies the last address that none of them vouches for. */
+  #addressOf({ headers, socket }: Incoming): string {
+    // A connection that has ended meanwhile has no address any more.
+    return socket.remoteAddress === undefined ? '' : proxyaddr({ headers, socket } as IncomingMessage, this.#isTrusted);
+  }
+}

@@ -1,0 +1,200 @@
+// The stage of a request that is within its tenant's limit: path and method, scope, body, then the operation itself and
+// its reply. It keeps that order; nothing of a body is read before the request is found fit to have one, and no
+// response that may be large is made before there is memory for it.
+
+import type { Clock } from '../../core/async/clock.ts';
+import type { Turns } from '../../core/async/turns.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { hasScope } from '../../core/scopes.ts';
+import type { TenantSession } from '../../front/front.ts';
+import type { OperationRequest, Reply } from '../operations/operation.ts';
+import type { ByteBudget } from '../wire/byte-budget.ts';
+import { JSON_SCANNED_LENGTH_MIN, RESPONSE_UNCLAIMED_BYTES_MAX } from '../wire/limits.ts';
+import type { Exchange } from './exchange.ts';
+import { LongJson, parseJson } from './json-text.ts';
+import { findMediaTypeError } from './media-type.ts';
+import { parseQuery, queryTextOf } from './query-text.ts';
+import type { Refusals } from './refusals.ts';
+import type { Answers } from './response-writer.ts';
+import type { RegisteredOperation, Route } from './routes.ts';
+
+export interface OperationStageDependencies {
+  readonly clock: Clock;
+  readonly turns: Turns;
+  readonly answers: Answers;
+  readonly refusals: Refusals;
+  /** Of responses that are made or not yet taken. */
+  readonly responses: ByteBudget;
+}
+
+export class OperationStage {
+  readonly #clock: Clock;
+  readonly #turns: Turns;
+  readonly #answers: Answers;
+  readonly #refusals: Refusals;
+  readonly #responses: ByteBudget;
+  readonly #deadlineMs: number;
+
+  constructor(dependencies: OperationStageDependencies, options: { readonly deadlineMs: number }) {
+    this.#clock = dependencies.clock;
+    this.#turns = dependencies.turns;
+    this.#answers = dependencies.answers;
+    this.#refusals = dependencies.refusals;
+    this.#responses = dependencies.responses;
+    this.#deadlineMs = options.deadlineMs;
+  }
+
+  /** Serves the request to its end. */
+  run(exchange: Exchange, session: TenantSession, route: Route | undefined): void {
+    const { method, headers } = exchange.incoming;
+    if (route === undefined) {
+      this.#refuse(exchange, session, new GrantdError('not-found', 'There is nothing at this path.'));
+      return;
+    }
+    const operation = route.operations.get(method);
+    if (operation === undefined) {
+      const { allow } = route;
+      const error = new GrantdError('method-not-allowed', `This path takes ${allow}.`, { details: { allow } });
+      this.#refuse(exchange, session, error);
+      return;
+    }
+    exchange.meter = operation.meter;
+    if (operation.scope !== undefined && !hasScope(session.scopes, operation.scope)) {
+      const error = new GrantdError('insufficient-scope', `The API key lacks the scope ${operation.scope}.`);
+      this.#refuse(exchange, session, error);
+      return;
+    }
+    const { expect } = headers;
+    if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+      const error = new GrantdError('invalid-request', 'The header Expect can only be 100-continue.');
+      this.#refuse(exchange, session, error);
+    } else if (operation.body === undefined) {
+      this.#claimResponse(exchange, session, operation, undefined);
+    } else {
+      this.#readBody(exchange, session, operation, operation.body.bytesMax);
+    }
+  }
+
+  #refuse(exchange: Exchange, session: TenantSession, error: unknown): void {
+    this.#refusals.byFront(exchange, session, error);
+  }
+
+  #readBody(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, bytesMax: number): void {
+    const mediaTypeError = findMediaTypeError(exchange.incoming.headers);
+    if (mediaTypeError !== undefined) {
+      this.#refuse(exchange, session, mediaTypeError);
+      return;
+    }
+    exchange.incoming.readBody(bytesMax, session.tenantId, (error, text) => {
+      if (error !== undefined) {
+        exchange.incoming.releaseBody();
+        this.#refuse(exchange, session, error);
+      } else if (text.length > JSON_SCANNED_LENGTH_MIN) {
+        this.#parseInTurns(exchange, session, operation, text);
+      } else {
+        this.#parse(exchange, session, operation, text);
+      }
+    });
+  }
+
+  #parse(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, text: string): void {
+    let body: unknown;
+    try {
+      body = parseJson(text);
+    } catch (malformed) {
+      exchange.incoming.releaseBody();
+      this.#refuse(exchange, session, malformed);
+      return;
+    }
+    exchange.incoming.releaseBody();
+    this.#claimResponse(exchange, session, operation, body);
+  }
+
+  /** A long body, step by step. */
+  #parseInTurns(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, text: string): void {
+    const json = new LongJson(text);
+    this.#turns.run(session.tenantId, () => {
+      let body: unknown;
+      try {
+        if (json.step()) return true;
+        body = json.value;
+      } catch (malformed) {
+        exchange.incoming.releaseBody();
+        this.#refuse(exchange, session, malformed);
+        return false;
+      }
+      exchange.incoming.releaseBody();
+      this.#claimResponse(exchange, session, operation, body);
+      return false;
+    });
+  }
+
+  /** The request is whole from here on: its deadline counts, and what may answer it at length waits for memory. */
+  #claimResponse(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, body: unknown): void {
+    const { url, pathParameters } = exchange.incoming;
+    let request: OperationRequest;
+    try {
+      const text = url === operation.path ? '' : queryTextOf(url);
+      request = { body, query: parseQuery(text, operation.queryNames), pathParameters };
+    } catch (error) {
+      this.#refuse(exchange, session, error);
+      return;
+    }
+    exchange.arrivedAtMs = this.#clock.monotonicMs();
+    exchange.deadlineMs = exchange.arrivedAtMs + this.#deadlineMs;
+    const responseBytes = operation.responseBytesMax?.(request.query) ?? 0;
+    if (responseBytes <= RESPONSE_UNCLAIMED_BYTES_MAX) this.#evaluate(exchange, session, operation, request);
+    else this.#evaluateClaimed(exchange, session, operation, request, responseBytes);
+  }
+
+  #evaluateClaimed(
+    exchange: Exchange,
+    session: TenantSession,
+    operation: RegisteredOperation,
+    request: OperationRequest,
+    responseBytes: number,
+  ): void {
+    this.#responses.claim(
+      session.tenantId,
+      responseBytes,
+      (claim) => {
+        exchange.claim = claim;
+        this.#evaluate(exchange, session, operation, request);
+      },
+      (error) => this.#refuse(exchange, session, error),
+    );
+  }
+
+  #evaluate(
+    exchange: Exchange,
+    session: TenantSession,
+    operation: RegisteredOperation,
+    request: OperationRequest,
+  ): void {
+    let reply: ReturnType<RegisteredOperation['answer']>;
+    try {
+      reply = operation.answer(session, exchange, request);
+    } catch (error) {
+      this.#refuse(exchange, session, error);
+      return;
+    }
+    reply.then(
+      (value) => {
+        if (typeof value.json === 'string') this.#answers.reply(exchange, value);
+        else this.#replyInTurn(exchange, session, value);
+      },
+      (thrown: unknown) => this.#refusals.byOwner(exchange, thrown),
+    );
+  }
+
+  #replyInTurn(exchange: Exchange, session: TenantSession, reply: Reply): void {
+    this.#turns.run(session.tenantId, () => {
+      try {
+        this.#answers.reply(exchange, reply);
+      } catch (error) {
+        this.#answers.problem(exchange, error);
+      }
+      return false;
+    });
+  }
+}
