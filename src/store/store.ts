@@ -20,8 +20,8 @@ export type DeadlineMs = number;
 // ---- meta -------------------------------------------------------------------------------------------------------
 
 /**
- * What is fixed for the cluster, whatever the store. Created once. What else an adapter fixes, such as the version of its
- * schema, it stores, reads and compares itself before it hands out a store (store-adapter.ts).
+ * What is fixed for the cluster, whatever the store. Created once. What else an adapter fixes, such as the version of
+ * its schema, it stores, reads and compares itself before it hands out a store (store-adapter.ts).
  */
 export interface Meta {
   readonly slots: number;

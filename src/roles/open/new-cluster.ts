@@ -1,5 +1,5 @@
-// What a new cluster is created with, whatever the store. The store keeps all of it, and no setting of a process changes
-// it later.
+// What a new cluster is created with, whatever the store. The store keeps all of it, and no setting of a process
+// changes it later.
 
 import type { Random } from '../../core/async/clock.ts';
 import { SEGMENT_SIZE_DEFAULT } from '../../core/slots.ts';

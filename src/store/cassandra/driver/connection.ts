@@ -77,8 +77,8 @@ async function connect(clock: Clock, client: Client, options: CassandraOptions):
 }
 
 /**
- * Rejects as `unavailable` where no node can be reached or the role is refused, with StoreRefusal where the settings are
- * wrong.
+ * Rejects as `unavailable` where no node can be reached or the role is refused, with StoreRefusal where the settings
+ * are wrong.
  */
 export async function openConnection({ clock, log }: ConnectionPorts, options: CassandraOptions): Promise<Connection> {
   // Each of the three needs the others; nothing is asked before all stand.
