@@ -56,7 +56,7 @@ describe('grantd dev', () => {
       assert.equal(path, '/v1/traces');
       assert.equal(sent.authorization, 'Bearer s3cret');
     }
-    assert.match(service.output(), /requests are traced/);
+    assert.match(service.output(), /tracing is on/);
     assert.ok(!service.output().includes('s3cret'));
   });
 

@@ -27,7 +27,7 @@ describe('the Dockerfile', () => {
 
   const LOADERS: readonly (readonly [string, string])[] = [
     ['a file beside src/', "import { x } from '../../scripts/markdown-table.ts';"],
-    ['a test', "import { x } from '../support/virtual-clock.ts';"],
+    ['a test', "import { x } from '../../test/support/virtual-clock.ts';"],
     ['a file by its address', "const path = new URL('../../docs/reference/openapi.json', import.meta.url);"],
     ['a development dependency', "import fc from 'fast-check';"],
     ['a package at need', "const { x } = await import('left-pad');"],
