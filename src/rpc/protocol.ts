@@ -11,11 +11,6 @@ import type { ShardDefinition } from './gen/grantd/v1/Shard.ts';
 import type { ShardMessage, ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
 import type { ProtoGrpcType } from './gen/shard.ts';
 
-/** Of a call. */
-export { BULK_CHECKS_MAX, PAGE_LIMIT_MAX, WRITES_PER_CALL_MAX } from '../core/limits.ts';
-/** Minutes of usage are counted from 1970. */
-export { MS_PER_MINUTE } from '../core/timestamps.ts';
-
 export const PROTO_PATH = fileURLToPath(new URL('../../proto/grantd/v1/shard.proto', import.meta.url));
 
 /** The same as in the script `generate:types`. */

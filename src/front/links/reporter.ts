@@ -3,8 +3,9 @@
 // a report that is lost with its connection is lost.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
+import { MS_PER_MINUTE } from '../../core/timestamps.ts';
 import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
-import { MS_PER_MINUTE, USAGE_PER_REPORT_MAX } from '../../rpc/protocol.ts';
+import { USAGE_PER_REPORT_MAX } from '../../rpc/protocol.ts';
 import type { RoutingTable } from './routing-table.ts';
 import type { ShardLink } from './shard-link.ts';
 import type { UsageLedger, UsageSource } from './usage-ledger.ts';

@@ -4,9 +4,9 @@
 
 import { assert } from '../../core/assert.ts';
 import type { TenantId } from '../../core/ids.ts';
+import { NAME_UNITS_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { tenantMatches } from '../../core/tenants.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import { PAGE_LIMIT_MAX } from '../../rpc/protocol.ts';
 import type { TenantStatus } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/route.ts';
@@ -15,8 +15,6 @@ import type { FlightControl } from '../requests/flights.ts';
 import { pauseBetweenTries } from '../requests/retries.ts';
 import { askShard } from './operator-paths.ts';
 
-/** UTF-16 units: no name or id is longer, and a shard takes no longer text. */
-const NAME_MAX = 512;
 /** Times that a search asks the shards for one page; each looks at some thousand names meanwhile. */
 const ROUNDS_MAX = 10;
 
@@ -49,7 +47,8 @@ export class TenantListing {
   async list(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
     const { limit, name = '' } = query;
     assert(limit >= 1 && limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 items');
-    if (name.length > NAME_MAX) return { tenants: [], next: undefined };
+    // No name or id is longer, and a shard takes no longer text.
+    if (name.length > NAME_UNITS_MAX) return { tenants: [], next: undefined };
     const found: TenantStatus[] = [];
     let next = query.after;
     for (let round = 0; round < ROUNDS_MAX; round += 1) {

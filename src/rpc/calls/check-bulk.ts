@@ -1,9 +1,9 @@
 // Up to 100 checks, all at one moment of the tenant's history. Its bytes are written by hand (codec/), since each check
 // pays for them.
 
+import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { TupleColumns } from '../../core/tuples.ts';
 import type { CheckBulk, CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
-import { BULK_CHECKS_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
 import { demandCount } from './parts/answer-fields.ts';

@@ -1,9 +1,10 @@
 // Creates an API key, of which the shard learns the hash alone.
 
+import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { defineCall } from './define-call.ts';
 import { keyFrom, keyToWire } from './parts/keys.ts';
-import { hashText, NAME_MAX, scopesFrom, shortText } from './parts/request-fields.ts';
+import { hashText, scopesFrom, shortText } from './parts/request-fields.ts';
 
 interface NewKey {
   readonly keyId: string;
@@ -21,7 +22,7 @@ export const createKey = defineCall({
   requestToWire: ({ expiresAtMs = 0, ...key }: NewKey) => ({ createKey: { ...key, expiresAtMs } }),
   requestFromWire: ({ keyId, name, scopes, expiresAtMs, hash }): NewKey => ({
     keyId: shortText(keyId, 'A key id'),
-    name: shortText(name, 'The name of a key', NAME_MAX),
+    name: shortText(name, 'The name of a key', NAME_UNITS_MAX),
     scopes: scopesFrom(scopes),
     expiresAtMs: expiresAtMs === 0 ? undefined : expiresAtMs,
     hash: hashText(hash),

@@ -1,7 +1,8 @@
 // Creates a tenant under an id that the console has made.
 
+import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { defineCall } from './define-call.ts';
-import { NAME_MAX, shortText } from './parts/request-fields.ts';
+import { shortText } from './parts/request-fields.ts';
 import { tenantFrom, tenantToWire } from './parts/tenants.ts';
 
 interface NewTenant {
@@ -19,7 +20,7 @@ export const createTenant = defineCall({
   requestToWire: (tenant: NewTenant) => ({ createTenant: tenant }),
   requestFromWire: ({ tenantId, name, plan, operator }): NewTenant => ({
     tenantId: shortText(tenantId, 'A tenant id'),
-    name: shortText(name, 'The name of a tenant', NAME_MAX),
+    name: shortText(name, 'The name of a tenant', NAME_UNITS_MAX),
     plan: shortText(plan, 'A plan'),
     operator: shortText(operator, 'An operator'),
   }),

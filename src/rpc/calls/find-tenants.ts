@@ -1,9 +1,10 @@
 // The tenants of one shard that have a text in their name or id. It shares the messages of `listTenants`, by the text:
 // a shard of an earlier version ends the connection of a peer whose call has a field that it does not know.
 
+import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { defineCall } from './define-call.ts';
 import { tenantIdFrom } from './parts/answer-fields.ts';
-import { limitOf, NAME_MAX, orUndefined, shortText } from './parts/request-fields.ts';
+import { limitOf, orUndefined, shortText } from './parts/request-fields.ts';
 import { tenantFrom, tenantToWire } from './parts/tenants.ts';
 
 interface TenantsSearch {
@@ -20,7 +21,7 @@ export const findTenants = defineCall({
   is: ({ name }) => name !== '',
   requestToWire: ({ name, after = '', limit }: TenantsSearch) => ({ listTenants: { after, limit, name } }),
   requestFromWire: ({ name, after, limit }): TenantsSearch => ({
-    name: shortText(name, 'The name of a tenant', NAME_MAX),
+    name: shortText(name, 'The name of a tenant', NAME_UNITS_MAX),
     after: orUndefined(shortText(after, 'A tenant id')),
     limit: limitOf(limit),
   }),

@@ -1,7 +1,7 @@
 // The usage of a tenant over the last 60 minutes. It shares the messages of `readTenant`, by a flag: a shard of an
 // earlier version ends the connection of a peer whose call has a field that it does not know.
 
-import { MS_PER_MINUTE } from '../protocol.ts';
+import { MS_PER_MINUTE } from '../../core/timestamps.ts';
 import { defineCall } from './define-call.ts';
 import { shortText } from './parts/request-fields.ts';
 

@@ -1,8 +1,9 @@
 // Changes a tenant: its name, its plan, its state. What is undefined stays as it is.
 
+import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
-import { NAME_MAX, orUndefined, shortText } from './parts/request-fields.ts';
+import { orUndefined, shortText } from './parts/request-fields.ts';
 import { tenantFrom, tenantToWire } from './parts/tenants.ts';
 
 interface TenantChange {
@@ -30,7 +31,7 @@ export const updateTenant = defineCall({
   }),
   requestFromWire: ({ tenantId, name, plan, state, operator }): TenantChange => ({
     tenantId: shortText(tenantId, 'A tenant id'),
-    name: orUndefined(shortText(name, 'The name of a tenant', NAME_MAX)),
+    name: orUndefined(shortText(name, 'The name of a tenant', NAME_UNITS_MAX)),
     plan: orUndefined(shortText(plan, 'A plan')),
     state: stateFrom(state),
     operator: shortText(operator, 'An operator'),

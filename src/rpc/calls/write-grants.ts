@@ -1,12 +1,12 @@
 // Up to 1,000 grants and revocations in order, each an operation of its own.
 
 import { assert, assertNever } from '../../core/assert.ts';
+import { WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import { parseTuple } from '../../core/tuples.ts';
 import type { GrantRefusal, GrantRequest, GrantResult } from '../../shard/shard.ts';
 import { GrantOutcome } from '../gen/grantd/v1/GrantOutcome.ts';
 import type { GrantResult__Output, GrantResult as WireGrantResult } from '../gen/grantd/v1/GrantResult.ts';
 import type { WriteGrants__Output } from '../gen/grantd/v1/WriteGrants.ts';
-import { WRITES_PER_CALL_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
 import { demandCount, malformed } from './parts/answer-fields.ts';

@@ -4,6 +4,7 @@
 //
 // A plan replaces the tasks of the one before that have not begun: each round plans with what it knows by then.
 
+import { backoffMs } from '../../core/async/backoff.ts';
 import type { Clock } from '../../core/async/clock.ts';
 
 /**
@@ -35,9 +36,12 @@ export interface SlotTasksPorts {
   readonly onFailed: (failure: { readonly slot: number; readonly error: unknown; readonly retryInMs: number }) => void;
 }
 
-interface Backoff {
+const BACKOFF = { firstMs: BACKOFF_MS_FIRST, maxMs: BACKOFF_MS_MAX };
+
+interface Pause {
   readonly untilMs: number;
-  readonly delayMs: number;
+  /** Tries in a row that have failed. */
+  readonly failures: number;
 }
 
 export class SlotTasks {
@@ -45,7 +49,7 @@ export class SlotTasks {
   #planned: readonly SlotTask[] = [];
   readonly #inFlight = new Map<number, Promise<void>>();
   readonly #counts: Record<SlotTask['kind'], number> = { opening: 0, moving: 0 };
-  readonly #backoffs = new Map<number, Backoff>();
+  readonly #backoffs = new Map<number, Pause>();
   #failures = 0;
 
   constructor(ports: SlotTasksPorts) {
@@ -130,9 +134,9 @@ export class SlotTasks {
   }
 
   #fail(slot: number, error: unknown): void {
-    const lastMs = this.#backoffs.get(slot)?.delayMs;
-    const delayMs = lastMs === undefined ? BACKOFF_MS_FIRST : Math.min(lastMs * 2, BACKOFF_MS_MAX);
-    this.#backoffs.set(slot, { untilMs: this.#ports.clock.monotonicMs() + delayMs, delayMs });
+    const failures = this.#backoffs.get(slot)?.failures ?? 0;
+    const delayMs = backoffMs(BACKOFF, failures);
+    this.#backoffs.set(slot, { untilMs: this.#ports.clock.monotonicMs() + delayMs, failures: failures + 1 });
     this.#failures += 1;
     this.#ports.onFailed({ slot, error, retryInMs: delayMs });
   }

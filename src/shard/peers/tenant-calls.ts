@@ -5,6 +5,7 @@
 import { type ApiKeyRecord, hashApiKey } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import { type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
+import { BULK_CHECKS_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import { columnsOf, type Namespace, type Relation, type TupleColumns } from '../../core/tuples.ts';
@@ -39,9 +40,6 @@ import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
 import { listObjects, pageOf } from './listings.ts';
 import { LoadWindow } from './load.ts';
-
-const BULK_CHECKS_MAX = 100;
-const WRITES_MAX = 1000;
 
 export interface TenantCallsDependencies extends HandleCallsDependencies, DecideContext {
   readonly tenures: () => Iterable<Tenure>;
@@ -199,7 +197,7 @@ export class TenantCalls implements TenantConnection {
     attempt: Attempt,
     writes: readonly GrantRequest[],
   ): Promise<readonly GrantResult[]> {
-    assert(writes.length <= WRITES_MAX, 'a call carries at most 1,000 writes');
+    assert(writes.length <= WRITES_PER_CALL_MAX, 'a call carries at most 1,000 writes');
     const handle = this.#handles.use(number);
     const { memory } = handle;
     const columns = columnsOf(writes);

@@ -2,8 +2,8 @@
 // ended.
 
 import { assert } from '../../../core/assert.ts';
+import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import type { Page, PageQuery } from '../../../shard/shard.ts';
-import { PAGE_LIMIT_MAX } from '../../protocol.ts';
 import { limitOf } from './request-fields.ts';
 
 export function pageQueryToWire(query: PageQuery, limitMax = PAGE_LIMIT_MAX) {

@@ -2,20 +2,18 @@
 // WireViolation, which ends the connection.
 
 import { hasApiKeyForm } from '../../../core/api-keys.ts';
+import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../../core/scopes.ts';
 import { IDENTIFIER_LENGTH_MAX, type Relation, relationOf, wireNumberOf } from '../../../core/tuples.ts';
 import type { Attempt } from '../../../shard/shard.ts';
 import type { Call__Output } from '../../gen/grantd/v1/Call.ts';
 import type { Relation__Output as WireRelation } from '../../gen/grantd/v1/Relation.ts';
-import { PAGE_LIMIT_MAX } from '../../protocol.ts';
 import { demand } from '../../wire-violation.ts';
 
 /** UTF-16 units: a code point takes two at most. */
 export const IDENTIFIER_UNITS_MAX = 2 * IDENTIFIER_LENGTH_MAX;
 /** Ids, hashes, names of plans and of operators: far above any that this program makes. */
 const SHORT_TEXT_MAX = 256;
-/** Names of keys and tenants have up to 256 code points. */
-export const NAME_MAX = 512;
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
 export function present<Value>(value: Value): NonNullable<Value> {
