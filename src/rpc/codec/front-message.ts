@@ -1,5 +1,5 @@
 // The bytes of what a front sends. Checks, single and in bulk, are encoded by hand, since each check pays for it; the
-// library encodes everything else, and decodes whatever is not read here with certainty. Both write the same format, by
+// library encodes everything else, and decodes each message that holds anything else. Both write the same format, by
 // the schema.
 
 import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
@@ -111,28 +111,22 @@ function readCheckBulk(reader: WireReader, end: number): CheckBulk__Output | und
   return read ? bulk : undefined;
 }
 
-/** `decodeRest` is the library's. Throws what it throws, for what is no message. */
+/** `decodeWhole` is the library's. Throws what it throws, for what is no message. */
 export function decodeFrontMessage(
   bytes: Buffer,
-  decodeRest: (bytes: Buffer) => FrontMessage__Output,
+  decodeWhole: (bytes: Buffer) => FrontMessage__Output,
 ): FrontMessage__Output {
   let checks: Checks__Output | undefined;
-  const bulks: Call__Output[] = [];
-  const rest = readMessage(bytes, (reader, tag, end) => {
+  const calls: Call__Output[] = [];
+  const read = readMessage(bytes, (reader, tag, end) => {
     if (tag === CHECKS && checks === undefined) {
       checks = readChecks(reader, end);
       return checks !== undefined;
     }
     const call = tag === CALLS ? readBulk(reader, end) : undefined;
-    if (call !== undefined) bulks.push(call);
+    if (call !== undefined) calls.push(call);
     return call !== undefined;
   });
-  if (rest?.length === 0) return { hello: null, checks: checks ?? null, calls: bulks, ping: null, report: null };
-  if (rest === undefined) return decodeRest(bytes);
-  const message = decodeRest(Buffer.concat(rest));
-  // Checks in two parts, which no encoder writes: the library knows what becomes of them.
-  if (message.checks !== null && checks !== undefined) return decodeRest(bytes);
-  message.checks ??= checks ?? null;
-  message.calls.push(...bulks);
-  return message;
+  if (!read) return decodeWhole(bytes);
+  return { hello: null, checks: checks ?? null, calls, ping: null, report: null };
 }

@@ -1,6 +1,6 @@
 // The bytes of what a shard sends. The results of checks, single and in bulk, and listings of objects are encoded by
-// hand, since each check and each object pays for it; the library encodes everything else, and decodes whatever is not
-// read here with certainty. Both write the same format, by the schema.
+// hand, since each check and each object pays for it; the library encodes everything else, and decodes each message that
+// holds anything else. Both write the same format, by the schema.
 
 import type { BulkResults__Output } from '../gen/grantd/v1/BulkResults.ts';
 import type { CheckResults, CheckResults__Output } from '../gen/grantd/v1/CheckResults.ts';
@@ -124,30 +124,22 @@ function readBulkResults(reader: WireReader, end: number): BulkResults__Output |
   return read ? results : undefined;
 }
 
-/** `decodeRest` is the library's. Throws what it throws, for what is no message. */
+/** `decodeWhole` is the library's. Throws what it throws, for what is no message. */
 export function decodeShardMessage(
   bytes: Buffer,
-  decodeRest: (bytes: Buffer) => ShardMessage__Output,
+  decodeWhole: (bytes: Buffer) => ShardMessage__Output,
 ): ShardMessage__Output {
   let checkResults: CheckResults__Output | undefined;
-  const byHand: Reply__Output[] = [];
-  const rest = readMessage(bytes, (reader, tag, end) => {
+  const replies: Reply__Output[] = [];
+  const read = readMessage(bytes, (reader, tag, end) => {
     if (tag === CHECK_RESULTS && checkResults === undefined) {
       checkResults = readResults(reader, end);
       return checkResults !== undefined;
     }
     const reply = tag === REPLIES ? readReply(reader, end) : undefined;
-    if (reply !== undefined) byHand.push(reply);
+    if (reply !== undefined) replies.push(reply);
     return reply !== undefined;
   });
-  if (rest?.length === 0) {
-    return { welcome: null, routes: null, checkResults: checkResults ?? null, replies: byHand, pong: null };
-  }
-  if (rest === undefined) return decodeRest(bytes);
-  const message = decodeRest(Buffer.concat(rest));
-  // Results in two parts, which no encoder writes: the library knows what becomes of them.
-  if (message.checkResults !== null && checkResults !== undefined) return decodeRest(bytes);
-  message.checkResults ??= checkResults ?? null;
-  message.replies.push(...byHand);
-  return message;
+  if (!read) return decodeWhole(bytes);
+  return { welcome: null, routes: null, checkResults: checkResults ?? null, replies, pong: null };
 }

@@ -107,39 +107,19 @@ export class WireReader {
     }
     return !this.failed;
   }
-
-  /** Moves behind a field, whatever it is. */
-  skip(tag: number, end: number): void {
-    const wireType = tag & 7;
-    if (wireType === 0) this.number(end);
-    else if (wireType === 2) this.position = this.lengthEnd(end);
-    else this.position += wireType === 1 ? 8 : wireType === 5 ? 4 : Number.POSITIVE_INFINITY;
-    if (this.position > end) this.failed = true;
-  }
 }
 
 /**
- * Takes a message apart. `read` takes the content of a field with a length, up to `end`, or returns false. Returns the
- * fields that it did not take, which the library has to read; undefined: all of the message, since it cannot be taken
- * apart.
+ * Reads a message field by field. `read` takes the content of a field with a length, up to `end`, or returns false.
+ * False: some field is not for it, and the library has to read the whole message. Never a part of it: where a field
+ * claims more than holds it, the library reads on into what follows.
  */
-export function readMessage(
-  bytes: Buffer,
-  read: (reader: WireReader, tag: number, end: number) => boolean,
-): readonly Buffer[] | undefined {
+export function readMessage(bytes: Buffer, read: (reader: WireReader, tag: number, end: number) => boolean): boolean {
   const reader = new WireReader(bytes);
   const end = bytes.length;
-  const rest: Buffer[] = [];
   while (reader.position < end) {
-    const start = reader.position;
     const tag = reader.number(end);
-    const contentStart = reader.position;
-    if ((tag & 7) === 2 && read(reader, tag, reader.lengthEnd(end)) && !reader.failed) continue;
-    reader.failed = false;
-    reader.position = contentStart;
-    reader.skip(tag, end);
-    if (reader.failed) return undefined;
-    rest.push(bytes.subarray(start, reader.position));
+    if ((tag & 7) !== 2 || !read(reader, tag, reader.lengthEnd(end)) || reader.failed) return false;
   }
-  return rest;
+  return true;
 }

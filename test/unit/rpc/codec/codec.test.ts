@@ -133,6 +133,21 @@ const DIRECTIONS: readonly Direction[] = [
   },
 ];
 
+const damage = fc.record({ at: fc.nat(), byte: fc.integer({ min: 0, max: 255 }), kind: fc.nat({ max: 3 }) });
+
+/** Cut, joined with the second, lengthened by a byte, or with one changed. */
+function damaged(first: Buffer, second: Buffer, damages: readonly { at: number; byte: number; kind: number }[]) {
+  let bytes = first;
+  for (const { at, byte, kind } of damages) {
+    const place = bytes.length === 0 ? 0 : at % bytes.length;
+    if (kind === 0) bytes = bytes.subarray(0, place);
+    else if (kind === 1) bytes = Buffer.concat([bytes, second]);
+    else if (kind === 2) bytes = Buffer.concat([bytes.subarray(0, place), Buffer.of(byte), bytes.subarray(place)]);
+    else if (bytes.length > 0) bytes[place] = byte;
+  }
+  return bytes;
+}
+
 const REFUSED = 'refused';
 
 function outcomeOf(decode: (bytes: Buffer) => unknown, bytes: Buffer): unknown {
@@ -162,18 +177,9 @@ for (const { name, message, encode, decode, libraryEncode, libraryDecode } of DI
     });
 
     it('are refused, or read as the library reads them, where they are cut, joined or have bytes changed', () => {
-      const damage = fc.record({ at: fc.nat(), byte: fc.integer({ min: 0, max: 255 }), kind: fc.nat({ max: 3 }) });
       fc.assert(
         fc.property(message, message, fc.array(damage, { maxLength: 3 }), (first, second, damages) => {
-          let bytes = encode(first);
-          for (const { at, byte, kind } of damages) {
-            const place = bytes.length === 0 ? 0 : at % bytes.length;
-            if (kind === 0) bytes = bytes.subarray(0, place);
-            else if (kind === 1) bytes = Buffer.concat([bytes, encode(second)]);
-            else if (kind === 2)
-              bytes = Buffer.concat([bytes.subarray(0, place), Buffer.of(byte), bytes.subarray(place)]);
-            else if (bytes.length > 0) bytes[place] = byte;
-          }
+          const bytes = damaged(encode(first), encode(second), damages);
           const read = outcomeOf(decode, bytes);
           // The library reads on where a part claims to be longer than what holds it.
           if (read !== REFUSED) assert.deepEqual(read, outcomeOf(libraryDecode, bytes));
@@ -183,6 +189,17 @@ for (const { name, message, encode, decode, libraryEncode, libraryDecode } of DI
     });
   });
 }
+
+it('a field whose content claims more than holds it is refused, whatever is read by hand behind it', () => {
+  const pong = library.responseSerialize({ pong: { id: 128, shardMs: 0 } });
+  const lengthOfPong = pong.indexOf(pong.length - 2);
+  const overrun = Buffer.concat([pong.subarray(0, lengthOfPong), Buffer.of(1), pong.subarray(lengthOfPong + 1)]);
+  const byHand = encodeShardMessage({ checkResults: { authorized: [1, 2, 3], checkedAtMs: 5 } });
+  const next = library.responseSerialize({ pong: { id: 7, shardMs: 0 } });
+  for (const bytes of [[overrun], [overrun, byHand], [overrun, byHand, next], [overrun, next]]) {
+    assert.throws(() => decodeShardMessage(Buffer.concat(bytes)));
+  }
+});
 
 it('a message of the largest size goes through, and one after it', () => {
   const subjects = Array.from({ length: 10_000 }, (_, index) => `user:${'ü'.repeat(100)}${index}`);
