@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import packageFile from '../../package.json' with { type: 'json' };
 import { renderChartDocs, renderChartReadme, renderValuesSchema } from '../../scripts/write-chart-docs.ts';
-import { CHART, CI_VALUES } from '../support/chart/helm.ts';
+import { CHART, CI_VALUES } from './support/helm.ts';
 
 describe('the docs of the chart', () => {
   for (const [name, text] of renderChartDocs()) {

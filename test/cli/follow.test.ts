@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type DevProcess, runCommand, startCommand, startDev, waitFor } from './dev-process.ts';
+import { type DevProcess, runCommand, startCommand, startDev, waitFor } from './support/dev-process.ts';
 
 let directory: string;
 let service: DevProcess;

@@ -6,7 +6,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type CommandResult, type DevProcess, runCommand, startCommand, startDev, waitFor } from './dev-process.ts';
+import {
+  type CommandResult,
+  type DevProcess,
+  runCommand,
+  startCommand,
+  startDev,
+  waitFor,
+} from './support/dev-process.ts';
 
 /** subject → relation → objects. Who holds which role, and what a role may do: `verb:group/resource`. */
 const ROLES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { renderMetricsPage } from '../../scripts/metrics-page.ts';
 import { renderSettingsPage } from '../../scripts/settings-page.ts';
 import { variableNames } from '../../src/config/read-config.ts';
-import { listFiles, ROOT, readText } from './support/source-tree.ts';
+import { listFiles, ROOT, readText } from '../kit/source-tree.ts';
 
 const pages = listFiles()
   .filter((path) => path.endsWith('.md'))

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { codeText } from './support/code-text.ts';
 import { functionsOf } from './support/functions.ts';
-import { listFiles, readCode, readText } from './support/source-tree.ts';
+import { listFiles, readCode, readText } from '../kit/source-tree.ts';
 import { findStyleViolations, isLong, LONG_FUNCTIONS } from './support/style.ts';
 
-const FOLDERS = ['src', 'test', 'scripts', 'bench', 'loadtest'];
+const FOLDERS = ['src', 'test', 'scripts', 'tools', 'bench', 'loadtest'];
 const HEADER = '// What it owns.\n';
 /** Together with the lines around it, one too many. */
 const LONG = '    x;\n'.repeat(69);

@@ -29,5 +29,5 @@ test('the types in src/rpc/gen are fresh', async (t) => {
   const [made, committed] = await Promise.all([readTree(directory), readTree(join(ROOT, 'src/rpc/gen'))]);
   assert.deepEqual(Object.keys(made).sort(), Object.keys(committed).sort());
   for (const [file, text] of Object.entries(made))
-    assert.equal(committed[file], text, `${file}: run npm run generate:types`);
+    assert.equal(committed[file], text, `${file}: run npm run generate -- types`);
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeEntry } from '../../../../src/shard/log/entries.ts';
 import { recallTail } from '../../../../src/shard/log/recovery.ts';
-import { delayedStore } from '../../../support/faulty-store.ts';
+import { delayedStore } from '../../../kit/store/faulty-store.ts';
 import {
   attempt,
   createMemoryStore,

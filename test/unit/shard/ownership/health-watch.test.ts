@@ -12,10 +12,10 @@ import { createShardNode, type ShardNode } from '../../../../src/shard/node.ts';
 import type { LogRecord, Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../../src/telemetry/metrics.ts';
-import { delayedStore, type FaultControls } from '../../../support/faulty-store.ts';
-import { MemoryStore } from '../../../support/memory-store.ts';
-import { META } from '../../../support/shard-harness.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { META } from '../../../kit/shard-harness.ts';
+import { delayedStore, type FaultControls } from '../../../kit/store/faulty-store.ts';
+import { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { random } from '../tools.ts';
 
 const SLOTS = 12;
