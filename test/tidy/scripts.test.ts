@@ -41,8 +41,7 @@ describe('the npm scripts', () => {
     const covered = (scripts.test ?? '').split(' && ').flatMap(filesOf);
     const elsewhere = ['test:kubernetes', 'test:slow'].flatMap(filesOf);
     assert.deepEqual([...covered, ...elsewhere].sort(), all.sort());
-    for (const path of elsewhere)
-      assert.match(path, /^test\/(kubernetes|cluster\/slow|browser\/slow)\//);
+    for (const path of elsewhere) assert.match(path, /^test\/(kubernetes|cluster\/slow|browser\/slow)\//);
   });
 
   it('refuse an older Node in words', () => {
