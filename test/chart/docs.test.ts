@@ -12,7 +12,7 @@ import { CHART, CI_VALUES } from './support/helm.ts';
 describe('the docs of the chart', () => {
   for (const [name, text] of renderChartDocs()) {
     it(`${name} is what values.yaml says`, () => {
-      assert.equal(readFileSync(join(CHART, name), 'utf8'), text, 'Run `node scripts/write-chart-docs.ts`.');
+      assert.equal(readFileSync(join(CHART, name), 'utf8'), text, 'Run `npm run generate -- docs`.');
     });
   }
 

@@ -13,7 +13,7 @@ const pages = listFiles()
   .filter((path) => path.endsWith('.md'))
   .map((path) => ({ path, text: readText(path) }));
 const scripts: Record<string, string> = JSON.parse(readText('package.json')).scripts;
-const FRESHEN = 'Run `npm run generate:docs`.';
+const FRESHEN = 'Run `npm run generate -- docs`.';
 
 /** As GitHub makes the anchor of a heading. */
 const anchorOf = (heading: string): string =>
