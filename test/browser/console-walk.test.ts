@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
-import { type DevProcess, readDevFacts, startDev, waitFor } from '../kit/dev-process.ts';
+import { type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
+import { waitFor } from '../kit/wait-for.ts';
 import { assertAccessible, assertFits, NARROW, tabTo, visitConsole, WIDE } from './support/console-browser.ts';
 
 const TOKEN = 'the-token-of-alice-who-operates-this-service';

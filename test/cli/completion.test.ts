@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { runCommand } from './support/dev-process.ts';
+import { runCommand } from './support/commands.ts';
 import { complete, missingShell, type Shell } from './support/shell-completion.ts';
 
 let directory: string;

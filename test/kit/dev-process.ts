@@ -4,13 +4,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { waitFor as waitForLong } from './wait-for.ts';
+import { waitFor } from './wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const MAIN = join(ROOT, 'src', 'main.ts');
+export const MAIN = join(ROOT, 'src', 'main.ts');
 const START_MS_MAX = 120_000;
 const STOP_MS_MAX = 60_000;
-const WAIT_MS_MAX = 60_000;
 
 /** The settings that keep a test off everything that is not its own. */
 export function testEnvironment(directory: string): Record<string, string> {
@@ -29,12 +28,6 @@ export interface Ended {
   readonly stdout: string;
   readonly stderr: string;
 }
-
-export const waitFor = (
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  boundMs = WAIT_MS_MAX,
-): Promise<void> => waitForLong(what, condition, boundMs);
 
 export class DevProcess {
   readonly child: ChildProcess;

@@ -18,19 +18,14 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from './store/faulty-store.ts';
 import { MemoryStore } from './store/memory-store.ts';
+import { META } from './store/store-fixtures.ts';
 
 const random: Random = { bytes: (length) => randomBytes(length) };
 
 const PAGE_CACHE_BYTES_MAX = 16 * 1024 * 1024;
 
-export const META: Meta = {
-  slots: 4,
-  segmentSize: 8,
-  leaseMs: 3000,
-  deadlineMs: 10_000,
-  logFormat: 1,
-  cursorSecrets: [randomBytes(32).toString('base64url')],
-};
+/** Few slots, so that a shard has them all at once. */
+export const HARNESS_META: Meta = { ...META, slots: 4 };
 
 export interface RunningShard {
   readonly node: ShardNode;
@@ -66,9 +61,9 @@ export class ShardHarness {
     const budget = new MemoryBudget(pageCacheBytesMax, new FairTurns(clock));
     const node = createShardNode(
       { store, clock, random, log, metrics: createMetrics(), budget },
-      { shardName, address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, exclusive: true, ...options },
+      { shardName, address: '127.0.0.1:1', meta: HARNESS_META, plans: BUILT_IN_PLANS, exclusive: true, ...options },
     );
-    await store.initializeMeta(META, clock.monotonicMs() + 1000);
+    await store.initializeMeta(HARNESS_META, clock.monotonicMs() + 1000);
     await retireMembers(store, clock);
     await node.join();
     await node.start();

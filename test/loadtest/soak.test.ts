@@ -12,7 +12,8 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findK6 } from '../../tools/engines/k6.ts';
-import { type DevProcess, readDevFacts, startDev, testEnvironment, waitFor } from '../kit/dev-process.ts';
+import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../kit/dev-process.ts';
+import { waitFor } from '../kit/wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PROBE = import.meta.resolve('./support/memory-probe.ts');

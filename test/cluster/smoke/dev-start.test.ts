@@ -14,8 +14,8 @@ import {
   readDevFacts,
   startDev,
   testEnvironment,
-  waitFor,
 } from '../../kit/dev-process.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 import { listeningPorts } from '../support/listening-ports.ts';
 
 const run = promisify(execFile);

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort } from '../../../tools/engines/free-port.ts';
-import { type DevFacts, DevProcess, readDevFacts, startDev, waitFor } from '../../kit/dev-process.ts';
+import { type DevFacts, DevProcess, readDevFacts, startDev } from '../../kit/dev-process.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const BASE_URL = 'https://grantd.example.com';

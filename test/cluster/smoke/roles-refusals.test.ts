@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { DevProcess, type Ended, waitFor } from '../../kit/dev-process.ts';
+import { DevProcess, type Ended } from '../../kit/dev-process.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');

@@ -10,7 +10,8 @@ import { SCHEMA_VERSION } from '../../../src/store/cassandra/schema/migrations.t
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
 import { freePorts } from '../../../tools/engines/free-port.ts';
 import { createAuthority, createDirectory } from '../../kit/certificates.ts';
-import { DevProcess, type Ended, waitFor } from '../../kit/dev-process.ts';
+import { DevProcess, type Ended } from '../../kit/dev-process.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const SLOTS = '8';

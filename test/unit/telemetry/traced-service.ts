@@ -1,7 +1,6 @@
 // A front and a shard in this process, with HTTP before them, gRPC between them and a store in memory behind them, each
 // of the two with a tracing of its own, as if they were two processes.
 
-import { randomBytes } from 'node:crypto';
 import { FairTurns } from '../../../src/core/async/turns.ts';
 import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
@@ -23,17 +22,11 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../../../src/telemetry/spans.ts';
 import { type Answer, type CallOptions, call } from '../../kit/http-client.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../kit/store/memory-store.ts';
+import { META } from '../../kit/store/store-fixtures.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const DEADLINE_MS = 10_000;
-const META: Meta = {
-  slots: 4,
-  segmentSize: 256,
-  leaseMs: 3000,
-  deadlineMs: DEADLINE_MS,
-  logFormat: 1,
-  cursorSecrets: [randomBytes(32).toString('base64url')],
-};
+const SERVICE_META: Meta = { ...META, slots: 4, segmentSize: 256 };
 
 export interface TracedService {
   readonly url: string;
@@ -62,7 +55,7 @@ export async function startTracedService(
   await using parts = new AsyncDisposableStack();
 
   const store = new MemoryStore({ clock, ...options });
-  await store.initializeMeta(META, clock.monotonicMs() + DEADLINE_MS);
+  await store.initializeMeta(SERVICE_META, clock.monotonicMs() + DEADLINE_MS);
   let node: ShardNode | undefined;
   const server = await listenShardServer(
     { shard: () => node, clock, log, tracing: tracing.shard },
@@ -79,7 +72,7 @@ export async function startTracedService(
       metrics,
       budget: createMemoryBudget(metrics, new FairTurns(clock), 16 * 1024 * 1024),
     },
-    { shardName: 'shard-1', address: server.address, meta: META, plans: BUILT_IN_PLANS, exclusive: true },
+    { shardName: 'shard-1', address: server.address, meta: SERVICE_META, plans: BUILT_IN_PLANS, exclusive: true },
   );
   parts.defer(() => shard.stop());
   await shard.join();

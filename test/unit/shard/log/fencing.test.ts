@@ -12,7 +12,7 @@ import type { LogRecord } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { createProcessClock } from '../../../kit/process-clock.ts';
-import { META, ShardHarness } from '../../../kit/shard-harness.ts';
+import { HARNESS_META as META, ShardHarness } from '../../../kit/shard-harness.ts';
 import { delayedStore, WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, random, SLOT, soon, tuple, turns, waitFor } from '../tools.ts';
 

@@ -12,7 +12,7 @@ import { createShardNode, type ShardNode } from '../../../../src/shard/node.ts';
 import type { LogRecord, Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../../src/telemetry/metrics.ts';
-import { META } from '../../../kit/shard-harness.ts';
+import { HARNESS_META as META } from '../../../kit/shard-harness.ts';
 import { delayedStore, type FaultControls } from '../../../kit/store/faulty-store.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';

@@ -10,7 +10,7 @@ import { createShardNode, type ShardNode } from '../../../../src/shard/node.ts';
 import { HANDOVERS_MAX } from '../../../../src/shard/ownership/handover-pace.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
-import { META } from '../../../kit/shard-harness.ts';
+import { HARNESS_META as META } from '../../../kit/shard-harness.ts';
 import { delayedStore, type Fault, type FaultControls } from '../../../kit/store/faulty-store.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
 import type { StoreOperation } from '../../../kit/store/store-gate.ts';
