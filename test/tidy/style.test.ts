@@ -60,6 +60,13 @@ describe('the style of the code', () => {
       'test/unit/x.test.ts',
       `${HEADER}it('x', { ${['skip', 'true'].join(': ')} }, () => {});\n`,
     ],
+    ['a unit test that sleeps', 'test/unit/x.test.ts', `${HEADER}await new Promise((done) => setTimeout(done, 20));\n`],
+    ['a unit test that lets time pass', 'test/unit/x.test.ts', `${HEADER}await letRun(20);\n`],
+    [
+      'a unit test that waits for the clock',
+      'test/unit/x.test.ts',
+      `${HEADER}await waitFor('its end', () =>\n  performance.now() > endMs);\n`,
+    ],
     ['output past the log', 'src/core/x.ts', `${HEADER}${['console', 'log'].join('.')}(1);\n`],
   ];
   for (const [what, path, text] of MUTATIONS) {

@@ -59,10 +59,14 @@ export interface HttpInProcess {
   readonly failureLimiter: FakeFailureLimiter;
   readonly metrics: Metrics;
   drain(): void;
+  /** So much time has passed for the server, with no timer fired for it. */
+  pass(ms: number): void;
   close(): Promise<void>;
 }
 
 export async function startHttp(options: Partial<HttpOptions> = {}, turns?: Turns): Promise<HttpInProcess> {
+  let aheadMs = 0;
+  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
   const front = new FakeFront(systemClock, systemRandom);
   const rateLimiter = new FakeRateLimiter();
   const failureLimiter = new FakeFailureLimiter();
@@ -73,7 +77,7 @@ export async function startHttp(options: Partial<HttpOptions> = {}, turns?: Turn
       rateLimiter,
       failureLimiter,
       ids: new IdFactory(systemClock, systemRandom),
-      clock: systemClock,
+      clock,
       turns,
       random: systemRandom,
       log: createLog({ level: 'silent', pretty: false }),
@@ -88,7 +92,10 @@ export async function startHttp(options: Partial<HttpOptions> = {}, turns?: Turn
       ...options,
     },
   );
-  return { ...server, front, rateLimiter, failureLimiter, metrics };
+  const pass = (ms: number): void => {
+    aheadMs += ms;
+  };
+  return { ...server, front, rateLimiter, failureLimiter, metrics, pass };
 }
 
 const tiny: Plan = {
