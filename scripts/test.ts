@@ -4,12 +4,15 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listChangedTests } from './testing/changes.ts';
+import { readDurations, writeDurations } from './testing/durations.ts';
 import { Report } from './testing/report.ts';
 import { runFiles } from './testing/run-files.ts';
 import { parsePart, partOf, type Selection, SelectionError, select } from './testing/selection.ts';
 import { runStep, STEPS } from './testing/steps.ts';
 import { listTestFiles, ROOT, SUITES } from './testing/suites.ts';
 
+const CACHE = join(ROOT, 'node_modules', '.cache');
+const DURATIONS = join(CACHE, 'test-durations.json');
 const STATUS_FAILED = 1;
 const STATUS_USAGE = 2;
 
@@ -70,13 +73,14 @@ async function runAll({ steps, files }: Selection): Promise<boolean> {
     const isGood = await runStep(step);
     report.step(step.name, performance.now() - stepMs, isGood);
   }
-  await runFiles(files, report, interruption.signal);
+  await runFiles(files, readDurations(DURATIONS), report, interruption.signal);
+  writeDurations(DURATIONS, report.durations);
   if (interruption.signal.aborted) report.failed('the run was interrupted');
   return report.end(performance.now() - startedMs);
 }
 
 // Processes start in half the time where compiled code is kept; each test file is one, and so is each service of a test.
-process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules', '.cache', 'compile');
+process.env.NODE_COMPILE_CACHE ??= join(CACHE, 'compile');
 
 try {
   const given = readArguments();

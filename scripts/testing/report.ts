@@ -2,6 +2,7 @@
 // skipped and why, and the time of each suite. It keeps: nothing that failed is told as passed.
 
 import { inspect } from 'node:util';
+import type { Durations } from './durations.ts';
 import type { SuiteFile } from './suites.ts';
 
 const SECOND_MS = 1000;
@@ -47,7 +48,7 @@ export class Report {
   readonly #sums = new Map<string, Sum>();
   readonly #failures: string[] = [];
   readonly #skipped = new Map<string, number>();
-  readonly #slowest: { readonly path: string; readonly ms: number }[] = [];
+  readonly #ended: { readonly path: string; readonly ms: number }[] = [];
   /** By file: the tests around the one that is told next. */
   readonly #around = new Map<string, string[]>();
 
@@ -114,9 +115,14 @@ export class Report {
     sum.files += 1;
     sum.tests += counts.tests;
     sum.ms += ms;
-    this.#slowest.push({ path, ms });
+    this.#ended.push({ path, ms });
     this.#write(`${success ? '✔' : '✖'} ${path} (${counts.tests} in ${seconds(ms)})\n`);
     if (!success && !this.#failures.some((failure) => failure.startsWith(path))) this.failed(path);
+  }
+
+  /** Of each file that has ended. */
+  get durations(): Durations {
+    return new Map(this.#ended.map(({ path, ms }) => [path, ms]));
   }
 
   /** The end of it all. Whether everything went well. */
@@ -125,7 +131,7 @@ export class Report {
       const what = files === 0 ? '' : `${tests} tests in ${files} files`;
       return `${failures === 0 ? '✔' : '✖'} ${name.padEnd(16)} ${seconds(each).padStart(9)}  ${what}`;
     });
-    const slowest = this.#slowest.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_MAX);
+    const slowest = this.#ended.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_MAX);
     const parts = [
       ['', 'Time of each (files run side by side, so the sum is more than the time that passed):', ...lines],
       slowest.length > 1

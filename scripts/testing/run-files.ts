@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { run } from 'node:test';
+import { type Durations, longestFirst } from './durations.ts';
 import type { Report } from './report.ts';
 import { ROOT, type SuiteFile } from './suites.ts';
 
@@ -16,22 +17,27 @@ interface Group {
 }
 
 /** What runs beside others as one group, first; then each suite that wants the machine alone. */
-export function groupsOf(files: readonly SuiteFile[]): Group[] {
+export function groupsOf(files: readonly SuiteFile[], durations: Durations = new Map()): Group[] {
   const beside = files.filter(({ suite }) => suite.runs === 'beside');
   const alone = Map.groupBy(
     files.filter(({ suite }) => suite.runs !== 'beside'),
     ({ suite }) => suite,
   );
   const groups = [
-    { files: beside, concurrency: BESIDE },
+    { files: longestFirst(beside, durations), concurrency: BESIDE },
     ...[...alone.values()].map((each) => ({ files: each, concurrency: 1 })),
   ];
   return groups.filter((group) => group.files.length > 0);
 }
 
 /** Resolves when all have ended; the report says how. */
-export async function runFiles(files: readonly SuiteFile[], report: Report, signal: AbortSignal): Promise<void> {
-  for (const group of groupsOf(files)) {
+export async function runFiles(
+  files: readonly SuiteFile[],
+  durations: Durations,
+  report: Report,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const group of groupsOf(files, durations)) {
     if (!signal.aborted) await runGroup(group, report, signal);
   }
 }

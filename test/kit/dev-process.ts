@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BARE_ENVIRONMENT } from './bare-environment.ts';
 import { waitFor } from './wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -14,7 +15,7 @@ const STOP_MS_MAX = 60_000;
 /** The settings that keep a test off everything that is not its own. */
 export function testEnvironment(directory: string): Record<string, string> {
   return {
-    PATH: process.env.PATH ?? '',
+    ...BARE_ENVIRONMENT,
     GRANTD_DATA_DIR: directory,
     GRANTD_HTTP_ADDRESS: '127.0.0.1:0',
     GRANTD_OPS_ADDRESS: '127.0.0.1:0',

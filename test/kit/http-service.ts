@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BARE_ENVIRONMENT } from './bare-environment.ts';
 import { type Answer, type CallOptions, call } from './http-client.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
@@ -82,7 +83,7 @@ export async function startHttpService(settings: Readonly<Record<string, string>
   const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
   const child = spawn(process.execPath, [MAIN, 'dev'], {
     env: {
-      PATH: process.env.PATH,
+      ...BARE_ENVIRONMENT,
       GRANTD_HTTP_ADDRESS: '127.0.0.1:0',
       GRANTD_OPS_ADDRESS: '127.0.0.1:0',
       GRANTD_CONSOLE_ADDRESS: '127.0.0.1:0',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { importersOf, touchedBy } from '../../scripts/testing/changes.ts';
+import { readDurations, writeDurations } from '../../scripts/testing/durations.ts';
 import { Report, type TestEvent } from '../../scripts/testing/report.ts';
 import { groupsOf } from '../../scripts/testing/run-files.ts';
 import { parsePart, partOf, SelectionError, select } from '../../scripts/testing/selection.ts';
@@ -78,6 +79,30 @@ describe('npm test', () => {
     }
     assert.deepEqual(parsePart('2/4'), { index: 2, of: 4 });
     for (const text of ['0/4', '5/4', '1', 'x/2', '1/0']) assert.throws(() => parsePart(text), SelectionError);
+  });
+
+  it('starts what took longest first, and what it does not know before that', () => {
+    const files = listTestFiles(['test/unit/a.test.ts', 'test/unit/b.test.ts', 'test/chart/c.test.ts']);
+    const known = new Map([
+      ['test/unit/a.test.ts', 10],
+      ['test/unit/b.test.ts', 20],
+    ]);
+    assert.deepEqual(
+      groupsOf(files, known).flatMap((group) => group.files.map(({ path }) => path)),
+      ['test/chart/c.test.ts', 'test/unit/b.test.ts', 'test/unit/a.test.ts'],
+    );
+    const directory = mkdtempSync(join(tmpdir(), 'grantd-durations-'));
+    try {
+      const path = join(directory, 'cache', 'durations.json');
+      assert.deepEqual(readDurations(path), new Map());
+      writeDurations(path, known);
+      writeDurations(path, new Map([['test/unit/a.test.ts', 30]]));
+      assert.deepEqual(readDurations(path), new Map([...known, ['test/unit/a.test.ts', 30]]));
+      writeFileSync(path, '{"test/un');
+      assert.deepEqual(readDurations(path), new Map());
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('lets what wants the machine alone run by itself, one file at a time', () => {
@@ -183,7 +208,7 @@ describe('the runner', () => {
   function runIn(tests: Readonly<Record<string, string>>, ...args: readonly string[]) {
     const root = mkdtempSync(join(tmpdir(), 'grantd-runner-'));
     try {
-      for (const path of ['node_modules', 'src']) symlinkSync(join(ROOT, path), join(root, path));
+      symlinkSync(join(ROOT, 'src'), join(root, 'src'));
       for (const path of below('scripts/{test.ts,testing/*.ts}')) {
         mkdirSync(dirname(join(root, path)), { recursive: true });
         writeFileSync(join(root, path), readText(path));

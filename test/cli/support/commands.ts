@@ -2,7 +2,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { MAIN, testEnvironment } from '../../kit/dev-process.ts';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
+import { MAIN } from '../../kit/dev-process.ts';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -17,8 +18,8 @@ export interface RunningCommand {
 
 /** `stdin` undefined: it stays open. The command finds its service by the data directory, and by nothing else. */
 export function startCommand(directory: string, args: readonly string[], stdin?: string): RunningCommand {
-  const { PATH, GRANTD_DATA_DIR } = testEnvironment(directory);
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH, GRANTD_DATA_DIR }, stdio: 'pipe' });
+  const env = { ...BARE_ENVIRONMENT, GRANTD_DATA_DIR: directory };
+  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: 'pipe' });
   if (stdin !== undefined) child.stdin.end(stdin);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];

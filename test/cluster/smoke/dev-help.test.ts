@@ -5,11 +5,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const MAIN = join(ROOT, 'src', 'main.ts');
 const help = (...args: string[]): string =>
-  execFileSync(process.execPath, [MAIN, ...args, '--help'], { encoding: 'utf8', env: {} });
+  execFileSync(process.execPath, [MAIN, ...args, '--help'], { encoding: 'utf8', env: BARE_ENVIRONMENT });
 
 /** The subcommands that a help text lists. */
 function commandsOf(text: string): string[] {
@@ -58,7 +59,11 @@ describe('the command line', () => {
     [[], /^Usage: grantd/],
   ] as const) {
     it(`refuses: grantd ${args.join(' ')}`, () => {
-      const run = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env: {}, timeout: 120_000 });
+      const run = spawnSync(process.execPath, [MAIN, ...args], {
+        encoding: 'utf8',
+        env: BARE_ENVIRONMENT,
+        timeout: 120_000,
+      });
       assert.equal(run.status, 2);
       assert.match(run.stderr, message);
       assert.equal(run.stdout, '');
@@ -73,7 +78,7 @@ describe('the command line', () => {
     it(`takes ${Object.keys(environment)} that is wrong for wrong usage of an operator's command`, () => {
       const run = spawnSync(process.execPath, [MAIN, 'subjects', '--json'], {
         encoding: 'utf8',
-        env: environment,
+        env: { ...BARE_ENVIRONMENT, ...environment },
         timeout: 120_000,
       });
       assert.deepEqual([run.status, run.stdout], [2, '']);
@@ -84,7 +89,7 @@ describe('the command line', () => {
   it('says where a command looked for the service in vain', () => {
     const run = spawnSync(process.execPath, [MAIN, 'slots'], {
       encoding: 'utf8',
-      env: { GRANTD_DATA_DIR: join(ROOT, 'no-such-directory') },
+      env: { ...BARE_ENVIRONMENT, GRANTD_DATA_DIR: join(ROOT, 'no-such-directory') },
       timeout: 120_000,
     });
     assert.equal(run.status, 1);

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import {
   type DevProcess,
   DevProcess as Process,
@@ -105,7 +106,7 @@ describe('a first start', () => {
 
   it("lets the operator's commands find the service by the data directory", async () => {
     const { stdout } = await run(process.execPath, [join(ROOT, 'src', 'main.ts'), 'tenants', 'list'], {
-      env: { PATH: process.env.PATH, GRANTD_DATA_DIR: directory },
+      env: { ...BARE_ENVIRONMENT, GRANTD_DATA_DIR: directory },
     });
     assert.ok(stdout.includes(readDevFacts(directory).tenant_id));
   });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort } from '../../../tools/engines/free-port.ts';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import { type DevFacts, DevProcess, readDevFacts, startDev } from '../../kit/dev-process.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
@@ -33,7 +34,7 @@ describe('over the shards of another process', () => {
 
   const start = (role: 'front' | 'console', environment: Readonly<Record<string, string>>): DevProcess => {
     const service = new DevProcess([role], {
-      PATH: process.env.PATH ?? '',
+      ...BARE_ENVIRONMENT,
       GRANTD_OPS_ADDRESS: '127.0.0.1:0',
       GRANTD_BASE_URL: BASE_URL,
       ...environment,

@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:net';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import { DevProcess, type Ended } from '../../kit/dev-process.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');
-const PATH = { PATH: process.env.PATH ?? '' };
 
 /** A listener on a free port of loopback. */
 async function listen(): Promise<{ server: Server; address: string }> {
@@ -57,7 +57,7 @@ describe('a part of a cluster', () => {
   });
 
   function start(args: readonly string[], environment: Readonly<Record<string, string>>): DevProcess {
-    const started = new DevProcess(args, { ...PATH, ...environment });
+    const started = new DevProcess(args, { ...BARE_ENVIRONMENT, ...environment });
     running.push(started);
     return started;
   }
@@ -198,7 +198,7 @@ describe('a part of a cluster', () => {
       `data:text/javascript,${encodeURIComponent(failing)}`,
       MAIN,
     ] as const;
-    const service = new DevProcess(['front'], { ...PATH, ...minimal.front }, [...command]);
+    const service = new DevProcess(['front'], { ...BARE_ENVIRONMENT, ...minimal.front }, [...command]);
     running.push(service);
     await opsUrlOf(service);
     service.child.kill('SIGUSR2');

@@ -9,6 +9,7 @@ import cassandra from 'cassandra-driver';
 import { SCHEMA_VERSION } from '../../../src/store/cassandra/schema/migrations.ts';
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
 import { freePorts } from '../../../tools/engines/free-port.ts';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import { createAuthority, createDirectory } from '../../kit/certificates.ts';
 import { DevProcess, type Ended } from '../../kit/dev-process.ts';
 import { waitFor } from '../../kit/wait-for.ts';
@@ -29,7 +30,7 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
   before(async () => {
     store = await startCassandra({ nodes: 1 });
     settings = {
-      PATH: process.env.PATH ?? '',
+      ...BARE_ENVIRONMENT,
       GRANTD_STORE: 'cassandra',
       GRANTD_CASSANDRA_CONTACT_POINTS: store.contactPoints.join(','),
       GRANTD_CASSANDRA_LOCAL_DATACENTER: store.localDatacenter,

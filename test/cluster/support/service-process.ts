@@ -4,6 +4,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 /** Of util-linux: sets the signal that the kernel sends when the parent is gone, and becomes the program. */
@@ -55,7 +56,7 @@ export class ServiceProcess {
     const { args, environment, logFile } = this.options;
     const log = openSync(logFile, 'a');
     const child = spawn(WITH_PARENT, ['--pdeathsig', 'KILL', process.execPath, ...args], {
-      env: { PATH: process.env.PATH ?? '', ...environment, ...also },
+      env: { ...BARE_ENVIRONMENT, ...environment, ...also },
       stdio: ['ignore', log, log],
     });
     closeSync(log);
