@@ -1,5 +1,5 @@
-// `npm run generate -- docs|types|lock`: writes what is made from something else. Tests compare, so a change of the source
-// without this fails. Without a word it makes everything.
+// `npm run generate -- docs|types|lock`: writes what is made from something else. Tests compare, so a change of the
+// source without this fails. Without a word it makes everything.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,10 @@ async function generateDocs(): Promise<void> {
   writeChartDocs();
 }
 
-/** The types of the messages between fronts and shards, into a directory: from `proto` by the generator of proto-loader. */
+/**
+ * The types of the messages between fronts and shards, into a directory: from `proto` by the generator of
+ * proto-loader.
+ */
 export function generateTypes(directory: string): void {
   const generator = join(ROOT, 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js');
   const options = ['--longs=Number', '--enums=Number', '--defaults', '--arrays', '--oneofs'];

@@ -1,5 +1,5 @@
-// `npm test`: the linter, the types and every suite, or what the words ask for. Ends with status 1 where anything failed,
-// with 2 where it was asked for something that there is not.
+// `npm test`: the linter, the types and every suite, or what the words ask for. Ends with status 1 where anything
+// failed, with 2 where it was asked for something that there is not.
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -79,7 +79,8 @@ async function runAll({ steps, files }: Selection): Promise<boolean> {
   return report.end(performance.now() - startedMs);
 }
 
-// Processes start in half the time where compiled code is kept; each test file is one, and so is each service of a test.
+// Processes start in half the time where compiled code is kept; each test file is one, and so is each service of a
+// test.
 process.env.NODE_COMPILE_CACHE ??= join(CACHE, 'compile');
 
 try {

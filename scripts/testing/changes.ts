@@ -1,5 +1,5 @@
-// The tests that a change touches: those that import a changed file, however far away. Suites that start the whole program
-// do not import it, so a change of the program chooses none of them.
+// The tests that a change touches: those that import a changed file, however far away. Suites that start the whole
+// program do not import it, so a change of the program chooses none of them.
 
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// How long each test file took when it last ran on this machine. What takes longest starts first, so that no long file is
-// left to run by itself at the end. Only an order hangs on it: the file may be lost at any time.
+// How long each test file took when it last ran on this machine. What takes longest starts first, so that no long file
+// is left to run by itself at the end. Only an order hangs on it: the file may be lost at any time.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

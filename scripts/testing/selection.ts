@@ -1,4 +1,5 @@
-// Which tests a command line means: words (steps, suites, folders, files), what a change touches, and one part of several.
+// Which tests a command line means: words (steps, suites, folders, files), what a change touches, and one part of
+// several.
 
 import { STEPS, type Step } from './steps.ts';
 import type { SuiteFile } from './suites.ts';
@@ -52,8 +53,8 @@ export function parsePart(text: string): Part {
 }
 
 /**
- * One of several parts that together hold each step and each file once. Files are dealt suite by suite, so that each part
- * has its share of every suite; the steps that need no tests come with the first.
+ * One of several parts that together hold each step and each file once. Files are dealt suite by suite, so that each
+ * part has its share of every suite; the steps that need no tests come with the first.
  */
 export function partOf({ steps, files }: Selection, { index, of }: Part): Selection {
   const mine = files.filter((_file, at) => at % of === index - 1);

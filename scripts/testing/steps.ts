@@ -1,5 +1,5 @@
-// What runs before the tests, each a program of its own: the linter, the compiler's check of types, and what some suites
-// need that npm does not have.
+// What runs before the tests, each a program of its own: the linter, the compiler's check of types, and what some
+// suites need that npm does not have.
 
 import { spawn } from 'node:child_process';
 import { ROOT } from './suites.ts';
@@ -13,7 +13,10 @@ export interface Step {
   readonly neededBy?: readonly string[];
 }
 
-/** The status of an installer whose program cannot be had here: the tests that need it say so, and fail where CI is set. */
+/**
+ * The status of an installer whose program cannot be had here: the tests that need it say so, and fail where CI is
+ * set.
+ */
 const STATUS_MISSING = 3;
 const BINARIES = `${ROOT}/node_modules/.bin`;
 

@@ -1,5 +1,5 @@
-// The suites of tests, by folder alone: a file belongs to the suite with the longest folder that it stands in, and to no
-// other. A file in no suite is an error, so that none is forgotten.
+// The suites of tests, by folder alone: a file belongs to the suite with the longest folder that it stands in, and to
+// no other. A file in no suite is an error, so that none is forgotten.
 
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,9 @@ export interface Suite {
   /** Its folder in `test`. */
   readonly name: string;
   readonly what: string;
-  /** `beside`: next to others. `alone`: one file at a time and nothing else. `asked`: alone, and only when it is named. */
+  /**
+   * `beside`: next to others. `alone`: one file at a time and nothing else. `asked`: alone, and only when it is named.
+   */
   readonly runs: 'beside' | 'alone' | 'asked';
   readonly timeoutMs: number;
 }

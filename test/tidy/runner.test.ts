@@ -28,6 +28,15 @@ describe('npm test', () => {
     assert.deepEqual(new Set(all.map(({ suite }) => suite.name)), new Set(namesOf(SUITES)));
   });
 
+  it('has every folder in CONTRIBUTING.md, with what belongs there', () => {
+    const rows = [...readText('CONTRIBUTING.md').matchAll(/^\| (`(?:test|tools)\/[^|]*) +\|/gm)].map(
+      ([, cell]) => cell ?? '',
+    );
+    const named = rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, folder]) => folder)).sort();
+    const suites = namesOf(SUITES).map((name) => `test/${name}`);
+    assert.deepEqual(named, [...suites, 'test/kit', 'tools/engines'].sort());
+  });
+
   it('refuses a test file in the folder of no suite', () => {
     assert.throws(
       () => listTestFiles(['test/other/x.test.ts']),

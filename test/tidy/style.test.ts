@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { listFiles, readCode, readText } from '../kit/source-tree.ts';
 import { codeText } from './support/code-text.ts';
 import { functionsOf } from './support/functions.ts';
-import { listFiles, readCode, readText } from '../kit/source-tree.ts';
 import { findStyleViolations, isLong, LONG_FUNCTIONS } from './support/style.ts';
 
 const FOLDERS = ['src', 'test', 'scripts', 'tools', 'bench', 'loadtest'];
