@@ -3,9 +3,6 @@
 // needs is read from the name of its package; an entry of npm's own is never touched. Run it after every change of a
 // dependency.
 
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 interface LockEntry {
   readonly version?: string;
   readonly dev?: boolean;
@@ -52,15 +49,4 @@ export function completeLockFile(text: string): string {
     left.localeCompare(right, 'en'),
   );
   return `${JSON.stringify({ ...lock, packages: Object.fromEntries(entries) }, undefined, 2)}\n`;
-}
-
-if (import.meta.main) {
-  const path = join(import.meta.dirname, '..', 'package-lock.json');
-  const text = readFileSync(path, 'utf8');
-  const completed = completeLockFile(text);
-  if (completed === text) process.stdout.write('package-lock.json is complete\n');
-  else {
-    writeFileSync(path, completed);
-    process.stdout.write('package-lock.json was completed\n');
-  }
 }

@@ -8,7 +8,7 @@ export function renderErrorsPage(): string {
   return [
     '# Errors',
     '',
-    '<!-- Made by scripts/write-errors-doc.ts from src/core/errors.ts. -->',
+    '<!-- Made by `npm run generate -- docs` from src/core/errors.ts. -->',
     '',
     'Every response that is not a success is a problem document (RFC 9457, formerly RFC 7807) of the media type',
     '`application/problem+json`:',

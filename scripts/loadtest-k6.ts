@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScenarioName } from '../loadtest/scenarios.ts';
-import { PROGRAMS_DIRECTORY, TOOLS_DIRECTORY } from '../test/support/tools-directory.ts';
+import { PROGRAMS_DIRECTORY, TOOLS_DIRECTORY } from '../tools/engines/tools-directory.ts';
 
 const MODULE = 'go.k6.io/k6@v1.8.0';
 /** From this one on it runs TypeScript without being asked. */

@@ -20,7 +20,7 @@ export async function renderMetricsPage(): Promise<string> {
   return [
     '# Metrics',
     '',
-    '<!-- Made by `npm run generate:docs` from src/telemetry/metrics.ts. Change it there. -->',
+    '<!-- Made by `npm run generate -- docs` from src/telemetry/metrics.ts. Change it there. -->',
     '',
     'The ops port serves these metrics as Prometheus text at `/metrics`, together with the usual `process_…` and `nodejs_…`',
     'metrics. Labels have small, fixed sets of values, and never contain a tenant, a key or a path.',

@@ -31,7 +31,7 @@ export function renderSettingsPage(): string {
   return [
     '# Settings',
     '',
-    '<!-- Made by `npm run generate:docs` from src/config/settings.ts. Change it there. -->',
+    '<!-- Made by `npm run generate -- docs` from src/config/settings.ts. Change it there. -->',
     '',
     'All settings are environment variables. If any is wrong, the process does not start and lists all wrong ones in one',
     'message. A variable that starts with `GRANTD_` and is not in this table is also wrong. An empty variable counts as not set.',

@@ -5,11 +5,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUILT_IN_PLANS } from '../src/core/plans.ts';
 import type { MemberView, SlotView } from '../src/front/front.ts';
+import { NARROW, visitConsole } from '../test/browser/support/console-browser.ts';
+import { OPERATOR_TOKEN, startConsole } from '../test/kit/console-service.ts';
+import { VirtualClock } from '../test/kit/virtual-clock.ts';
 import { SeededRandom } from '../test/simulation/seeded-random.ts';
-import { missingChromium, openChromium } from '../test/support/chromium.ts';
-import { NARROW, visitConsole } from '../test/support/console-browser.ts';
-import { OPERATOR_TOKEN, startConsole } from '../test/support/console-service.ts';
-import { VirtualClock } from '../test/support/virtual-clock.ts';
+import { missingChromium, openChromium } from '../tools/engines/chromium.ts';
 
 const DIRECTORY = join(import.meta.dirname, '..', 'docs', 'images');
 const WINDOW = { width: 1280, height: 800 };

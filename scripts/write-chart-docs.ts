@@ -170,7 +170,7 @@ export function renderChartReadme(text: string, introduction: string): string {
     '',
     '## Values',
     '',
-    '<!-- Made by scripts/write-chart-docs.ts from values.yaml and files/introduction.md. Change it there. -->',
+    '<!-- Made by `npm run generate -- docs` from values.yaml and files/introduction.md. Change it there. -->',
     '',
     'A value that is not in these tables is refused, and so is one of another type.',
     '',
@@ -198,5 +198,3 @@ export function writeChartDocs(): void {
     process.stdout.write(`charts/grantd/${name}\n`);
   }
 }
-
-if (import.meta.main) writeChartDocs();

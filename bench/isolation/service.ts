@@ -1,9 +1,9 @@
 // What is attacked: `grantd dev` or the parts of a cluster, each with the heap that Node gives it in a container of the
 // stated size. Resident memory beyond that size counts as its death, since the kernel would end it there.
 
-import type { CassandraCluster } from '../../test/support/cassandra.ts';
-import { openStore as openCassandraStore } from '../../test/support/cassandra-keyspace.ts';
-import { openStore as openSqliteStore } from '../../test/support/store-directory.ts';
+import { openStore as openCassandraStore } from '../../test/kit/store/cassandra-keyspace.ts';
+import { openStore as openSqliteStore } from '../../test/kit/store/store-directory.ts';
+import type { CassandraCluster } from '../../tools/engines/cassandra.ts';
 import { GrantdCluster } from '../server/grantd-cluster.ts';
 import { type Addresses, GrantdProcess } from '../server/grantd-process.ts';
 import { createTenants, fillStore, type Tenants } from './tenants.ts';

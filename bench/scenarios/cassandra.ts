@@ -2,7 +2,7 @@
 // three with three copies; what it does without either is measured first and taken off. A grant counts until it is in
 // the state tables, too. There are one shard and one front.
 
-import type { CassandraCluster } from '../../test/support/cassandra.ts';
+import type { CassandraCluster } from '../../tools/engines/cassandra.ts';
 import type { DataSet } from '../data-set.ts';
 import type { Figure } from '../figure.ts';
 import type { PreparedRequest } from '../load/load-job.ts';

@@ -3,7 +3,7 @@
 
 import { availableParallelism } from 'node:os';
 import { rankShards, SLOTS_DEFAULT, slotOfTenant } from '../../src/core/slots.ts';
-import { type CassandraCluster, missingCassandra, startCassandra } from '../../test/support/cassandra.ts';
+import { type CassandraCluster, missingCassandra, startCassandra } from '../../tools/engines/cassandra.ts';
 import { forEachAtATime } from '../at-a-time.ts';
 import { DataSet } from '../data-set.ts';
 import type { Figure } from '../figure.ts';

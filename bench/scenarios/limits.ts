@@ -1,8 +1,8 @@
 // What sharing the rate limits costs a check: p99 with a Redis that answers after 50 ms, held against p99 without one,
 // at the same fixed rate. The two are measured in turns, so that what else the machine does falls on both.
 
-import { RedisServer } from '../../test/support/redis.ts';
-import { startSlowProxy } from '../../test/support/slow-proxy.ts';
+import { startSlowProxy } from '../../test/cluster/support/slow-proxy.ts';
+import { RedisServer } from '../../tools/engines/redis.ts';
 import type { Figure } from '../figure.ts';
 import { type LoadResult, REST_MS } from '../load/load-job.ts';
 import { type BenchContext, CONNECTIONS, type Scenario } from '../scenario.ts';

@@ -2,7 +2,7 @@
 // grantd, counted by Cassandra itself for each connection.
 
 import { Client, policies, types } from 'cassandra-driver';
-import type { CassandraCluster } from '../../test/support/cassandra.ts';
+import type { CassandraCluster } from '../../tools/engines/cassandra.ts';
 import { findDescendants, readCpuSeconds, readWrittenBytes } from './resource-use.ts';
 
 const { AllowListPolicy, RoundRobinPolicy } = policies.loadBalancing;

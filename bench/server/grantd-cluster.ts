@@ -3,8 +3,8 @@
 
 import { join } from 'node:path';
 import { rankShards } from '../../src/core/slots.ts';
-import type { CassandraCluster } from '../../test/support/cassandra.ts';
-import { freePorts } from '../../test/support/free-port.ts';
+import type { CassandraCluster } from '../../tools/engines/cassandra.ts';
+import { freePorts } from '../../tools/engines/free-port.ts';
 import { answersOk, BackgroundProcess } from './background-process.ts';
 import { type Addresses, delay, PLANS } from './grantd-process.ts';
 import { readMetric } from './metrics-text.ts';

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../test/support/free-port.ts';
+import { freePort } from '../../tools/engines/free-port.ts';
 import { readMetric } from './metrics-text.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');

@@ -13,7 +13,7 @@ import type { ProtoGrpcType } from './gen/shard.ts';
 
 export const PROTO_PATH = fileURLToPath(new URL('../../proto/grantd/v1/shard.proto', import.meta.url));
 
-/** The same as in the script `generate:types`. */
+/** The same as in scripts/generate.ts. */
 const LOADER_OPTIONS = { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true };
 
 // The generated types describe what the loader makes of this very file; the loader itself cannot know them.

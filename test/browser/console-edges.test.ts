@@ -8,12 +8,12 @@ import { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { SlotView } from '../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
-import { missingChromium, openChromium } from '../support/chromium.ts';
-import { loadOf, memberView, slotView } from '../support/cluster-picture.ts';
-import { assertAccessible, assertFits, NARROW, visitConsole } from '../support/console-browser.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../support/console-service.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
+import { VirtualClock } from '../kit/virtual-clock.ts';
+import { waitFor } from '../kit/wait-for.ts';
+import { loadOf, memberView, slotView } from '../unit/operator/cluster-picture.ts';
+import { assertAccessible, assertFits, NARROW, visitConsole } from './support/console-browser.ts';
 
 const MINUTE_MS = 60_000;
 

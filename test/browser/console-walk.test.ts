@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { type DevProcess, readDevFacts, startDev, waitFor } from '../cluster/support/dev-process.ts';
-import { missingChromium, openChromium } from '../support/chromium.ts';
-import { assertAccessible, assertFits, NARROW, tabTo, visitConsole, WIDE } from '../support/console-browser.ts';
+import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
+import { type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
+import { waitFor } from '../kit/wait-for.ts';
+import { assertAccessible, assertFits, NARROW, tabTo, visitConsole, WIDE } from './support/console-browser.ts';
 
 const TOKEN = 'the-token-of-alice-who-operates-this-service';
 /** Enough for a picture, and few enough for every rule to be asked of every cell. */

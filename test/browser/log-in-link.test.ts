@@ -6,8 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { createLogInCode } from '../../src/operator/console/log-in-code.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
-import { missingChromium, openChromium } from '../support/chromium.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../support/console-service.ts';
+import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
 
 const missing = await missingChromium('the log-in link in a browser');
 

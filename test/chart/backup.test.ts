@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { CHART } from '../support/chart/helm.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { CHART } from './support/helm.ts';
 
 const SCRIPT = readFileSync(join(CHART, 'files', 'backup.mjs'), 'utf8');
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');

@@ -7,12 +7,12 @@ import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import packageFile from '../../package.json' with { type: 'json' };
 import { renderChartDocs, renderChartReadme, renderValuesSchema } from '../../scripts/write-chart-docs.ts';
-import { CHART, CI_VALUES } from '../support/chart/helm.ts';
+import { CHART, CI_VALUES } from './support/helm.ts';
 
 describe('the docs of the chart', () => {
   for (const [name, text] of renderChartDocs()) {
     it(`${name} is what values.yaml says`, () => {
-      assert.equal(readFileSync(join(CHART, name), 'utf8'), text, 'Run `node scripts/write-chart-docs.ts`.');
+      assert.equal(readFileSync(join(CHART, name), 'utf8'), text, 'Run `npm run generate -- docs`.');
     });
   }
 

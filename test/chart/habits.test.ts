@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type KubernetesObject, missingHelm, type RenderOptions, render, renderNotes } from '../support/chart/helm.ts';
-import { type Pod, podsOf } from '../support/chart/pods.ts';
+import { type KubernetesObject, missingHelm, type RenderOptions, render, renderNotes } from './support/helm.ts';
+import { type Pod, podsOf } from './support/pods.ts';
 
 const missing = await missingHelm('the habits of other charts');
 const SERVING = ['front', 'shard', 'console'] as const;

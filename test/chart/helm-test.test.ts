@@ -9,8 +9,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CHART } from '../support/chart/helm.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { CHART } from './support/helm.ts';
 
 const SCRIPT = readFileSync(join(CHART, 'files', 'test.mjs'), 'utf8');
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');

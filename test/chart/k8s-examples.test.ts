@@ -10,14 +10,14 @@ import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { readSettings } from '../../loadtest/settings.ts';
 import { bytesParser } from '../../src/config/parsers.ts';
-import { type KubernetesObject, missingHelm, render } from '../support/chart/helm.ts';
-import { findSecurityViolations, type PodSpec, podsOf } from '../support/chart/pods.ts';
-import { findSchemaViolations } from '../support/chart/schemas.ts';
-import { missingFor } from '../support/engine-script.ts';
-import { PROGRAMS_DIRECTORY } from '../support/tools-directory.ts';
+import { missingFor } from '../../tools/engines/engine-script.ts';
+import { PROGRAMS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
+import { type KubernetesObject, missingHelm, render } from './support/helm.ts';
+import { findSecurityViolations, type PodSpec, podsOf } from './support/pods.ts';
+import { findSchemaViolations } from './support/schemas.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const TOOLS_SCRIPT = join(ROOT, 'test', 'support', 'kubernetes', 'tools.sh');
+const TOOLS_SCRIPT = join(ROOT, 'tools', 'engines', 'kubernetes', 'tools.sh');
 const FOLDERS = ['k8s', 'k8s/argo-cd', 'k8s/flux', 'k8s/k6', 'k8s/k8ssandra'] as const;
 /** k8s/grantd-values.yaml, as it is named from the folder of the chart's own examples. */
 const VALUES = '../../../k8s/grantd';

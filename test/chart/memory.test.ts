@@ -8,8 +8,8 @@ import { parse } from 'yaml';
 import { memoryFor } from '../../src/config/page-cache-memory.ts';
 import { bytesParser } from '../../src/config/parsers.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { CI_VALUES, missingHelm, type RenderOptions, refusalOf, render } from '../support/chart/helm.ts';
-import { podsOf } from '../support/chart/pods.ts';
+import { CI_VALUES, missingHelm, type RenderOptions, refusalOf, render } from './support/helm.ts';
+import { podsOf } from './support/pods.ts';
 
 const missing = await missingHelm('the memory in the chart');
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -6,11 +6,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { type Family, parseExposition } from '../support/chart/exposition.ts';
-import { findWrong } from '../support/chart/expressions.ts';
-import { CHART, missingHelm, render } from '../support/chart/helm.ts';
-import { call } from '../support/http-client.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { call } from '../kit/http-client.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { type Family, parseExposition } from './support/exposition.ts';
+import { findWrong } from './support/expressions.ts';
+import { CHART, missingHelm, render } from './support/helm.ts';
 
 const missing = await missingHelm('the alerts of the chart');
 

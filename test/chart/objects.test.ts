@@ -3,17 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  CI_VALUES,
-  type KubernetesObject,
-  lint,
-  missingHelm,
-  NAMESPACE,
-  render,
-  renderText,
-} from '../support/chart/helm.ts';
-import { findSecurityViolations, type Pod, podsOf } from '../support/chart/pods.ts';
-import { findSchemaViolations, KNOWN_KINDS } from '../support/chart/schemas.ts';
+import { CI_VALUES, type KubernetesObject, lint, missingHelm, NAMESPACE, render, renderText } from './support/helm.ts';
+import { findSecurityViolations, type Pod, podsOf } from './support/pods.ts';
+import { findSchemaViolations, KNOWN_KINDS } from './support/schemas.ts';
 
 const missing = await missingHelm('the objects of the chart');
 /** What no cluster of the tests has: its controllers, or the network that would enforce it. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { missingHelm, type RenderOptions, refusalOf } from '../support/chart/helm.ts';
+import { missingHelm, type RenderOptions, refusalOf } from './support/helm.ts';
 
 const missing = await missingHelm('the values that the chart refuses');
 

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { missingHelm, type RenderOptions, render } from '../support/chart/helm.ts';
-import { serveRunningWorkloads } from '../support/chart/running-workloads.ts';
+import { missingHelm, type RenderOptions, render } from './support/helm.ts';
+import { serveRunningWorkloads } from './support/running-workloads.ts';
 
 const missing = await missingHelm('the number of pods that the chart asks for');
 const AUTOSCALED = { 'front.autoscaling.enabled': true, 'shard.autoscaling.enabled': true };

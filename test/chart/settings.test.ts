@@ -9,8 +9,8 @@ import { after, describe, it } from 'node:test';
 import { readConfig } from '../../src/config/read-config.ts';
 import type { Role } from '../../src/config/setting.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { CI_VALUES, missingHelm, type RenderOptions, render } from '../support/chart/helm.ts';
-import { type Container, containersOf, podsOf } from '../support/chart/pods.ts';
+import { CI_VALUES, missingHelm, type RenderOptions, render } from './support/helm.ts';
+import { type Container, containersOf, podsOf } from './support/pods.ts';
 
 const missing = await missingHelm('the settings in the chart');
 const ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { stringify } from 'yaml';
-import { CHART, type KubernetesObject, missingHelm, type RenderOptions, render } from '../support/chart/helm.ts';
-import { containersOf, podsOf } from '../support/chart/pods.ts';
+import { CHART, type KubernetesObject, missingHelm, type RenderOptions, render } from './support/helm.ts';
+import { containersOf, podsOf } from './support/pods.ts';
 
 const missing = await missingHelm('the chart as a part of another one');
 const parent = mkdtempSync(join(tmpdir(), 'grantd-parent-'));

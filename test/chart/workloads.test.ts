@@ -11,8 +11,8 @@ import {
   type RenderOptions,
   render,
   renderNotes,
-} from '../support/chart/helm.ts';
-import { containersOf, type Pod, podsOf } from '../support/chart/pods.ts';
+} from './support/helm.ts';
+import { containersOf, type Pod, podsOf } from './support/pods.ts';
 
 const missing = await missingHelm('the workloads of the chart');
 const minimal = (set: NonNullable<RenderOptions['set']> = {}): RenderOptions => ({ ci: 'minimal', set });

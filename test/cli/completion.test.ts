@@ -6,8 +6,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { complete, missingShell, type Shell } from '../support/shell-completion.ts';
-import { runCommand } from './dev-process.ts';
+import { runCommand } from './support/commands.ts';
+import { complete, missingShell, type Shell } from './support/shell-completion.ts';
 
 let directory: string;
 before(async () => {

@@ -5,7 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type DevProcess, runCommand, startCommand, startDev, waitFor } from './dev-process.ts';
+import { type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
+import { waitFor } from '../kit/wait-for.ts';
+import { runCommand, startCommand } from './support/commands.ts';
 
 let directory: string;
 let service: DevProcess;
@@ -37,14 +39,14 @@ test('each change is printed once, over a restart of the service, until the comm
   child.stderr?.on('data', (chunk) => {
     said += chunk;
   });
-  const shows = (what: string) => waitFor(what, async () => (printed.includes(`"${what}"`) ? true : undefined));
+  const shows = (what: string) => waitFor(what, () => printed.includes(`"${what}"`));
   await shows('doc:1');
   await grant('doc:2');
   await shows('doc:2');
-  const { console_url } = service.dev;
+  const { host } = new URL(readDevFacts(directory).console_url);
   await service.stop();
-  await waitFor('the word that the service is away', async () => (said.includes('Retrying') ? true : undefined));
-  service = await startDev(directory, console_url);
+  await waitFor('the word that the service is away', () => said.includes('Retrying'));
+  service = await startDev(directory, { environment: { GRANTD_CONSOLE_ADDRESS: host } });
   await grant('doc:3');
   await shows('doc:3');
   child.kill('SIGINT');

@@ -6,7 +6,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type CommandResult, type DevProcess, runCommand, startCommand, startDev, waitFor } from './dev-process.ts';
+import { type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
+import { waitFor } from '../kit/wait-for.ts';
+import { type CommandResult, runCommand, startCommand } from './support/commands.ts';
 
 /** subject → relation → objects. Who holds which role, and what a role may do: `verb:group/resource`. */
 const ROLES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -61,7 +63,9 @@ let file: string;
 const grantd = (args: readonly string[], stdin?: string): Promise<CommandResult> => runCommand(directory, args, stdin);
 
 async function get(path: string): Promise<Record<string, unknown>> {
-  const response = await fetch(`${service.dev.base_url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
+  const response = await fetch(`${readDevFacts(directory).base_url}${path}`, {
+    headers: { Authorization: `Bearer ${key}` },
+  });
   assert.equal(response.status, 200);
   return JSON.parse(await response.text());
 }
@@ -70,7 +74,7 @@ async function get(path: string): Promise<Record<string, unknown>> {
 async function checkAll(checks: readonly Tuple[]): Promise<boolean[]> {
   const answers: boolean[] = [];
   for (let start = 0; start < checks.length; start += 100) {
-    const response = await fetch(`${service.dev.base_url}/v1/check/bulk`, {
+    const response = await fetch(`${readDevFacts(directory).base_url}/v1/check/bulk`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ checks: checks.slice(start, start + 100) }),
@@ -209,7 +213,7 @@ describe('other stories', () => {
     child.stdin?.write(many.slice(0, 2500).join(''));
     const begun = async () => {
       const run = await grantd(['export', '--tenant', id]);
-      return run.stdout.split('\n').length > 2000 ? true : undefined;
+      return run.stdout.split('\n').length > 2000;
     };
     await waitFor('the first batches', begun);
     child.kill('SIGINT');
@@ -231,7 +235,8 @@ describe('other stories', () => {
     const minted = await grantd(['keys', 'create', '--tenant', id, '--scope', 'check:read', '--json']);
     const bearer = { Authorization: `Bearer ${JSON.parse(minted.stdout).key}` };
     await grantd(['import', '-', '--tenant', id], many.slice(0, 10).join(''));
-    const status = async () => (await fetch(`${service.dev.base_url}/v1/namespaces`, { headers: bearer })).status;
+    const status = async () =>
+      (await fetch(`${readDevFacts(directory).base_url}/v1/namespaces`, { headers: bearer })).status;
     assert.equal(await status(), 200);
     assert.equal((await grantd(['tenants', 'suspend', id])).code, 0);
     assert.equal(await status(), 403);
@@ -240,8 +245,7 @@ describe('other stories', () => {
     const deleted = await grantd(['tenants', 'delete', id, '--yes', '--json']);
     assert.equal(JSON.parse(deleted.stdout).state, 'deleting', deleted.stderr);
     assert.notEqual(await status(), 200);
-    const gone = async () =>
-      /tenant-not-found/.test((await grantd(['tenants', 'show', id])).stderr) ? true : undefined;
+    const gone = async () => /tenant-not-found/.test((await grantd(['tenants', 'show', id])).stderr);
     await waitFor('the end of the deletion', gone);
     assert.doesNotMatch((await grantd(['tenants', 'list'])).stdout, new RegExp(id));
   });

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type DevProcess, startDev } from './dev-process.ts';
+import { type DevProcess, startDev } from '../kit/dev-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const WRAPPER = join(ROOT, 'bin', 'grantd');

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Answer, assertProblem, call } from '../support/http-client.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { type Answer, assertProblem, call } from '../kit/http-client.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
 
 const PLANS = {
   three: { requests: null, window_seconds: 1, grants_max: 3 },

@@ -10,8 +10,8 @@ import {
   assertProblem,
   assertRateLimitHeaders,
   call,
-} from '../support/http-client.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+} from '../kit/http-client.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
 
 /** Path → the methods it has (specification section 4, and DELETE of a key). */
 const PATHS: Readonly<Record<string, readonly string[]>> = {

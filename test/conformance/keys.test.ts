@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Answer, assertProblem, type CallOptions } from '../support/http-client.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { type Answer, assertProblem, type CallOptions } from '../kit/http-client.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const KEY = /^gk1_[0-9A-Za-z]{81}$/;

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { assertRawProblem, parseResponses, RawConnection, type RawResponse, rawExchange } from '../support/http-raw.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { assertRawProblem, parseResponses, RawConnection, type RawResponse, rawExchange } from '../kit/http-raw.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
 
 const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
 

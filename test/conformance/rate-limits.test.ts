@@ -8,8 +8,8 @@ import {
   assertProblem,
   assertRateLimitHeaders,
   type CallOptions,
-} from '../support/http-client.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+} from '../kit/http-client.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
 
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
 const CHECK: CallOptions = { method: 'POST', path: '/v1/check', body: TUPLE };

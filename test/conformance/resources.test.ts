@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { RELATIONS } from '../../src/core/tuples.ts';
-import { type Answer, assertCommonHeaders, assertProblem } from '../support/http-client.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { type Answer, assertCommonHeaders, assertProblem } from '../kit/http-client.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };

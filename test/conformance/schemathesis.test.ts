@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { installPythonTool, type PythonTool } from '../support/python-tool.ts';
+import { installPythonTool, type PythonTool } from '../../tools/engines/python-tool.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
 
 const REQUIREMENTS = new URL('./schemathesis-requirements.txt', import.meta.url).pathname;
 /** What the command of the package does; the command itself is not on a path everywhere. */

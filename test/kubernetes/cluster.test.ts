@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { KubernetesCluster, missingKubernetes } from '../support/kubernetes/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { KubernetesCluster, missingKubernetes } from '../../tools/engines/kubernetes/cluster.ts';
+import { waitFor } from '../kit/wait-for.ts';
 
 const IMAGE = 'example.com/name-server:1';
 const REPLICAS = 2;

@@ -1,8 +1,8 @@
 // Discovery by Kubernetes against a real API server, under the contract that the one of the other tests passes too.
 
 import { after, before, describe } from 'node:test';
+import { KubernetesCluster, missingKubernetes } from '../../tools/engines/kubernetes/cluster.ts';
 import { defineRealKubernetesContract } from '../contract/discovery/kubernetes-real.ts';
-import { KubernetesCluster, missingKubernetes } from '../support/kubernetes/cluster.ts';
 
 const NAME = 'a real API server';
 

@@ -3,21 +3,21 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type CassandraCluster, missingCassandra, startCassandra } from '../support/cassandra.ts';
-import { KubernetesCluster, missingKubernetes } from '../support/kubernetes/cluster.ts';
-import type { Event, EventBench } from '../support/kubernetes/events/event.ts';
-import { GUIDED } from '../support/kubernetes/events/guides.ts';
-import { LIMITS } from '../support/kubernetes/events/limits.ts';
-import { LOSSES } from '../support/kubernetes/events/losses.ts';
-import { OUTAGES } from '../support/kubernetes/events/outages.ts';
-import { FIRST_TAG, REFUSALS } from '../support/kubernetes/events/refusals.ts';
-import { RESCALING } from '../support/kubernetes/events/rescaling.ts';
-import { NEXT_TAG, ROLLOUTS } from '../support/kubernetes/events/rollouts.ts';
-import { STANDALONE } from '../support/kubernetes/events/standalone.ts';
-import { answerFirstCheck } from '../support/kubernetes/first-check.ts';
-import { buildImage } from '../support/kubernetes/image.ts';
-import { Release } from '../support/kubernetes/release.ts';
-import { missingRedis, RedisServer } from '../support/redis.ts';
+import { type CassandraCluster, missingCassandra, startCassandra } from '../../tools/engines/cassandra.ts';
+import { KubernetesCluster, missingKubernetes } from '../../tools/engines/kubernetes/cluster.ts';
+import { buildImage } from '../../tools/engines/kubernetes/image.ts';
+import { missingRedis, RedisServer } from '../../tools/engines/redis.ts';
+import type { Event, EventBench } from './support/events/event.ts';
+import { GUIDED } from './support/events/guides.ts';
+import { LIMITS } from './support/events/limits.ts';
+import { LOSSES } from './support/events/losses.ts';
+import { OUTAGES } from './support/events/outages.ts';
+import { FIRST_TAG, REFUSALS } from './support/events/refusals.ts';
+import { RESCALING } from './support/events/rescaling.ts';
+import { NEXT_TAG, ROLLOUTS } from './support/events/rollouts.ts';
+import { STANDALONE } from './support/events/standalone.ts';
+import { answerFirstCheck } from './support/first-check.ts';
+import { Release } from './support/release.ts';
 
 const NAME = 'grantd on a real Kubernetes';
 const NODES = 2;

@@ -11,8 +11,8 @@ import { join, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SCENARIO_NAMES } from '../../loadtest/scenarios.ts';
 import { parseTenants } from '../../loadtest/tenants.ts';
-import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../cluster/support/dev-process.ts';
-import { findK6 } from '../support/k6.ts';
+import { findK6 } from '../../tools/engines/k6.ts';
+import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../kit/dev-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const STATUS_THRESHOLDS = 99;

@@ -11,11 +11,12 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type DevProcess, readDevFacts, startDev, testEnvironment, waitFor } from '../cluster/support/dev-process.ts';
-import { findK6 } from '../support/k6.ts';
+import { findK6 } from '../../tools/engines/k6.ts';
+import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../kit/dev-process.ts';
+import { waitFor } from '../kit/wait-for.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const PROBE = import.meta.resolve('../support/memory-probe.ts');
+const PROBE = import.meta.resolve('./support/memory-probe.ts');
 const MIXTURE = fileURLToPath(import.meta.resolve('./support/mixture-by-count.ts'));
 /** In which the code is compiled; it is live too. */
 const WARM_UP_REQUESTS = 1200;

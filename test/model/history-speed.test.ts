@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkHistory } from '../support/history/check-history.ts';
-import type { Operation } from '../support/history/history.ts';
-import { type Plan, play } from '../unit/support/history-samples.ts';
+import { checkHistory } from '../kit/history/check-history.ts';
+import type { Operation } from '../kit/history/history.ts';
+import { type Plan, play } from './support/history-samples.ts';
 
 describe('the checker of long histories', () => {
   it('judges 100,000 operations of 32 clients on thousands of tuples within seconds', (context) => {

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { columnsOf, compareUtf8, RELATIONS, relationNumber, type Tuple } from '../../src/core/tuples.ts';
-import { WRITE_BEHIND } from '../support/faulty-store.ts';
-import { readAll } from '../support/read-all.ts';
-import { type RunningShard, ShardHarness } from '../support/shard-harness.ts';
+import { type RunningShard, ShardHarness } from '../kit/shard-harness.ts';
+import { WRITE_BEHIND } from '../kit/store/faulty-store.ts';
+import { readAll } from '../kit/store/read-all.ts';
 
 const subjects = ['user:a', 'user:b', 'team:z', 'user:\u{1F600}'];
 const objects = ['doc:1', 'doc:2', 'doc:\uFFFD', 'doc:\u{1F600}', 'folder:1', 'folder:2', 'd:1', 'doc:3', 'doc:4'];

@@ -7,7 +7,7 @@ import type { TenantId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
 import type { OperatorTenantSession, RequestContext, TenantSession } from '../../src/front/front.ts';
 import type { GrantRequest, GrantResult, Page } from '../../src/shard/shard.ts';
-import type { History, Invocation, Outcome } from '../support/history/history.ts';
+import type { History, Invocation, Outcome } from '../kit/history/history.ts';
 import type { NamespaceRules } from './namespace-rules.ts';
 import type { Profile } from './profile.ts';
 import { type Answer, request } from './requests.ts';

@@ -279,13 +279,13 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'store',
     edits: [
       {
-        file: 'test/support/store-tables.ts',
+        file: 'test/kit/store/store-tables.ts',
         find: 'this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write);',
         replace:
           'this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write); if (write.gone) this.grants.remove([write.tenantId, write.subject], [write.relation, write.object], write.stamp, (row) => row === write);',
       },
       {
-        file: 'test/support/store-tables.ts',
+        file: 'test/kit/store/store-tables.ts',
         find: 'if (this.#shadows) this.#removed.set(',
         replace: 'if (this.#shadows === undefined) this.#removed.set(',
       },

@@ -22,6 +22,8 @@ export interface SeedRange {
   readonly focus?: Focus;
   readonly mutation?: string | undefined;
   readonly workers?: number;
+  /** Of a chunk; where there are few seeds, fewer than by default, so that every worker has its share of them. */
+  readonly chunkSeeds?: number;
   /** Ends all workers at the first run that fails. */
   readonly stopAtFailure?: boolean;
   /** Ends all workers; what they have not finished is left out. */
@@ -45,9 +47,9 @@ export interface WorkerTask {
 /** Each result, and after its last one `undefined`: the chunk is done. */
 export type WorkerMessage = { readonly result: RunResult } | { readonly result: undefined };
 
-function* chunksOf({ from, count, done }: SeedRange): Generator<Chunk> {
-  for (let first = from; first < from + count; first += CHUNK_SEEDS) {
-    if (done?.has(first) !== true) yield { from: first, count: Math.min(CHUNK_SEEDS, from + count - first) };
+function* chunksOf({ from, count, done, chunkSeeds = CHUNK_SEEDS }: SeedRange): Generator<Chunk> {
+  for (let first = from; first < from + count; first += chunkSeeds) {
+    if (done?.has(first) !== true) yield { from: first, count: Math.min(chunkSeeds, from + count - first) };
   }
 }
 
@@ -62,16 +64,18 @@ export async function runSeeds(
   const stop = new AbortController();
   const signals = AbortSignal.any([stop.signal, ...(signal === undefined ? [] : [signal])]);
   const chunks = chunksOf(range);
-  const runs = Array.from({ length: Math.min(workers, Math.ceil(range.count / CHUNK_SEEDS)) }, () =>
-    runWorker({ focus, mutation }, signals, {
-      next: () => chunks.next().value ?? undefined,
-      onResult: (result) => {
-        results.push(result);
-        onResult(result);
-        if (stopAtFailure && result.failures.length > 0) stop.abort();
-      },
-      onChunk,
-    }),
+  const runs = Array.from(
+    { length: Math.min(workers, Math.ceil(range.count / (range.chunkSeeds ?? CHUNK_SEEDS))) },
+    () =>
+      runWorker({ focus, mutation }, signals, {
+        next: () => chunks.next().value ?? undefined,
+        onResult: (result) => {
+          results.push(result);
+          onResult(result);
+          if (stopAtFailure && result.failures.length > 0) stop.abort();
+        },
+        onChunk,
+      }),
   );
   await Promise.all(runs);
   return results;

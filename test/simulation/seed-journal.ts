@@ -25,7 +25,7 @@ interface Line {
 /** Of whatever can change the course of a run. */
 function hashOfCode(): string {
   const hash = createHash('sha256');
-  for (const file of globSync(['src/**/*.ts', 'test/{simulation,support}/**/*.ts'], { cwd: ROOT }).sort()) {
+  for (const file of globSync(['src/**/*.ts', 'test/{simulation,kit}/**/*.ts'], { cwd: ROOT }).sort()) {
     hash.update(`${file}\n`).update(readFileSync(`${ROOT}${file}`));
   }
   return hash.update(process.version).digest('hex');

@@ -4,8 +4,8 @@
 // it is trimmed, and nothing is trimmed whose operation ids a new owner has to know.
 
 import type { LogRecord, Store } from '../../src/store/store.ts';
-import type { MemoryStore } from '../support/memory-store.ts';
-import { createGatedStore } from '../support/store-gate.ts';
+import type { MemoryStore } from '../kit/store/memory-store.ts';
+import { createGatedStore } from '../kit/store/store-gate.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** Monotonic clocks of the simulation run up to three thousandths fast. */

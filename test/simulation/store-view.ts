@@ -5,8 +5,8 @@
 
 import { GrantdError } from '../../src/core/errors.ts';
 import type { LogRecord, StateWrite, Store } from '../../src/store/store.ts';
-import type { MemoryStore } from '../support/memory-store.ts';
-import { createGatedStore, type StoreOperation } from '../support/store-gate.ts';
+import type { MemoryStore } from '../kit/store/memory-store.ts';
+import { createGatedStore, type StoreOperation } from '../kit/store/store-gate.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { SimulatedProcess } from './simulated-process.ts';

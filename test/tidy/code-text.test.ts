@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { readCode } from '../kit/source-tree.ts';
 import { codeText } from './support/code-text.ts';
-import { readCode } from './support/source-tree.ts';
 
 const CASES: readonly (readonly [text: string, emptied: string])[] = [
   ["a('x // y') // z\nb", "a('') \nb"],
@@ -27,7 +27,7 @@ describe('codeText', () => {
   });
 
   it('leaves brackets balanced in every file, so it has lost its way in none', () => {
-    for (const [path, text] of readCode(['src', 'test', 'scripts', 'bench'])) {
+    for (const [path, text] of readCode(['src', 'test', 'scripts', 'tools', 'bench'])) {
       const code = codeText(text, { strings: 'emptied' });
       for (const [open, close] of ['()', '[]', '{}']) {
         assert.equal(code.split(open ?? '').length, code.split(close ?? '').length, `${path}: ${open}${close}`);

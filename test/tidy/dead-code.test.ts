@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { ROOT } from './support/source-tree.ts';
+import { ROOT } from '../kit/source-tree.ts';
 
 it('the project has no dead files, exports or dependencies', () => {
   const run = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'knip', 'bin', 'knip.js'), '--no-progress'], {

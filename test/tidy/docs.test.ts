@@ -7,13 +7,13 @@ import { describe, it } from 'node:test';
 import { renderMetricsPage } from '../../scripts/metrics-page.ts';
 import { renderSettingsPage } from '../../scripts/settings-page.ts';
 import { variableNames } from '../../src/config/read-config.ts';
-import { listFiles, ROOT, readText } from './support/source-tree.ts';
+import { listFiles, ROOT, readText } from '../kit/source-tree.ts';
 
 const pages = listFiles()
   .filter((path) => path.endsWith('.md'))
   .map((path) => ({ path, text: readText(path) }));
 const scripts: Record<string, string> = JSON.parse(readText('package.json')).scripts;
-const FRESHEN = 'Run `npm run generate:docs`.';
+const FRESHEN = 'Run `npm run generate -- docs`.';
 
 /** As GitHub makes the anchor of a heading. */
 const anchorOf = (heading: string): string =>

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { BUILT_IN_PLANS, REVOCATION_RESERVE } from '../../src/core/plans.ts';
-import { readText } from './support/source-tree.ts';
+import { readText } from '../kit/source-tree.ts';
 
 /** Every group of the pattern is a figure. A space stands for any white space, since pages wrap their lines. */
 type Place = readonly [path: string, pattern: RegExp];

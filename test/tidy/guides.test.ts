@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ROOT, readText } from './support/source-tree.ts';
+import { ROOT, readText } from '../kit/source-tree.ts';
 
 /** The bodies of a schema's messages, by name. */
 function messagesOf(proto: string): ReadonlyMap<string, string> {

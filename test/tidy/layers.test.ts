@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { readCode } from '../kit/source-tree.ts';
 import { findCircles, findLayerViolations, importsOf } from './support/layers.ts';
-import { readCode } from './support/source-tree.ts';
 
 const files = readCode(['src']);
 const written = new Map([...files].filter(([path]) => !path.startsWith('src/rpc/gen/')));
@@ -140,7 +140,7 @@ describe('the layers of src/', () => {
       "import {\n  a,\n  b,\n} from '../http/server.ts';",
       /order of the rooms/,
     ],
-    ['a way out of src/', 'src/shard/x.ts', "import { x } from '../../test/support/x.ts';", /no room/],
+    ['a way out of src/', 'src/shard/x.ts', "import { x } from '../../test/kit/x.ts';", /no room/],
     ['a file in no room', 'src/misc/x.ts', "import { x } from '../core/ids.ts';", /in no room/],
     ['the environment read', 'src/http/x.ts', 'const port = process.env.PORT;', /environment/],
     ['the arguments read', 'src/roles/x.ts', 'const [first] = process.argv;', /environment/],

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { SCENARIO_NAMES, SCENARIOS } from '../../loadtest/scenarios.ts';
 import { SETTING_ROWS } from '../../loadtest/settings.ts';
 import { readLoadtestPage, renderLoadtestPage } from '../../scripts/loadtest-page.ts';
-import { ROOT, readCode } from './support/source-tree.ts';
+import { ROOT, readCode } from '../kit/source-tree.ts';
 
 describe('loadtest/README.md', () => {
   it('holds the tables of scenarios and settings as they are in the code', () => {

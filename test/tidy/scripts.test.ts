@@ -2,22 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { completeLockFile } from '../../scripts/complete-lock-file.ts';
-import { ROOT, readText } from './support/source-tree.ts';
+import { ROOT, readText } from '../kit/source-tree.ts';
 
 const packageFile = JSON.parse(readText('package.json'));
 const scripts: Record<string, string> = packageFile.scripts;
@@ -30,19 +20,10 @@ describe('the npm scripts', () => {
     for (const name of ['start', 'grantd']) assert.match(scripts[name] ?? '', /^exec node /);
   });
 
-  it('run every test file once, but for what needs a Kubernetes cluster or takes too long', () => {
-    const filesOf = (step: string): readonly string[] => {
-      const command = scripts[step.replace('npm run ', '')] ?? '';
-      const patterns = [...command.matchAll(/'([^']+\.test\.ts)'/g)].map(([, each]) => each ?? '');
-      return [...new Set(globSync(patterns, { cwd: ROOT }))];
-    };
-    const all = globSync('test/**/*.test.ts', { cwd: ROOT });
-    assert.ok(all.length > 100);
-    const covered = (scripts.test ?? '').split(' && ').flatMap(filesOf);
-    const elsewhere = ['test:kubernetes', 'test:slow'].flatMap(filesOf);
-    assert.deepEqual([...covered, ...elsewhere].sort(), all.sort());
-    for (const path of elsewhere)
-      assert.match(path, /^test\/(kubernetes\/|image\/image\.test\.ts|(cluster|browser)\/[a-z-]+-slow\.test\.ts)/);
+  it('are few: what is run by hand, and one runner of tests', () => {
+    assert.ok(Object.keys(scripts).length <= 12);
+    assert.match(scripts.test ?? '', / scripts\/test\.ts$/);
+    assert.match(scripts.check ?? '', / scripts\/test\.ts lint types unit tidy$/);
   });
 
   it('refuse an older Node in words', () => {
@@ -57,7 +38,7 @@ describe('the npm scripts', () => {
     );
     assert.equal(run.status, 1);
     assert.match(run.stderr, /^grantd needs Node 26 or newer; this is Node 20\.20\.2\.$/m);
-    for (const name of ['start', 'grantd', 'test:parts', 'test:simulation', 'test:alone', 'test:faults'])
+    for (const name of ['start', 'grantd', 'test', 'check', 'simulate', 'soak', 'loadtest', 'generate', 'screenshots'])
       assert.match(scripts[name] ?? '', /--import \.\/scripts\/require-node\.mjs/);
   });
 
@@ -79,7 +60,7 @@ describe('the npm scripts', () => {
 describe('package-lock.json', () => {
   it('holds the packages of every platform, without which `npm ci` refuses it', () => {
     const text = readText('package-lock.json');
-    assert.ok(completeLockFile(text) === text, 'Run `npm run generate:lock`.');
+    assert.ok(completeLockFile(text) === text, 'Run `npm run generate -- lock`.');
   });
 
   it('gets an entry for each platform that is missing, and no other', () => {

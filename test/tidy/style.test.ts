@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { listFiles, readCode, readText } from '../kit/source-tree.ts';
 import { codeText } from './support/code-text.ts';
 import { functionsOf } from './support/functions.ts';
-import { listFiles, readCode, readText } from './support/source-tree.ts';
 import { findStyleViolations, isLong, LONG_FUNCTIONS } from './support/style.ts';
 
-const FOLDERS = ['src', 'test', 'scripts', 'bench', 'loadtest'];
+const FOLDERS = ['src', 'test', 'scripts', 'tools', 'bench', 'loadtest'];
 const HEADER = '// What it owns.\n';
 /** Together with the lines around it, one too many. */
 const LONG = '    x;\n'.repeat(69);
@@ -59,6 +59,13 @@ describe('the style of the code', () => {
       'a test skipped by option',
       'test/unit/x.test.ts',
       `${HEADER}it('x', { ${['skip', 'true'].join(': ')} }, () => {});\n`,
+    ],
+    ['a unit test that sleeps', 'test/unit/x.test.ts', `${HEADER}await new Promise((done) => setTimeout(done, 20));\n`],
+    ['a unit test that lets time pass', 'test/unit/x.test.ts', `${HEADER}await letRun(20);\n`],
+    [
+      'a unit test that waits for the clock',
+      'test/unit/x.test.ts',
+      `${HEADER}await waitFor('its end', () =>\n  performance.now() > endMs);\n`,
     ],
     ['output past the log', 'src/core/x.ts', `${HEADER}${['console', 'log'].join('.')}(1);\n`],
   ];

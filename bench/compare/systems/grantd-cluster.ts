@@ -1,7 +1,7 @@
 // grantd as a cluster is run: a front, a shard and a console as processes of their own, over one node of Cassandra,
 // which is part of the system and counted with it.
 
-import { startCassandra } from '../../../test/support/cassandra.ts';
+import { startCassandra } from '../../../tools/engines/cassandra.ts';
 import { GrantdCluster } from '../../server/grantd-cluster.ts';
 import { createTenant } from '../../server/operator.ts';
 import { findDescendants } from '../../server/resource-use.ts';

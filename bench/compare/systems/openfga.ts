@@ -2,7 +2,7 @@
 // says where each setting comes from.
 
 import { join } from 'node:path';
-import { freePorts } from '../../../test/support/free-port.ts';
+import { freePorts } from '../../../tools/engines/free-port.ts';
 import { answersOk, BackgroundProcess } from '../../server/background-process.ts';
 import type { Access } from '../load-job.ts';
 import { callJson } from './json-call.ts';

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../../test/support/free-port.ts';
+import { freePort } from '../../../tools/engines/free-port.ts';
 import { BackgroundProcess } from '../../server/background-process.ts';
 
 /** Of Debian's package. */

@@ -1,7 +1,7 @@
 // SpiceDB on one of its stores, with its caches large and long: docs/compare.md says where each setting comes from.
 
 import { join } from 'node:path';
-import { freePorts } from '../../../test/support/free-port.ts';
+import { freePorts } from '../../../tools/engines/free-port.ts';
 import { BackgroundProcess } from '../../server/background-process.ts';
 import { callJson } from './json-call.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';

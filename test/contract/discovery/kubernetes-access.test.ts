@@ -6,10 +6,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test';
 import type { LoadKubeConfig } from '../../../src/discovery/kubernetes/api-server.ts';
-import { FakeApiServer } from '../../support/kubernetes-api/fake-api-server.ts';
-import { kubeConfigText, loadFromText, plainCluster } from '../../support/kubernetes-api/kube-configs.ts';
-import { type WatchedDiscovery, watchDiscovery } from '../../support/kubernetes-api/watched-discovery.ts';
-import { createAuthority, createDirectory } from '../../unit/rpc/certificates.ts';
+import { createAuthority, createDirectory } from '../../kit/certificates.ts';
+import { FakeApiServer } from './kubernetes-api/fake-api-server.ts';
+import { kubeConfigText, loadFromText, plainCluster } from './kubernetes-api/kube-configs.ts';
+import { type WatchedDiscovery, watchDiscovery } from './kubernetes-api/watched-discovery.ts';
 
 const TARGET = { namespace: 'grantd', service: 'shards' };
 const SLICE = { namespace: 'grantd', name: 'a', service: 'shards', hosts: ['10.0.0.1'] };

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { LoadKubeConfig } from '../../../src/discovery/kubernetes/api-server.ts';
-import type { ApiLink } from '../../support/kubernetes-api/api-link.ts';
-import type { SliceFixture } from '../../support/kubernetes-api/slice-fixture.ts';
-import { type WatchedDiscovery, watchDiscovery } from '../../support/kubernetes-api/watched-discovery.ts';
+import type { ApiLink } from './kubernetes-api/api-link.ts';
+import type { SliceFixture } from './kubernetes-api/slice-fixture.ts';
+import { type WatchedDiscovery, watchDiscovery } from './kubernetes-api/watched-discovery.ts';
 
 export interface KubernetesUnderTest {
   readonly namespace: string;

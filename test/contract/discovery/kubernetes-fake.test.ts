@@ -1,8 +1,8 @@
 // Discovery by Kubernetes keeps its contract against an API server of the tests' own, over HTTP.
 
-import { startApiLink } from '../../support/kubernetes-api/api-link.ts';
-import { FakeApiServer } from '../../support/kubernetes-api/fake-api-server.ts';
-import { kubeConfigText, loadFromText, plainCluster } from '../../support/kubernetes-api/kube-configs.ts';
+import { startApiLink } from './kubernetes-api/api-link.ts';
+import { FakeApiServer } from './kubernetes-api/fake-api-server.ts';
+import { kubeConfigText, loadFromText, plainCluster } from './kubernetes-api/kube-configs.ts';
 import { defineKubernetesContract } from './kubernetes-contract.ts';
 
 defineKubernetesContract('a server of the tests', {

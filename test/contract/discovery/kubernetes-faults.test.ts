@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { LoadKubeConfig } from '../../../src/discovery/kubernetes/api-server.ts';
-import { FakeApiServer } from '../../support/kubernetes-api/fake-api-server.ts';
-import { kubeConfigText, loadFromText, plainCluster } from '../../support/kubernetes-api/kube-configs.ts';
-import type { SliceFixture } from '../../support/kubernetes-api/slice-fixture.ts';
-import { type WatchedDiscovery, watchDiscovery } from '../../support/kubernetes-api/watched-discovery.ts';
+import { FakeApiServer } from './kubernetes-api/fake-api-server.ts';
+import { kubeConfigText, loadFromText, plainCluster } from './kubernetes-api/kube-configs.ts';
+import type { SliceFixture } from './kubernetes-api/slice-fixture.ts';
+import { type WatchedDiscovery, watchDiscovery } from './kubernetes-api/watched-discovery.ts';
 
 const NAMESPACE = 'grantd';
 const SERVICE = 'shards';

@@ -9,10 +9,10 @@ import { after, before, describe, it } from 'node:test';
 import { type Cluster, CoreV1Api, DiscoveryV1Api, KubeConfig, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import { createApiServer, type LoadKubeConfig } from '../../../src/discovery/kubernetes/api-server.ts';
 import { parseSliceEvent, parseSliceList } from '../../../src/discovery/kubernetes/endpoint-slices.ts';
-import { type ApiLink, startApiLink } from '../../support/kubernetes-api/api-link.ts';
-import { kubeConfigText, loadFromText } from '../../support/kubernetes-api/kube-configs.ts';
-import { type SliceFixture, sliceObject } from '../../support/kubernetes-api/slice-fixture.ts';
-import { watchDiscovery } from '../../support/kubernetes-api/watched-discovery.ts';
+import { type ApiLink, startApiLink } from './kubernetes-api/api-link.ts';
+import { kubeConfigText, loadFromText } from './kubernetes-api/kube-configs.ts';
+import { type SliceFixture, sliceObject } from './kubernetes-api/slice-fixture.ts';
+import { watchDiscovery } from './kubernetes-api/watched-discovery.ts';
 import { defineKubernetesContract, type KubernetesUnderTest } from './kubernetes-contract.ts';
 
 const ACCOUNT = 'front';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BUILT_IN_PLANS, type Plan, resolvePlan } from '../../../src/core/plans.ts';
 import type { RateDecision, RateLimiter } from '../../../src/front/limits/rate-limiter.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 
 export const planOf = (requests: number | undefined, windowSeconds: number): Plan => ({
   ...resolvePlan(BUILT_IN_PLANS, 'free'),

@@ -9,10 +9,10 @@ import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import { waitForSchema } from '../../../src/store/cassandra/schema/schema-gate.ts';
 import { StoreRefusal } from '../../../src/store/store-adapter.ts';
-import { type CassandraCluster, missingCassandra, startCassandra } from '../../support/cassandra.ts';
-import { cassandraOptions, migrate, openStore } from '../../support/cassandra-keyspace.ts';
-import { createRecordingLog } from '../../support/store-directory.ts';
-import { createGrantWrite, createRecord, META, newSlot, newTenantId, soon } from '../../support/store-fixtures.ts';
+import { type CassandraCluster, missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
+import { cassandraOptions, migrate, openStore } from '../../kit/store/cassandra-keyspace.ts';
+import { createRecordingLog } from '../../kit/store/store-directory.ts';
+import { createGrantWrite, createRecord, META, newSlot, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
 import { waitFor } from '../../unit/shard/tools.ts';
 
 const missing = await missingCassandra('passwords, rights and TLS of Cassandra');

@@ -7,9 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import cassandra from 'cassandra-driver';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import type { LogRecord, Store } from '../../../src/store/store.ts';
-import { type CassandraCluster, missingCassandra, startCassandra } from '../../support/cassandra.ts';
-import { migrate, openStore } from '../../support/cassandra-keyspace.ts';
-import { Strain } from '../../support/cluster/strain.ts';
+import { type CassandraCluster, missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
+import { migrate, openStore } from '../../kit/store/cassandra-keyspace.ts';
 import {
   createGrantWrite,
   createMember,
@@ -18,8 +17,9 @@ import {
   newSlot,
   newTenantId,
   soon,
-} from '../../support/store-fixtures.ts';
-import { waitFor } from '../../support/wait-for.ts';
+} from '../../kit/store/store-fixtures.ts';
+import { Strain } from '../../kit/strain.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 
 const missing = await missingCassandra('Cassandra with nodes that fail');
 const now = (): number => systemClock.monotonicMs();

@@ -1,8 +1,8 @@
 // The Cassandra adapter keeps the contract of the store port, on a real node.
 
 import { after, before, describe } from 'node:test';
-import { type CassandraCluster, missingCassandra, startCassandra } from '../../support/cassandra.ts';
-import { migrate, openStore } from '../../support/cassandra-keyspace.ts';
+import { type CassandraCluster, missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
+import { migrate, openStore } from '../../kit/store/cassandra-keyspace.ts';
 import { defineStoreContract } from './store-contract.ts';
 
 const missing = await missingCassandra('the contract of the store on Cassandra');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RELATIONS } from '../../../src/core/tuples.ts';
-import { createGrantWrite, newTenantId, readAllGrants, soon } from '../../support/store-fixtures.ts';
+import { createGrantWrite, newTenantId, readAllGrants, soon } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 /** Ascending by UTF-8; by UTF-16 the astral one would come before the two from U+E000 up. */

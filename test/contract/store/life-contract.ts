@@ -14,7 +14,7 @@ import {
   newSlot,
   newTenantId,
   soon,
-} from '../../support/store-fixtures.ts';
+} from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 const isUnavailable = (error: unknown) => error instanceof GrantdError && error.code === 'unavailable';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createRecord, newSlot, soon } from '../../support/store-fixtures.ts';
+import { createRecord, newSlot, soon } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 export function defineLogContract(context: StoreContext): void {

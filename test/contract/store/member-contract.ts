@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createMember, newIncarnation, soon } from '../../support/store-fixtures.ts';
+import { createMember, newIncarnation, soon } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 export function defineMemberContract(context: StoreContext): void {

@@ -1,8 +1,8 @@
 // The memory store of the tests keeps the contract that the real ones keep.
 
 import { systemClock } from '../../../src/roles/process/system.ts';
-import { delayedStore } from '../../support/faulty-store.ts';
-import { MemoryStore } from '../../support/memory-store.ts';
+import { delayedStore } from '../../kit/store/faulty-store.ts';
+import { MemoryStore } from '../../kit/store/memory-store.ts';
 import { defineStoreContract } from './store-contract.ts';
 
 defineStoreContract('memory', {

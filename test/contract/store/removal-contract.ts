@@ -12,7 +12,7 @@ import {
   newTenantId,
   readAllGrants,
   soon,
-} from '../../support/store-fixtures.ts';
+} from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 const STAMP = 1_780_000_000_000_000;

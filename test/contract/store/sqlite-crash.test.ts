@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import type { TenantId } from '../../../src/core/ids.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createTemporaryDirectory, openStore } from '../../support/store-directory.ts';
+import { createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
 import {
   createGrantWrite,
   createRecord,
@@ -19,9 +19,9 @@ import {
   newTenantId,
   readAllGrants,
   soon,
-} from '../../support/store-fixtures.ts';
+} from '../../kit/store/store-fixtures.ts';
 
-const WRITER = new URL('../../support/store-writer-process.ts', import.meta.url).pathname;
+const WRITER = new URL('./store-writer-process.ts', import.meta.url).pathname;
 const SLOTS = 8;
 
 /**

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import type { Store } from '../../../src/store/store.ts';
-import { createTemporaryDirectory, openStore } from '../../support/store-directory.ts';
-import { META, soon } from '../../support/store-fixtures.ts';
+import { createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
+import { META, soon } from '../../kit/store/store-fixtures.ts';
 
-const WRITER = new URL('../../support/store-writer-process.ts', import.meta.url).pathname;
+const WRITER = new URL('./store-writer-process.ts', import.meta.url).pathname;
 
 async function makeDatabase(directory: string): Promise<void> {
   const store = await openStore(directory);

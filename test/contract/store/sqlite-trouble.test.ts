@@ -9,9 +9,9 @@ import { systemClock } from '../../../src/roles/process/system.ts';
 import type { WriteCalls } from '../../../src/store/sqlite/messages.ts';
 import { Lane } from '../../../src/store/sqlite/worker-client.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createRecordingLog, createTemporaryDirectory, openStore } from '../../support/store-directory.ts';
-import { createGrantWrite, createRecord, META, newTenantId, soon } from '../../support/store-fixtures.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { createRecordingLog, createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
+import { createGrantWrite, createRecord, META, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 
 const hasCode = (code: string) => (error: unknown) => error instanceof GrantdError && error.code === code;
 

@@ -1,6 +1,6 @@
 // The SQLite adapter keeps the contract of the store port.
 
-import { createTemporaryDirectory, openStore } from '../../support/store-directory.ts';
+import { createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
 import { defineStoreContract } from './store-contract.ts';
 
 defineStoreContract('sqlite', {

@@ -12,7 +12,7 @@ import {
   newSlot,
   newTenantId,
   soon,
-} from '../../support/store-fixtures.ts';
+} from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 /** As large as stamps get: microseconds of the year 2026, and above 2^50. */

@@ -3,7 +3,7 @@
 
 import { after, before, describe } from 'node:test';
 import type { Meta, Store } from '../../../src/store/store.ts';
-import { META, soon } from '../../support/store-fixtures.ts';
+import { META, soon } from '../../kit/store/store-fixtures.ts';
 import { defineGrantContract } from './grant-contract.ts';
 import { defineLifeContract } from './life-contract.ts';
 import { defineLogContract } from './log-contract.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
 import type { TrailRow } from '../../../src/store/store.ts';
-import { createKeyRecord, newKeyId, newSlot, newTenantId, soon } from '../../support/store-fixtures.ts';
+import { createKeyRecord, newKeyId, newSlot, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 const STAMP = 1_780_000_000_000_000;

@@ -18,9 +18,9 @@ import { HandleCalls } from '../../../src/shard/peers/handle-calls.ts';
 import { OperatorCalls } from '../../../src/shard/peers/operator-calls.ts';
 import { TenantCalls } from '../../../src/shard/peers/tenant-calls.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createProcessClock } from '../../support/process-clock.ts';
-import { readAll } from '../../support/read-all.ts';
-import { newIncarnation, newSlot, soon } from '../../support/store-fixtures.ts';
+import { createProcessClock } from '../../kit/process-clock.ts';
+import { readAll } from '../../kit/store/read-all.ts';
+import { newIncarnation, newSlot, soon } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 const SEGMENT_SIZE = 8;

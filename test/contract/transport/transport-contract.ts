@@ -7,8 +7,8 @@ import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardM
 import { CHECKS_PER_MESSAGE_MAX } from '../../../src/rpc/protocol.ts';
 import type { ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { ClientStream, OpenStream } from '../../../src/rpc/transport/transport.ts';
-import { FakeShard, FakeWorld } from '../../support/fake-shard.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { FakeShard, FakeWorld } from '../../kit/fake-shard.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 import { listen } from '../../unit/rpc/harness.ts';
 
 const HELLO = { hello: { name: 'contract', peer: Peer.PEER_FRONT, version: '0', slots: 0 } };

@@ -40,10 +40,18 @@ export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
     'test/model/shard-model.test.ts run': 'lists the commands of the model',
     'test/simulation/nemesis.ts #strike': 'lists faults',
     'test/simulation/store-view.ts createStoreView': 'lists the calls of the store',
-    'test/support/fake-operator.ts #session': 'lists the calls of a session',
-    'test/support/traced-service.ts startTracedService': 'puts the parts of a service together',
+    'test/kit/fake-operator.ts #session': 'lists the calls of a session',
+    'test/unit/telemetry/traced-service.ts startTracedService': 'puts the parts of a service together',
   }),
 );
+/** A timer that a test sets for itself, the kit's wait of a load, and a wait until a clock shows some time. */
+const SLEEPS: readonly RegExp[] = [
+  /\bsetTimeout\(/,
+  /\bletRun\(/,
+  /\bscheduler\.wait\(/,
+  /\bAtomics\.wait/,
+  /\bwaitFor\([^;]*\b(?:performance|Date)\.now\(\)/,
+];
 
 type Rule = readonly [what: string, breaks: (path: string, text: string, code: string) => boolean];
 
@@ -84,6 +92,10 @@ const RULES: readonly Rule[] = [
       inTests(path) &&
       /\bimport\s*\{[^}]*\bsetTimeout\b[^}]*\}\s*from/.test(code) &&
       /await\s+setTimeout\(\s*[\d_]{3,}\s*\)/.test(code),
+  ],
+  [
+    'unit tests neither sleep nor wait for the real clock: a test moves its clock',
+    (path, _text, code) => path.startsWith('test/unit/') && SLEEPS.some((pattern) => pattern.test(code)),
   ],
   [
     'output goes through the log or a stream',

@@ -6,8 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import { CliFailure, EXIT } from '../../../src/cli/failures.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { type CliRun, type CliRunOptions, runCli } from '../../support/cli-run.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../support/console-service.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
+import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
 
 const NOBODY = 'ten_00000000000000000000000000';
 let service: ConsoleService;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { type CliRun, type CliRunOptions, runCli } from '../../support/cli-run.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../support/console-service.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
+import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
 
 let service: ConsoleService;
 let tenant: string;

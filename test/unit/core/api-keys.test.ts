@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { API_KEY_LENGTH, createApiKey, hashApiKey, parseApiKey } from '../../../src/core/api-keys.ts';
 import { encodeUuid, parseKeyId, parseTenantId } from '../../../src/core/ids.ts';
-import { anyCharacter } from '../../support/any-character.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });

@@ -15,7 +15,7 @@ import {
   segmentOf,
   slotOfTenant,
 } from '../../../src/core/slots.ts';
-import { anyCharacter } from '../../support/any-character.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 const shardNames = fc.uniqueArray(fc.string({ unit: anyCharacter, minLength: 1, maxLength: 12 }), {
   minLength: 1,

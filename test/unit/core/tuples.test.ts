@@ -16,7 +16,7 @@ import {
   relationNumber,
   relationOf,
 } from '../../../src/core/tuples.ts';
-import { anyCharacter } from '../../support/any-character.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 const FORBIDDEN = /\p{Cc}|\p{Cs}|\p{White_Space}/u;
 

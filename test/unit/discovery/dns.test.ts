@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { createDnsDiscovery } from '../../../src/discovery/dns.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { VirtualClock } from '../../kit/virtual-clock.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 

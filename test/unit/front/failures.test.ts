@@ -11,7 +11,7 @@ import { createFront } from '../../../src/front/create-front.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { addGrant } from '../../support/fake-shard.ts';
+import { addGrant } from '../../kit/fake-shard.ts';
 import { createCuttableTransport } from './cuttable-transport.ts';
 import {
   addKey,

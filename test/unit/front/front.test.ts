@@ -8,7 +8,7 @@ import type { Tuple } from '../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../src/front/front.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
-import { addGrant } from '../../support/fake-shard.ts';
+import { addGrant } from '../../kit/fake-shard.ts';
 import { addKey, contextFor, setStage, until, watchStalls } from './harness.ts';
 
 const tuple = (object: string): Tuple => ({ subject: 'user:ann', relation: 'viewer', object });

@@ -16,9 +16,9 @@ import { createGrpcTransport } from '../../../src/rpc/transport/grpc-transport.t
 import type { OpenStream } from '../../../src/rpc/transport/transport.ts';
 import { createLog, type Log } from '../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
-import { type FakeKey, FakeShard, type FakeTenant, FakeWorld } from '../../support/fake-shard.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { type FakeKey, FakeShard, type FakeTenant, FakeWorld } from '../../kit/fake-shard.ts';
+import { VirtualClock } from '../../kit/virtual-clock.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 
 export const silentLog: Log = createLog({ level: 'silent', pretty: false });
 export const ids = new IdFactory(systemClock, systemRandom);

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { slotOfTenant } from '../../../src/core/slots.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
-import { startBlackHoleProxy } from '../../support/black-hole-proxy.ts';
-import { addGrant, FakeShard } from '../../support/fake-shard.ts';
+import { addGrant, FakeShard } from '../../kit/fake-shard.ts';
+import { startBlackHoleProxy } from './black-hole-proxy.ts';
 import { contextFor, serve, setStage, until, watchStalls } from './harness.ts';
 
 const tuple: Tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' };

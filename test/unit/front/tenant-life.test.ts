@@ -13,10 +13,10 @@ import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { listenShardServer } from '../../../src/rpc/serving/server.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { call } from '../../support/http-client.ts';
-import { FakeFailureLimiter, FakeRateLimiter } from '../../support/http-in-process.ts';
-import { ShardHarness } from '../../support/shard-harness.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { call } from '../../kit/http-client.ts';
+import { ShardHarness } from '../../kit/shard-harness.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { FakeFailureLimiter, FakeRateLimiter } from '../http/http-in-process.ts';
 import { contextFor, reportingClock, silentLog, until } from './harness.ts';
 
 const TUPLE = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startHttp } from '../../support/http-in-process.ts';
-import { assertRawProblem, parseResponses, RawConnection } from '../../support/http-raw.ts';
+import { assertRawProblem, parseResponses, RawConnection } from '../../kit/http-raw.ts';
+import { startHttp } from './http-in-process.ts';
 
 const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberView } from '../../../src/front/front.ts';
 import { ClusterHistory, type Figures, HISTORY_MS, SAMPLE_INTERVAL_MS } from '../../../src/operator/cluster-history.ts';
-import { memberView, slotView } from '../../support/cluster-picture.ts';
+import { memberView, slotView } from './cluster-picture.ts';
 
 const START = 1_700_000_000_000;
 const figures = (checksPerSecond: number | undefined): Figures => ({

@@ -8,9 +8,9 @@ import { IdFactory } from '../../../src/core/ids.ts';
 import type { ClusterPicture } from '../../../src/front/front.ts';
 import { ClusterWatch } from '../../../src/operator/cluster-watch.ts';
 import { systemRandom } from '../../../src/roles/process/system.ts';
-import { loadOf, slotView } from '../../support/cluster-picture.ts';
-import { FakeOperator } from '../../support/fake-operator.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { FakeOperator } from '../../kit/fake-operator.ts';
+import { VirtualClock } from '../../kit/virtual-clock.ts';
+import { loadOf, slotView } from './cluster-picture.ts';
 
 const HOUR_MS = 3_600_000;
 

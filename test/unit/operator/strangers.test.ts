@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createFailureLimiter } from '../../../src/front/limits/failure-limiter.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../support/console-service.ts';
-import { parseResponses, RawConnection, rawExchange } from '../../support/http-raw.ts';
-import { countIn, openIdleSockets } from '../../support/idle-sockets.ts';
-import { callOperator } from '../../support/operator-call.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
+import { parseResponses, RawConnection, rawExchange } from '../../kit/http-raw.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { countIn, openIdleSockets } from '../support/idle-sockets.ts';
+import { callOperator } from './operator-call.ts';
 
 const TOKEN = `Authorization: Bearer ${OPERATOR_TOKEN}\r\n`;
 const PLANS = `GET /operator/v1/plans HTTP/1.1\r\nHost: a\r\n${TOKEN}`;

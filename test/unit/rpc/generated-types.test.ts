@@ -1,13 +1,12 @@
 // The generated types are what the generator makes of the proto file now.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { generateTypes } from '../../../scripts/generate.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -21,13 +20,9 @@ async function readTree(directory: string): Promise<Record<string, string>> {
 test('the types in src/rpc/gen are fresh', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'grantd-types-'));
   t.after(() => rm(directory, { recursive: true }));
-  const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-  const [, ...words] = String(scripts['generate:types']).split(' ');
-  const generator = join(ROOT, 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js');
-  const options = words.map((word) => (word.startsWith('--outDir=') ? `--outDir=${directory}` : word));
-  await promisify(execFile)(process.execPath, [generator, ...options], { cwd: ROOT });
+  generateTypes(directory);
   const [made, committed] = await Promise.all([readTree(directory), readTree(join(ROOT, 'src/rpc/gen'))]);
   assert.deepEqual(Object.keys(made).sort(), Object.keys(committed).sort());
   for (const [file, text] of Object.entries(made))
-    assert.equal(committed[file], text, `${file}: run npm run generate:types`);
+    assert.equal(committed[file], text, `${file}: run npm run generate -- types`);
 });

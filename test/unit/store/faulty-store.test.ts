@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
-import { delayedStore, type Fault, WRITE_BEHIND } from '../../support/faulty-store.ts';
-import { MemoryStore } from '../../support/memory-store.ts';
-import { createGrantWrite, createRecord, META, newTenantId, soon } from '../../support/store-fixtures.ts';
+import { delayedStore, type Fault, WRITE_BEHIND } from '../../kit/store/faulty-store.ts';
+import { MemoryStore } from '../../kit/store/memory-store.ts';
+import { createGrantWrite, createRecord, META, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
 
 const isUnavailable = (error: unknown) => error instanceof GrantdError && error.code === 'unavailable';
 

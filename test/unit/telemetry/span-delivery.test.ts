@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { SpanDelivery } from '../../../src/telemetry/span-delivery.ts';
-import { createRecordingLog } from '../../support/store-directory.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { createRecordingLog } from '../../kit/store/store-directory.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 
 type Done = Parameters<SpanExporter['export']>[1];
 

@@ -14,10 +14,10 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { SamplerName } from '../../../src/telemetry/sampler-names.ts';
 import type { Tracing } from '../../../src/telemetry/spans.ts';
 import { createTracing } from '../../../src/telemetry/tracing.ts';
-import type { Answer, CallOptions } from '../../support/http-client.ts';
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../support/otlp-receiver.ts';
-import { startTracedService, type TracedService } from '../../support/traced-service.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import type { Answer, CallOptions } from '../../kit/http-client.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
+import { startTracedService, type TracedService } from './traced-service.ts';
 
 const CLIENT_SPAN = 'b7ad6b7169203331';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { delay } from '../../../../src/core/async/clock.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const reason = new Error('stopping');
 

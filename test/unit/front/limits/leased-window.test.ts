@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import { type DecisionSource, LeasedWindow } from '../../../../src/front/limits/leased-window.ts';
 import type { RateDecision } from '../../../../src/front/limits/rate-limiter.ts';
 import type { WindowLimit } from '../../../../src/front/limits/shared-counts.ts';
-import { VirtualCounts } from '../../../support/shared-counts.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
+import { VirtualCounts } from '../joint-counts.ts';
 
 const KEY = 'pten_a';
 

@@ -8,7 +8,7 @@ import { createMemoryRateLimiter } from '../../../../src/front/limits/memory-rat
 import type { RateLimiter } from '../../../../src/front/limits/rate-limiter.ts';
 import { createSharedRateLimiter } from '../../../../src/front/limits/shared-rate-limiter.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const plan = (requests: number | undefined, windowSeconds: number): Plan => ({
   ...resolvePlan(BUILT_IN_PLANS, 'free'),

@@ -9,8 +9,8 @@ import { Reporter } from '../../../../src/front/links/reporter.ts';
 import { createUsageTally, UsageLedger, type UsageSource } from '../../../../src/front/links/usage-ledger.ts';
 import type { Report } from '../../../../src/rpc/gen/grantd/v1/Report.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
-import { addGrant, type FakeShard } from '../../../support/fake-shard.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { addGrant, type FakeShard } from '../../../kit/fake-shard.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { contextFor, ids, reportingClock, setStage, until } from '../harness.ts';
 
 const TUPLE = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { RetryGate, type Waiter } from '../../../../src/front/links/retry-gate.ts';
 import type { Route } from '../../../../src/front/links/route.ts';
 import { served } from '../../../../src/front/requests/retries.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 /** The gate only compares routes. */
 const route = (slot: number) => ({ slot, epoch: 1 }) as unknown as Route;

@@ -6,7 +6,7 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { parseTenantId } from '../../../../src/core/ids.ts';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
-import { addGrant } from '../../../support/fake-shard.ts';
+import { addGrant } from '../../../kit/fake-shard.ts';
 import { contextFor, ids, newTenantId, setStage, until } from '../harness.ts';
 
 const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;

@@ -10,7 +10,7 @@ import type { Tuple } from '../../../../src/core/tuples.ts';
 import { RepeatGuard, SUSPENSION_MS_MAX } from '../../../../src/front/requests/repeat-guard.ts';
 import { systemClock } from '../../../../src/roles/process/system.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { createCuttableTransport } from '../cuttable-transport.ts';
 import { contextFor, setStage, until } from '../harness.ts';
 

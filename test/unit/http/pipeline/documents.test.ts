@@ -27,8 +27,7 @@ describe('the error pages', () => {
 
 describe('docs/reference/errors.md', () => {
   const committed = readFileSync(new URL('../../../../docs/reference/errors.md', import.meta.url), 'utf8');
-  it('is what the catalogue says (node scripts/write-errors-doc.ts)', () =>
-    assert.equal(committed, renderErrorsPage()));
+  it('is what the catalogue says (npm run generate -- docs)', () => assert.equal(committed, renderErrorsPage()));
   it('has a row for every type and no other', () => {
     const rows = [...committed.matchAll(/^\| (\d{3}) +\| `([a-z-]+)`/gm)].map(([, , code]) => code);
     assert.deepEqual(rows, codes);

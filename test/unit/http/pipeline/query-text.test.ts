@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseQuery, queryTextOf } from '../../../../src/http/pipeline/query-text.ts';
-import { anyCharacter } from '../../../support/any-character.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 describe('the query string', () => {
   it('is what stands behind the first "?"', () => {

@@ -11,9 +11,9 @@ import {
   assertRateLimitHeaders,
   type CallOptions,
   call,
-} from '../../../support/http-client.ts';
-import { type HttpInProcess, startHttp, unavailable } from '../../../support/http-in-process.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+} from '../../../kit/http-client.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
+import { type HttpInProcess, startHttp, unavailable } from '../http-in-process.ts';
 
 const TUPLE = { subject: 'user:a', relation: 'viewer', object: 'doc:1' };
 const CHECK: CallOptions = { method: 'POST', path: '/v1/check', body: TUPLE };

@@ -13,7 +13,7 @@ import {
   tupleSchema,
 } from '../../../../src/http/schema/schemas.ts';
 import { validate, validateBody, validateBulk, validateTuple } from '../../../../src/http/schema/validation.ts';
-import { anyCharacter } from '../../../support/any-character.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 type Outcome = { readonly value: unknown } | { readonly code: string; readonly message: string };
 

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Turns } from '../../../../src/core/async/turns.ts';
 import { ByteBudget, type Claim } from '../../../../src/http/wire/byte-budget.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const WAIT_MS = 100;
 

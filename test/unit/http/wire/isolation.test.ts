@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { HttpOptions } from '../../../../src/http/server.ts';
-import { type HttpInProcess, startHttp } from '../../../support/http-in-process.ts';
-import { assertRawProblem, parseResponses, RawConnection } from '../../../support/http-raw.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { assertRawProblem, parseResponses, RawConnection } from '../../../kit/http-raw.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
+import { type HttpInProcess, startHttp } from '../http-in-process.ts';
 
 const TUPLE = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
 const PAGE = 'GET /errors HTTP/1.1\r\nHost: x\r\n\r\n';

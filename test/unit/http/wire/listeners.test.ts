@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { listenFirst, listenFurther } from '../../../../src/http/wire/listeners.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
 
 const HOST = '127.0.0.1';
 const CONNECTIONS = 64;

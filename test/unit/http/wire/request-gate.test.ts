@@ -14,8 +14,8 @@ import { type Connection, createConnection } from '../../../../src/http/wire/con
 import { takeConnections } from '../../../../src/http/wire/fast-path/connection.ts';
 import { RequestGate } from '../../../../src/http/wire/request-gate.ts';
 import { systemClock } from '../../../../src/roles/process/system.ts';
-import { parseResponses, RawConnection } from '../../../support/http-raw.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { parseResponses, RawConnection } from '../../../kit/http-raw.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
 
 /**
  * A server that answers with what it has read, behind a gate or not; at /later once a test lets it, at /large with

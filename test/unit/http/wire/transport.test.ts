@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type HttpInProcess, startHttp } from '../../../support/http-in-process.ts';
-import { assertRawProblem, parseResponses, RawConnection, rawExchange } from '../../../support/http-raw.ts';
+import { assertRawProblem, parseResponses, RawConnection, rawExchange } from '../../../kit/http-raw.ts';
+import { type HttpInProcess, startHttp } from '../http-in-process.ts';
 
 const BODY = '{"subject":"user:a","relation":"viewer","object":"doc:1"}';
 

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { HeldTurns } from '../../../support/held-turns.ts';
-import { assertProblem, type CallOptions, call } from '../../../support/http-client.ts';
-import { type HttpInProcess, startHttp } from '../../../support/http-in-process.ts';
-import { RawConnection } from '../../../support/http-raw.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { assertProblem, type CallOptions, call } from '../../../kit/http-client.ts';
+import { RawConnection } from '../../../kit/http-raw.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
+import { HeldTurns } from '../../support/held-turns.ts';
+import { type HttpInProcess, startHttp } from '../http-in-process.ts';
 
 const CHECK: CallOptions = {
   method: 'POST',
@@ -98,8 +98,7 @@ describe('requests in turns', () => {
     const { key } = await knownTenant();
     const late = send({ ...CHECK, path: '/v1/grants', key });
     await waitFor('it waits', () => turns.waiting === 1);
-    const startedMs = performance.now();
-    await waitFor('its deadline', () => performance.now() > startedMs + DEADLINE_MS);
+    http.pass(DEADLINE_MS);
     turns.release();
     const refused = await late;
     assertProblem(refused, 503, 'overloaded', `${http.url}/errors`);

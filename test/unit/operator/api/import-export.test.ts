@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
-import { assertProblem, callOperator, type Reply } from '../../../support/operator-call.ts';
+import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { assertProblem, callOperator, type Reply } from '../operator-call.ts';
 
 let service: ConsoleService;
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, startConsole } from '../../../support/console-service.ts';
-import { assertProblem, callOperator, type Reply } from '../../../support/operator-call.ts';
+import { type ConsoleService, startConsole } from '../../../kit/console-service.ts';
+import { assertProblem, callOperator, type Reply } from '../operator-call.ts';
 
 const NOBODY = 'ten_00000000000000000000000000';
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
+import { type ConsoleService, ERRORS_BASE, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
 
 let service: ConsoleService;
 let blocked: number | undefined;
@@ -227,7 +227,7 @@ test('closing waits for nothing that is idle', async () => {
 
 test('an address that is taken is refused at the start', async () => {
   const { listenConsole } = await import('../../../../src/operator/server.ts');
-  const { FakeOperator } = await import('../../../support/fake-operator.ts');
+  const { FakeOperator } = await import('../../../kit/fake-operator.ts');
   const { IdFactory } = await import('../../../../src/core/ids.ts');
   const { createLog } = await import('../../../../src/telemetry/log.ts');
   const { createOperatorTokens } = await import('../../../../src/operator/operator-tokens.ts');

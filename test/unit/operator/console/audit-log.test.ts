@@ -7,8 +7,8 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import type { AuditRecord } from '../../../../src/shard/shard.ts';
-import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
-import { ConsoleVisitor } from '../../../support/console-visitor.ts';
+import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { ConsoleVisitor } from '../console-visitor.ts';
 
 let service: ConsoleService;
 let visitor: ConsoleVisitor;

@@ -5,7 +5,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { createLogInCode, LOG_IN_CODE_MS_MAX, type LogInCode } from '../../../../src/operator/console/log-in-code.ts';
 import { hashOperatorToken } from '../../../../src/operator/operator-tokens.ts';
 import { systemRandom } from '../../../../src/roles/process/system.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const TOKEN = 'an-operator-token-of-32-characters-or-more';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { html, renderMarkup } from '../../../../src/operator/console/markup.ts';
 import { pathTo } from '../../../../src/operator/console/page.ts';
-import { readCode } from '../../../tidy/support/source-tree.ts';
+import { readCode } from '../../../kit/source-tree.ts';
 
 describe('markup', () => {
   it('escapes values in text and in attributes', () => {

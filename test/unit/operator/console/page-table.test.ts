@@ -8,8 +8,8 @@ import type { TenantId } from '../../../../src/core/ids.ts';
 import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
 import { createLogInCode } from '../../../../src/operator/console/log-in-code.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../support/console-service.ts';
-import { ConsoleVisitor } from '../../../support/console-visitor.ts';
+import { type ConsoleService, OPERATOR_NAME, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { ConsoleVisitor } from '../console-visitor.ts';
 
 let service: ConsoleService;
 let visitor: ConsoleVisitor;

@@ -9,7 +9,7 @@ import {
   type OperatorTokens,
 } from '../../../../src/operator/operator-tokens.ts';
 import { systemRandom } from '../../../../src/roles/process/system.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -9,8 +9,8 @@ import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../../../src/config/read-config.ts';
 import { openOperatorTokens, type WatchedOperatorTokens } from '../../../../src/roles/open/operator-tokens.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 const OWN = 'correct-horse-battery-staple-0123456789';

@@ -9,10 +9,10 @@ import { openStore, type StoreWaiting, whileStoreIsAway } from '../../../../src/
 import { StartError } from '../../../../src/roles/process/start-error.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { createTemporaryDirectory } from '../../../support/store-directory.ts';
-import { soon } from '../../../support/store-fixtures.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { createTemporaryDirectory } from '../../../kit/store/store-directory.ts';
+import { soon } from '../../../kit/store/store-fixtures.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 const reason = new Error('stopping');

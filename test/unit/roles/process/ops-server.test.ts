@@ -7,10 +7,10 @@ import { listenOn, StartError } from '../../../../src/roles/process/start-error.
 import { systemClock } from '../../../../src/roles/process/system.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../../src/telemetry/metrics.ts';
-import { parseResponses, RawConnection, rawExchange } from '../../../support/http-raw.ts';
-import { countIn, type IdleSockets, openIdleSockets } from '../../../support/idle-sockets.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { parseResponses, RawConnection, rawExchange } from '../../../kit/http-raw.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
+import { countIn, type IdleSockets, openIdleSockets } from '../../support/idle-sockets.ts';
 
 const clock = systemClock;
 const log = createLog({ level: 'silent', pretty: false });

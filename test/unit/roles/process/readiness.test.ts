@@ -5,7 +5,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { INCOMPLETE, NO_SHARD, type Reach, watchReach } from '../../../../src/roles/process/reach.ts';
 import { Readiness } from '../../../../src/roles/process/readiness.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 

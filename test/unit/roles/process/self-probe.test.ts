@@ -14,10 +14,10 @@ import { listenShardServer } from '../../../../src/rpc/serving/server.ts';
 import { createRpcTls } from '../../../../src/rpc/transport/tls.ts';
 import type { ClientStreamHandlers } from '../../../../src/rpc/transport/transport.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { FakeShard, FakeWorld } from '../../../support/fake-shard.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
-import { waitFor } from '../../../support/wait-for.ts';
-import { createAuthority } from '../../rpc/certificates.ts';
+import { createAuthority } from '../../../kit/certificates.ts';
+import { FakeShard, FakeWorld } from '../../../kit/fake-shard.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
 
 describe('the loop-back call of a shard', () => {
   let clock: VirtualClock;

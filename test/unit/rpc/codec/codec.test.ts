@@ -16,7 +16,7 @@ import {
   encodeShardMessage,
   PROTO_PATH,
 } from '../../../../src/rpc/protocol.ts';
-import { anyCharacter } from '../../../support/any-character.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 const OPTIONS = { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true };
 const types = loadPackageDefinition(loadSync(PROTO_PATH, OPTIONS)) as unknown as ProtoGrpcType;

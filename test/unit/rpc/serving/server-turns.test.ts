@@ -6,9 +6,9 @@ import { status } from '@grpc/grpc-js';
 import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
 import { Relation } from '../../../../src/rpc/gen/grantd/v1/Relation.ts';
 import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
-import { addGrant, FakeShard, FakeWorld } from '../../../support/fake-shard.ts';
-import { HeldTurns } from '../../../support/held-turns.ts';
+import { addGrant, FakeShard, FakeWorld } from '../../../kit/fake-shard.ts';
 import { addKey, newTenantId, until } from '../../front/harness.ts';
+import { HeldTurns } from '../../support/held-turns.ts';
 import { HELLO, listen, openStream } from '../harness.ts';
 
 const SLOTS = [0, 1, 2, 3];

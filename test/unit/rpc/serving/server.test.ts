@@ -6,8 +6,8 @@ import { status } from '@grpc/grpc-js';
 import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
 import type { FrontMessage } from '../../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
 import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
-import { addGrant, FakeShard, FakeWorld } from '../../../support/fake-shard.ts';
-import { createRecordingLog } from '../../../support/store-directory.ts';
+import { addGrant, FakeShard, FakeWorld } from '../../../kit/fake-shard.ts';
+import { createRecordingLog } from '../../../kit/store/store-directory.ts';
 import { addKey, newTenantId, until } from '../../front/harness.ts';
 import { CONSOLE_HELLO, HELLO, listen, openStream } from '../harness.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/rpc/protocol.ts';
 import { dialShard } from '../../../../src/rpc/transport/shard-dialer.ts';
 import type { ClientStreamHandlers, OpenStream } from '../../../../src/rpc/transport/transport.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const WELCOME = decodeShardMessage(encodeShardMessage({ welcome: { shardName: 'shard-0', slots: 4 } }));
 

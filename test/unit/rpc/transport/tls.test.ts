@@ -14,11 +14,11 @@ import { createGrpcTransport } from '../../../../src/rpc/transport/grpc-transpor
 import { isConsoleCertificate } from '../../../../src/rpc/transport/peer-certificate.ts';
 import { dialShard } from '../../../../src/rpc/transport/shard-dialer.ts';
 import { createRpcTls, type RpcTls, type RpcTlsOptions } from '../../../../src/rpc/transport/tls.ts';
-import { FakeShard, FakeWorld } from '../../../support/fake-shard.ts';
-import { shellBlocks } from '../../../support/shell-blocks.ts';
-import { createRecordingLog } from '../../../support/store-directory.ts';
-import { waitFor } from '../../../support/wait-for.ts';
-import { createAuthority, createDirectory, type Leaf } from '../certificates.ts';
+import { createAuthority, createDirectory, type Leaf } from '../../../kit/certificates.ts';
+import { FakeShard, FakeWorld } from '../../../kit/fake-shard.ts';
+import { shellBlocks } from '../../../kit/shell-blocks.ts';
+import { createRecordingLog } from '../../../kit/store/store-directory.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
 import { silentLog } from '../harness.ts';
 
 const run = promisify(execFile);

@@ -8,7 +8,7 @@ import { Applier } from '../../../../src/shard/log/applier.ts';
 import { IdempotencyWindow } from '../../../../src/shard/log/idempotency/window.ts';
 import { WriteMemory } from '../../../../src/shard/memory/write-memory.ts';
 import type { StateStore } from '../../../../src/store/store.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const TENANT = parseTenantId('ten_01jd0000000000000000000000');
 

@@ -7,8 +7,8 @@ import type { TenantId } from '../../../../src/core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../../../src/core/slots.ts';
 import { purgeTenants, writeKeyUses } from '../../../../src/shard/log/maintenance.ts';
 import type { MaintenancePorts } from '../../../../src/shard/log/row-removal.ts';
-import { WRITE_BEHIND } from '../../../support/faulty-store.ts';
-import type { MemoryStore } from '../../../support/memory-store.ts';
+import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
+import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import {
   attempt,
   createMemoryStore,

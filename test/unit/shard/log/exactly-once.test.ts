@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeEntry } from '../../../../src/shard/log/entries.ts';
 import { recallTail } from '../../../../src/shard/log/recovery.ts';
-import { delayedStore } from '../../../support/faulty-store.ts';
+import { delayedStore } from '../../../kit/store/faulty-store.ts';
 import {
   attempt,
   createMemoryStore,
@@ -174,15 +174,16 @@ test('an attempt that arrives after its expiry changes nothing', async () => {
 });
 
 test('an attempt that expires while it waits for its turn changes nothing', async () => {
-  const slot = await OpenSlot.open(await createMemoryStore());
+  let aheadMs = 0;
+  const slot = await OpenSlot.open(await createMemoryStore(), { aheadMs: () => aheadMs });
   const handle = await slot.handle(await slot.createTenant());
   slot.faults.turn('hold', ['append']);
   const first = slot.grant(handle, tuple('user:b', 'doc:1'));
   await waitFor(() => slot.faults.heldCalls() === 1);
-  const by = attempt(30);
+  const by = { ...slot.attempt(), expiresAtMs: slot.clock.monotonicMs() + 1000 };
   const waiting = slot.grant(handle, TUPLE, by);
   await turns(2);
-  await waitFor(() => performance.now() > by.expiresAtMs);
+  aheadMs = 1000;
   slot.faults.restore(['append']);
   await first;
   await assert.rejects(waiting, { kind: 'expired' });

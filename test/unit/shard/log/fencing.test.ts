@@ -11,9 +11,9 @@ import { createShardNode } from '../../../../src/shard/node.ts';
 import type { LogRecord } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
-import { delayedStore, WRITE_BEHIND } from '../../../support/faulty-store.ts';
-import { createProcessClock } from '../../../support/process-clock.ts';
-import { META, ShardHarness } from '../../../support/shard-harness.ts';
+import { createProcessClock } from '../../../kit/process-clock.ts';
+import { HARNESS_META as META, ShardHarness } from '../../../kit/shard-harness.ts';
+import { delayedStore, WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, random, SLOT, soon, tuple, turns, waitFor } from '../tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');

@@ -6,7 +6,7 @@ import { encodeEntry } from '../../../../src/shard/log/entries.ts';
 import { KEY_USE_WRITE_MS, maintain, trimLog, writeKeyUses } from '../../../../src/shard/log/maintenance.ts';
 import type { MaintenancePorts } from '../../../../src/shard/log/row-removal.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import type { MemoryStore } from '../../../support/memory-store.ts';
+import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { createMemoryStore, ids, OpenSlot, SEGMENT_SIZE, SLOT, soon, tuple, waitFor } from '../tools.ts';
 
 const HOUR_MS = 3_600_000;

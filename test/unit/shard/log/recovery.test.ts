@@ -7,9 +7,9 @@ import type { TenantId } from '../../../../src/core/ids.ts';
 import { decodeEntry, encodeEntry, encodeOperation, LogUnreadableError } from '../../../../src/shard/log/entries.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import type { LogRecord } from '../../../../src/store/store.ts';
-import { WRITE_BEHIND } from '../../../support/faulty-store.ts';
-import type { MemoryStore } from '../../../support/memory-store.ts';
-import { readAll } from '../../../support/read-all.ts';
+import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
+import type { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { readAll } from '../../../kit/store/read-all.ts';
 import { createMemoryStore, ids, OpenSlot, SEGMENT_SIZE, SLOT, soon, tuple, turns, waitFor } from '../tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');

@@ -9,9 +9,9 @@ import { purgeTenants, trimLog } from '../../../../src/shard/log/maintenance.ts'
 import type { MaintenancePorts } from '../../../../src/shard/log/row-removal.ts';
 import { removeLeftovers } from '../../../../src/shard/log/row-removal.ts';
 import type { StateWrite } from '../../../../src/store/store.ts';
-import type { MemoryStore } from '../../../support/memory-store.ts';
-import { readAll } from '../../../support/read-all.ts';
-import { createGrantWrite, createKeyRecord } from '../../../support/store-fixtures.ts';
+import type { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { readAll } from '../../../kit/store/read-all.ts';
+import { createGrantWrite, createKeyRecord } from '../../../kit/store/store-fixtures.ts';
 import {
   createMemoryStore,
   ids,

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { trimLog } from '../../../../src/shard/log/maintenance.ts';
-import type { MemoryStore } from '../../../support/memory-store.ts';
+import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { createMemoryStore, ids, OpenSlot, SEGMENT_SIZE, SLOT, settled, soon, tuple, waitFor } from '../tools.ts';
 
 const RETENTION_MS = 3_600_000;

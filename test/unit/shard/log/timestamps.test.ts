@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkpointStamp, countChanges, decodeEntry } from '../../../../src/shard/log/entries.ts';
-import type { MemoryStore } from '../../../support/memory-store.ts';
+import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { createMemoryStore, OpenSlot, SLOT, soon, tuple } from '../tools.ts';
 
 async function assertIncreasing(memory: MemoryStore, lastSeq: number): Promise<void> {

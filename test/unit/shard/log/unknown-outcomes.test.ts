@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeEntry } from '../../../../src/shard/log/entries.ts';
 import type { LogRecord } from '../../../../src/store/store.ts';
-import type { Fault, StoreHooks } from '../../../support/faulty-store.ts';
-import type { MemoryStore } from '../../../support/memory-store.ts';
+import type { Fault, StoreHooks } from '../../../kit/store/faulty-store.ts';
+import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { createMemoryStore, OpenSlot, SEGMENT_SIZE, SLOT, settled, soon, tuple, waitFor } from '../tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../../src/core/plans.ts';
 import type { Tuple } from '../../../../src/core/tuples.ts';
-import { WRITE_BEHIND } from '../../../support/faulty-store.ts';
+import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import { attempt, createMemoryStore, OpenSlot, openSlot, SLOT, soon, tuple, waitFor } from '../tools.ts';
 
 const free = BUILT_IN_PLANS.get('free');

@@ -7,8 +7,8 @@ import type { Tenant } from '../../../../src/core/tenants.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
 import { TenantMemory } from '../../../../src/shard/memory/tenant-memory.ts';
-import { MemoryStore } from '../../../support/memory-store.ts';
-import { liveBytes } from '../../support/live-bytes.ts';
+import { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { liveBytes } from '../live-bytes.ts';
 import { createMemoryStore, ids, OpenSlot, real, tuple } from '../tools.ts';
 
 const TENANTS = 20_000;

@@ -8,7 +8,7 @@ import { timeOfId } from '../../../../src/core/ids.ts';
 import { encodeEntry, encodeOperation } from '../../../../src/shard/log/entries.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import type { WriteKind } from '../../../../src/shard/memory/write-memory.ts';
-import { WRITE_BEHIND } from '../../../support/faulty-store.ts';
+import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, real, SLOT, settled, soon, tuple, waitFor } from '../tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');

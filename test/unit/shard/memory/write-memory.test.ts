@@ -10,7 +10,7 @@ import { OperationMemory } from '../../../../src/shard/log/idempotency/cache.ts'
 import { recallWithin } from '../../../../src/shard/log/idempotency/rebuild.ts';
 import { RecallOrder } from '../../../../src/shard/memory/rebuild-queue.ts';
 import { WriteMemory } from '../../../../src/shard/memory/write-memory.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { ids, settled, turns } from '../tools.ts';
 
 const KEEP_MS = 20_000;

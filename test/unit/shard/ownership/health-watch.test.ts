@@ -12,10 +12,10 @@ import { createShardNode, type ShardNode } from '../../../../src/shard/node.ts';
 import type { LogRecord, Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../../src/telemetry/metrics.ts';
-import { delayedStore, type FaultControls } from '../../../support/faulty-store.ts';
-import { MemoryStore } from '../../../support/memory-store.ts';
-import { META } from '../../../support/shard-harness.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { HARNESS_META as META } from '../../../kit/shard-harness.ts';
+import { delayedStore, type FaultControls } from '../../../kit/store/faulty-store.ts';
+import { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { random } from '../tools.ts';
 
 const SLOTS = 12;
@@ -171,7 +171,8 @@ describe('the health of shards', () => {
         const written = write(heir, slot);
         await clock.advance(2000);
         assert.equal(await written, true);
-        await clock.advance(600_000);
+        // Time for the broken one to come back and give up three times over: after 30 s, 60 s and 120 s.
+        await clock.advance(300_000);
         assert.deepEqual(incarnations().slice(1), before);
         assert.ok(await metric(broken, `grantd_shard_unhealthy{part="${broken.node.unhealthyPart}"} 1`));
       });

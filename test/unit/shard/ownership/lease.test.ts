@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LastingLease, RenewedLease } from '../../../../src/shard/ownership/lease.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const LEASE_MS = 3000;
 

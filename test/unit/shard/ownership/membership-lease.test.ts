@@ -7,10 +7,10 @@ import { LastingLease, type Lease, RenewedLease } from '../../../../src/shard/ow
 import { Session } from '../../../../src/shard/ownership/membership-lease.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { delayedStore, type Fault, type FaultControls } from '../../../support/faulty-store.ts';
-import { MemoryStore } from '../../../support/memory-store.ts';
-import type { StoreOperation } from '../../../support/store-gate.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { delayedStore, type Fault, type FaultControls } from '../../../kit/store/faulty-store.ts';
+import { MemoryStore } from '../../../kit/store/memory-store.ts';
+import type { StoreOperation } from '../../../kit/store/store-gate.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { random } from '../tools.ts';
 
 const LEASE_MS = 3000;

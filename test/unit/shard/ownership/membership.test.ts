@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { Membership } from '../../../../src/shard/ownership/membership.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { MemoryStore } from '../../../support/memory-store.ts';
-import { createMember } from '../../../support/store-fixtures.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { createMember } from '../../../kit/store/store-fixtures.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const LEASE_MS = 3000;
 const log = createLog({ level: 'silent', pretty: false });

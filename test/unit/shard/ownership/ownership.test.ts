@@ -10,11 +10,11 @@ import { createShardNode, type ShardNode } from '../../../../src/shard/node.ts';
 import { HANDOVERS_MAX } from '../../../../src/shard/ownership/handover-pace.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
-import { delayedStore, type Fault, type FaultControls } from '../../../support/faulty-store.ts';
-import { MemoryStore } from '../../../support/memory-store.ts';
-import { META } from '../../../support/shard-harness.ts';
-import type { StoreOperation } from '../../../support/store-gate.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { HARNESS_META as META } from '../../../kit/shard-harness.ts';
+import { delayedStore, type Fault, type FaultControls } from '../../../kit/store/faulty-store.ts';
+import { MemoryStore } from '../../../kit/store/memory-store.ts';
+import type { StoreOperation } from '../../../kit/store/store-gate.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { random } from '../tools.ts';
 
 const SLOTS = 24;

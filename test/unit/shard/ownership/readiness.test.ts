@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { READY_WAIT_MS_MAX, Readiness } from '../../../../src/shard/ownership/readiness.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const setUp = () => {
   const clock = new VirtualClock();

@@ -5,7 +5,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { rankShards } from '../../../../src/core/slots.ts';
 import { candidatesOf, SlotPlanner, type SlotView } from '../../../../src/shard/ownership/slot-plan.ts';
 import type { MemberRow, SlotRow } from '../../../../src/store/store.ts';
-import { createMember } from '../../../support/store-fixtures.ts';
+import { createMember } from '../../../kit/store/store-fixtures.ts';
 
 const SLOTS = 32;
 const ALL = Array.from({ length: SLOTS }, (_, slot) => slot);

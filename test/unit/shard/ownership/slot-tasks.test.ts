@@ -9,7 +9,7 @@ import {
   type SlotTask,
   SlotTasks,
 } from '../../../../src/shard/ownership/slot-tasks.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 describe('the tasks on slots', () => {
   let clock: VirtualClock;

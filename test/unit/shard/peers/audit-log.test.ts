@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
-import { readAll } from '../../../support/read-all.ts';
+import { readAll } from '../../../kit/store/read-all.ts';
 import { attempt, ids, openSlot, SEGMENT_SIZE, soon, trailPage, tuple, waitFor, wholeTrail } from '../tools.ts';
 
 /** `grant.created doc:1`: of each change its action and what tells it from others. */

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GrantWrite, StateWrite } from '../../../../src/store/store.ts';
-import type { MemoryStore } from '../../../support/memory-store.ts';
-import { readAll } from '../../../support/read-all.ts';
-import { createGrantWrite } from '../../../support/store-fixtures.ts';
+import type { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { readAll } from '../../../kit/store/read-all.ts';
+import { createGrantWrite } from '../../../kit/store/store-fixtures.ts';
 import { createMemoryStore, OpenSlot, type SlotOptions, soon, tuple } from '../tools.ts';
 
 /** Rows that one page may read. */

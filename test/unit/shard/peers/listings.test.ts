@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareUtf8, type Tuple } from '../../../../src/core/tuples.ts';
-import { readAll } from '../../../support/read-all.ts';
+import { readAll } from '../../../kit/store/read-all.ts';
 import { attempt, type OpenSlot, openSlot, type SlotOptions, tuple, turns } from '../tools.ts';
 
 const query = (more: { limit?: number; cursor?: string; namespace?: string; subject?: string } = {}) => ({

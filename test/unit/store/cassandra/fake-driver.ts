@@ -3,8 +3,8 @@
 import type { QueryOptions } from 'cassandra-driver';
 import type { Driver } from '../../../../src/store/cassandra/driver/executor.ts';
 import { Session } from '../../../../src/store/cassandra/driver/executor.ts';
-import { createRecordingLog } from '../../../support/store-directory.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
+import { createRecordingLog } from '../../../kit/store/store-directory.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 type Answer = Awaited<ReturnType<Driver['execute']>>;
 

@@ -13,10 +13,10 @@ import { MIGRATIONS } from '../../../../src/store/sqlite/migrations.ts';
 import { toStateBatch } from '../../../../src/store/sqlite/state-batch.ts';
 import { Writer } from '../../../../src/store/sqlite/worker/writer.ts';
 import type { StateWrite } from '../../../../src/store/store.ts';
-import { createTemporaryDirectory, openStore } from '../../../support/store-directory.ts';
-import { createRecord, META, newTenantId, soon } from '../../../support/store-fixtures.ts';
-import { VirtualClock } from '../../../support/virtual-clock.ts';
-import { waitFor } from '../../../support/wait-for.ts';
+import { createTemporaryDirectory, openStore } from '../../../kit/store/store-directory.ts';
+import { createRecord, META, newTenantId, soon } from '../../../kit/store/store-fixtures.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
+import { waitFor } from '../../../kit/wait-for.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const MINUTE_MS = 60_000;

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../../../src/roles/process/system.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { createGrantWrite, newTenantId, soon } from '../../../support/store-fixtures.ts';
+import { createGrantWrite, newTenantId, soon } from '../../../kit/store/store-fixtures.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 const COLUMNS = 'tenant, subject, relation, object, grant_id, created_at_ms, gone, stamp';

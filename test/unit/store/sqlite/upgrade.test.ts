@@ -11,7 +11,7 @@ import { migrate } from '../../../../src/store/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../../src/store/sqlite/migrations.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { newTenantId, soon } from '../../../support/store-fixtures.ts';
+import { newTenantId, soon } from '../../../kit/store/store-fixtures.ts';
 
 test('of a database that was filled before grants were counted, the checkpoint says that no count is right', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-'));

@@ -9,7 +9,7 @@ import { migrate } from '../../../../src/store/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../../src/store/sqlite/migrations.ts';
 import { toStateBatch } from '../../../../src/store/sqlite/state-batch.ts';
 import { Writer } from '../../../../src/store/sqlite/worker/writer.ts';
-import { createGrantWrite, createRecord, newTenantId } from '../../../support/store-fixtures.ts';
+import { createGrantWrite, createRecord, newTenantId } from '../../../kit/store/store-fixtures.ts';
 
 /** SQLITE_IOERR_FSYNC */
 const FSYNC_FAILED = 1034;

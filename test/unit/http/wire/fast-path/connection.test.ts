@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { parseResponses, type RawResponse } from '../../../../support/http-raw.ts';
-import { chunked, get, LONG, NEVER_MS, post, until, withServer } from '../../../../support/lane-server.ts';
+import { parseResponses, type RawResponse } from '../../../../kit/http-raw.ts';
+import { chunked, get, LONG, NEVER_MS, post, until, withServer } from './lane-server.ts';
 
 /** For a header: long enough that a busy machine sends one in time, and less than an idle connection has. */
 const WAIT_MS = 900;

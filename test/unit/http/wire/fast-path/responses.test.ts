@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { after, before, describe, it } from 'node:test';
-import { type HttpInProcess, startHttp } from '../../../../support/http-in-process.ts';
-import { assertRawProblem, parseResponses, RawConnection, type RawResponse } from '../../../../support/http-raw.ts';
+import { assertRawProblem, parseResponses, RawConnection, type RawResponse } from '../../../../kit/http-raw.ts';
+import { type HttpInProcess, startHttp } from '../../http-in-process.ts';
 
 /** So long that a test which has to wait for it fails. */
 const NEVER_MS = 60_000;

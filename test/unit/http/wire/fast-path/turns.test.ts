@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chunked, get, post, until, withServer } from '../../../../support/lane-server.ts';
+import { chunked, get, post, until, withServer } from './lane-server.ts';
 
 describe('bytes that wait for their turn', () => {
   it(

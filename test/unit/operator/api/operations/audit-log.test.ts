@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { type ConsoleService, startConsole } from '../../../../support/console-service.ts';
-import { assertProblem, callOperator } from '../../../../support/operator-call.ts';
+import { type ConsoleService, startConsole } from '../../../../kit/console-service.ts';
+import { assertProblem, callOperator } from '../../operator-call.ts';
 
 let service: ConsoleService;
 let tenant: string;

@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
 import { LAG_MAX, P99_MS_MAX } from '../../../../../src/operator/console/pages/cluster-figures.ts';
 import { systemRandom } from '../../../../../src/roles/process/system.ts';
-import { loadOf, memberView, slotView } from '../../../../support/cluster-picture.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../support/console-service.ts';
-import { ConsoleVisitor } from '../../../../support/console-visitor.ts';
-import { VirtualClock } from '../../../../support/virtual-clock.ts';
-import { readText } from '../../../../tidy/support/source-tree.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
+import { readText } from '../../../../kit/source-tree.ts';
+import { VirtualClock } from '../../../../kit/virtual-clock.ts';
+import { loadOf, memberView, slotView } from '../../cluster-picture.ts';
+import { ConsoleVisitor } from '../../console-visitor.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -6,7 +6,7 @@ import { timeOfId } from '../../../../../src/core/ids.ts';
 import { OperationMemory } from '../../../../../src/shard/log/idempotency/cache.ts';
 import type { DecidedOperation } from '../../../../../src/shard/log/idempotency/operation-table.ts';
 import { WriteMemory } from '../../../../../src/shard/memory/write-memory.ts';
-import { VirtualClock } from '../../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../../kit/virtual-clock.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, tuple, waitFor } from '../../tools.ts';
 
 const KEEP_MS = 20_000;

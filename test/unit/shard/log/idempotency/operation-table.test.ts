@@ -10,7 +10,7 @@ import {
   type OperationOutcome,
   OperationTable,
 } from '../../../../../src/shard/log/idempotency/operation-table.ts';
-import { liveBytes } from '../../../support/live-bytes.ts';
+import { liveBytes } from '../../live-bytes.ts';
 import { ids } from '../../tools.ts';
 
 const created = (kind: 'created' | 'exists' = 'created'): OperationOutcome => {

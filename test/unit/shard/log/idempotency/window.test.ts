@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { IdempotencyWindow } from '../../../../../src/shard/log/idempotency/window.ts';
-import { VirtualClock } from '../../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../../kit/virtual-clock.ts';
 
 const KEPT_MS = 20_000;
 /** By how much an entry may leave late. */

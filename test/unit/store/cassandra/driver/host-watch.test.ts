@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HostWatch } from '../../../../../src/store/cassandra/driver/host-watch.ts';
-import { VirtualClock } from '../../../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../../kit/virtual-clock.ts';
 
 function watchTwo() {
   const clock = new VirtualClock();

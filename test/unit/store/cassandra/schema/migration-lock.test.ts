@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { acquireMigrationLock, type MigrationLock } from '../../../../../src/store/cassandra/schema/migration-lock.ts';
-import { createRecordingLog } from '../../../../support/store-directory.ts';
+import { createRecordingLog } from '../../../../kit/store/store-directory.ts';
 import { createSession } from '../fake-driver.ts';
 
 const UNAVAILABLE = { code: 'unavailable' };

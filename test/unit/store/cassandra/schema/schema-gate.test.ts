@@ -8,9 +8,9 @@ import { tableIdOf } from '../../../../../src/store/cassandra/schema/schema-chan
 import { requireSameCluster, waitForSchema } from '../../../../../src/store/cassandra/schema/schema-gate.ts';
 import type { ClusterRow } from '../../../../../src/store/cassandra/tables/rows.ts';
 import { StoreRefusal } from '../../../../../src/store/store-adapter.ts';
-import { createRecordingLog } from '../../../../support/store-directory.ts';
-import { META } from '../../../../support/store-fixtures.ts';
-import { VirtualClock } from '../../../../support/virtual-clock.ts';
+import { createRecordingLog } from '../../../../kit/store/store-directory.ts';
+import { META } from '../../../../kit/store/store-fixtures.ts';
+import { VirtualClock } from '../../../../kit/virtual-clock.ts';
 
 const CHOICES = { slots: META.slots, serialLevel: 'LOCAL_SERIAL', localDatacenter: 'dc1' } as const;
 

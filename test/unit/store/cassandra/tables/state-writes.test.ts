@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StateStatements } from '../../../../../src/store/cassandra/tables/state-statements.ts';
 import { createStateWrites } from '../../../../../src/store/cassandra/tables/state-writes.ts';
-import { createGrantWrite, newTenantId } from '../../../../support/store-fixtures.ts';
+import { createGrantWrite, newTenantId } from '../../../../kit/store/store-fixtures.ts';
 import { createSession } from '../fake-driver.ts';
 
 const grants = (count: number, change: (index: number) => object) => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Row } from '../../../../../src/store/cassandra/driver/executor.ts';
 import { grantRowOf } from '../../../../../src/store/cassandra/tables/rows.ts';
 import { StateStatements } from '../../../../../src/store/cassandra/tables/state-statements.ts';
-import { createGrantWrite, newTenantId } from '../../../../support/store-fixtures.ts';
+import { createGrantWrite, newTenantId } from '../../../../kit/store/store-fixtures.ts';
 
 const rowOf = (columns: object): Row => Object.assign(Object.create(null), columns);
 

@@ -1,0 +1,63 @@
+// `npm run generate -- docs|types|lock`: writes what is made from something else. Tests compare, so a change of the
+// source without this fails. Without a word it makes everything.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
+import { completeLockFile } from './complete-lock-file.ts';
+import { renderErrorsPage } from './errors-page.ts';
+import { renderMetricsPage } from './metrics-page.ts';
+import { renderSettingsPage } from './settings-page.ts';
+import { writeChartDocs } from './write-chart-docs.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const STATUS_USAGE = 2;
+
+function write(path: string, text: string): void {
+  writeFileSync(join(ROOT, path), text);
+  process.stdout.write(`${path}\n`);
+}
+
+/** The reference pages, from tables in the code, and the docs of the chart, from its values. */
+async function generateDocs(): Promise<void> {
+  write('docs/reference/settings.md', renderSettingsPage());
+  write('docs/reference/metrics.md', await renderMetricsPage());
+  write('docs/reference/errors.md', renderErrorsPage());
+  write('docs/reference/openapi.json', committedOpenapiText());
+  writeChartDocs();
+}
+
+/**
+ * The types of the messages between fronts and shards, into a directory: from `proto` by the generator of
+ * proto-loader.
+ */
+export function generateTypes(directory: string): void {
+  const generator = join(ROOT, 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js');
+  const options = ['--longs=Number', '--enums=Number', '--defaults', '--arrays', '--oneofs'];
+  const files = ['--grpcLib=@grpc/grpc-js', '--targetFileExtension=.ts', '--importFileExtension=.ts'];
+  const args = [generator, ...options, ...files, `--outDir=${directory}`, 'proto/grantd/v1/shard.proto'];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The generator of types failed: ${stderr}`);
+}
+
+const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
+  docs: generateDocs,
+  types: () => {
+    generateTypes(join(ROOT, 'src/rpc/gen'));
+    process.stdout.write('src/rpc/gen\n');
+  },
+  lock: () => write('package-lock.json', completeLockFile(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))),
+};
+
+async function generate(words: readonly string[]): Promise<void> {
+  const unknown = words.find((word) => !(word in MAKERS));
+  if (unknown !== undefined) {
+    process.stderr.write(`"${unknown}" is none of: ${Object.keys(MAKERS).join(', ')}.\n`);
+    process.exitCode = STATUS_USAGE;
+    return;
+  }
+  for (const [name, make] of Object.entries(MAKERS)) if (words.length === 0 || words.includes(name)) await make();
+}
+
+if (import.meta.main) await generate(process.argv.slice(2));

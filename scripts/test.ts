@@ -1,0 +1,100 @@
+// `npm test`: the linter, the types and every suite, or what the words ask for. Ends with status 1 where anything
+// failed, with 2 where it was asked for something that there is not.
+
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { listChangedTests } from './testing/changes.ts';
+import { readDurations, writeDurations } from './testing/durations.ts';
+import { Report } from './testing/report.ts';
+import { runFiles } from './testing/run-files.ts';
+import { parsePart, partOf, type Selection, SelectionError, select } from './testing/selection.ts';
+import { runStep, STEPS } from './testing/steps.ts';
+import { listTestFiles, ROOT, SUITES } from './testing/suites.ts';
+
+const CACHE = join(ROOT, 'node_modules', '.cache');
+const DURATIONS = join(CACHE, 'test-durations.json');
+const STATUS_FAILED = 1;
+const STATUS_USAGE = 2;
+
+const { stdout, stderr } = process;
+
+const rows = (each: readonly { readonly name: string; readonly what: string }[]): string =>
+  each.map(({ name, what }) => `  ${name.padEnd(16)} ${what}`).join('\n');
+
+const HELP = `npm test -- [what…] [--changed] [--part 1/4] [--list]
+
+Runs everything that a change has to pass, or what is named: steps, suites, folders, files.
+
+Steps:
+${rows(STEPS)}
+
+Suites (folders of test/):
+${rows(SUITES.filter(({ runs }) => runs !== 'asked'))}
+
+Suites that run only when they are named; "slow" is both of its kind:
+${rows(SUITES.filter(({ runs }) => runs === 'asked'))}
+
+  --changed        what the changes since the branch left main touch, by imports; suites that start the whole
+                   program are chosen only where their own files changed
+  --part 2/4       the second of four parts that together are everything, each about as long
+  --list           names the files and runs nothing
+`;
+
+const OPTIONS = {
+  changed: { type: 'boolean' },
+  part: { type: 'string' },
+  list: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const;
+
+function readArguments() {
+  try {
+    return parseArgs({ options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new SelectionError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function choose({ values, positionals }: ReturnType<typeof readArguments>): Selection {
+  const all = listTestFiles();
+  const named = select(positionals, all);
+  const touched = values.changed === true ? new Set(listChangedTests(named.files)) : undefined;
+  const chosen = touched === undefined ? named : { ...named, files: named.files.filter((file) => touched.has(file)) };
+  return values.part === undefined ? chosen : partOf(chosen, parsePart(values.part));
+}
+
+async function runAll({ steps, files }: Selection): Promise<boolean> {
+  const startedMs = performance.now();
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
+  const report = new Report(ROOT, files, (text) => stdout.write(text));
+  for (const step of steps) {
+    const stepMs = performance.now();
+    const isGood = await runStep(step);
+    report.step(step.name, performance.now() - stepMs, isGood);
+  }
+  await runFiles(files, readDurations(DURATIONS), report, interruption.signal);
+  writeDurations(DURATIONS, report.durations);
+  if (interruption.signal.aborted) report.failed('the run was interrupted');
+  return report.end(performance.now() - startedMs);
+}
+
+// Processes start in half the time where compiled code is kept; each test file is one, and so is each service of a
+// test.
+process.env.NODE_COMPILE_CACHE ??= join(CACHE, 'compile');
+
+try {
+  const given = readArguments();
+  if (given.values.help === true) stdout.write(HELP);
+  else {
+    const selection = choose(given);
+    if (given.values.list === true) {
+      for (const { name } of selection.steps) stdout.write(`${name}\n`);
+      for (const { path } of selection.files) stdout.write(`${path}\n`);
+    } else process.exitCode = (await runAll(selection)) ? 0 : STATUS_FAILED;
+  }
+} catch (error) {
+  if (!(error instanceof SelectionError)) throw error;
+  stderr.write(`${error.message}\n`);
+  process.exitCode = STATUS_USAGE;
+}

@@ -1,0 +1,57 @@
+// What runs before the tests, each a program of its own: the linter, the compiler's check of types, and what some
+// suites need that npm does not have.
+
+import { spawn } from 'node:child_process';
+import { ROOT } from './suites.ts';
+
+export interface Step {
+  readonly name: string;
+  readonly what: string;
+  /** One after the other, until one fails. */
+  readonly commands: readonly (readonly [program: string, ...args: string[]])[];
+  /** The suites that it is for; undefined: it is a check itself. */
+  readonly neededBy?: readonly string[];
+}
+
+/**
+ * The status of an installer whose program cannot be had here: the tests that need it say so, and fail where CI is
+ * set.
+ */
+const STATUS_MISSING = 3;
+const BINARIES = `${ROOT}/node_modules/.bin`;
+
+export const STEPS: readonly Step[] = [
+  { name: 'lint', what: 'the linter and the formatter (biome)', commands: [[`${BINARIES}/biome`, 'ci', '.']] },
+  { name: 'types', what: 'the types (tsc)', commands: [[`${BINARIES}/tsc`]] },
+  {
+    name: 'tools',
+    what: 'Helm, kubectl and k6 for the charts and the load scenarios, built once in some minutes',
+    commands: [
+      [
+        'bash',
+        '-c',
+        'tools/engines/kubernetes/tools.sh install helm $(command -v kubectl > /dev/null || echo kubectl)',
+      ],
+      [process.execPath, 'scripts/loadtest.ts', 'install'],
+    ],
+    neededBy: ['chart', 'loadtest'],
+  },
+];
+
+function statusOf([program, ...args]: readonly [string, ...string[]]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: ROOT, stdio: 'inherit' });
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+/** Whether it went well. */
+export async function runStep({ commands, neededBy }: Step): Promise<boolean> {
+  for (const command of commands) {
+    const status = await statusOf(command);
+    if (status === STATUS_MISSING && neededBy !== undefined) return true;
+    if (status !== 0) return false;
+  }
+  return true;
+}

@@ -1,0 +1,69 @@
+// The suites of tests, by folder alone: a file belongs to the suite with the longest folder that it stands in, and to
+// no other. A file in no suite is an error, so that none is forgotten.
+
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+export interface Suite {
+  /** Its folder in `test`. */
+  readonly name: string;
+  readonly what: string;
+  /**
+   * `beside`: next to others. `alone`: one file at a time and nothing else. `asked`: alone, and only when it is named.
+   */
+  readonly runs: 'beside' | 'alone' | 'asked';
+  readonly timeoutMs: number;
+}
+
+const MINUTE_MS = 60_000;
+const row = (name: string, runs: Suite['runs'], minutes: number, what: string): Suite => ({
+  name,
+  what,
+  runs,
+  timeoutMs: minutes * MINUTE_MS,
+});
+
+/** In the order in which they run where nothing is known yet: of those that run beside others, the longest first. */
+export const SUITES: readonly Suite[] = [
+  row('cluster/smoke', 'beside', 5, 'whole processes: start, stop, kill, refusals'),
+  row('contract', 'beside', 5, 'each port, on every adapter of it'),
+  row('cli', 'beside', 5, 'the command line as a process'),
+  row('loadtest', 'beside', 5, 'the load scenarios of k6'),
+  row('conformance', 'beside', 5, 'the public interface over HTTP, as a black box'),
+  row('chart', 'beside', 5, 'the Helm chart, rendered'),
+  row('model', 'beside', 5, 'a shard beside a plain map, and the checker of histories'),
+  row('tidy', 'beside', 5, 'the code and the docs read as text'),
+  row('unit', 'beside', 5, 'one part of the code each, in the folders of src'),
+  row('image', 'beside', 5, 'the Dockerfile beside what the program loads'),
+  row('simulation', 'alone', 5, 'the cluster on virtual time: seeds and mutations'),
+  row('browser', 'alone', 5, 'the console in a real browser'),
+  row('alone', 'alone', 5, 'Redis under load'),
+  row('cluster/faults', 'alone', 15, 'a whole cluster under faults, and the attacks of one tenant on another'),
+  row('cluster/slow', 'asked', 15, 'longer faults of a whole cluster'),
+  row('browser/slow', 'asked', 15, 'the console of a tenant with a million grants'),
+  row('kubernetes', 'asked', 30, 'the image, and the chart on a real cluster; needs root'),
+];
+
+export interface SuiteFile {
+  readonly suite: Suite;
+  /** From the root of the project. */
+  readonly path: string;
+}
+
+/** Undefined for a path in no suite. */
+export function suiteOf(path: string): Suite | undefined {
+  const homes = SUITES.filter(({ name }) => path.startsWith(`test/${name}/`));
+  return homes.toSorted((a, b) => b.name.length - a.name.length)[0];
+}
+
+/** Every test file, suite by suite. Throws where one is in no suite. */
+export function listTestFiles(paths: readonly string[] = globSync('test/**/*.test.ts', { cwd: ROOT })): SuiteFile[] {
+  const files = paths.toSorted().map((path): SuiteFile => {
+    const suite = suiteOf(path);
+    if (suite === undefined) throw new Error(`${path} is in the folder of no suite (scripts/testing/suites.ts).`);
+    return { suite, path };
+  });
+  return files.toSorted((a, b) => SUITES.indexOf(a.suite) - SUITES.indexOf(b.suite));
+}

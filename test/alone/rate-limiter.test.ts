@@ -1,0 +1,99 @@
+// The limiter over a real Redis keeps the contract: one server, a cluster, and a master that sentinels name.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { freePort } from '../../tools/engines/free-port.ts';
+import { missingRedis, RedisServer, startRedisCluster, startRedisSentinel } from '../../tools/engines/redis.ts';
+import { defineLimiterContract, newTenant, planOf } from '../contract/rate-limiter/limiter-contract.ts';
+import { createAuthority, createDirectory } from '../kit/certificates.ts';
+import { waitFor } from '../kit/wait-for.ts';
+import { type LimiterFront, openLimiterFront, openLimiterFronts } from './support/redis-fronts.ts';
+
+const missing = await missingRedis('the contract of the rate limiter on Redis');
+
+const PASSWORD = 'a password: with/signs@in it';
+/** The commands that the operating guide says a user of Redis needs. */
+const RIGHTS = [
+  ...['eval', 'evalsha', 'time', 'hmget', 'hset', 'pexpire', 'zadd', 'zremrangebyscore', 'zcard', 'zrem'],
+  ...['hello', 'auth', 'select', 'client', 'info'],
+];
+
+const ENGINES: [string, () => Promise<{ readonly url: string; stop(): Promise<void> }>][] = [
+  [
+    'one Redis server',
+    async () => {
+      const server = await RedisServer.start();
+      await server.tell(
+        'acl',
+        'setuser',
+        'grantd',
+        'on',
+        `>${PASSWORD}`,
+        '~grantd:*',
+        ...RIGHTS.map((name) => `+${name}`),
+      );
+      await server.tell('acl', 'setuser', 'default', 'off');
+      const url = `redis://grantd:${encodeURIComponent(PASSWORD)}@${server.address}/3`;
+      return { url, stop: () => server.stop() };
+    },
+  ],
+  ['a Redis cluster', startRedisCluster],
+  ['Redis behind sentinels', startRedisSentinel],
+];
+
+describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
+  for (const [name, start] of ENGINES) {
+    describe(name, () => {
+      let engine: Awaited<ReturnType<typeof start>>;
+      let front: LimiterFront;
+      let closing: (() => Promise<void>) | undefined;
+      before(async () => {
+        engine = await start();
+        const [opened] = await openLimiterFronts(1, { GRANTD_REDIS_URL: engine.url }, (close) => {
+          closing = close;
+        });
+        if (opened === undefined) throw new RangeError('One front was opened.');
+        front = opened;
+        // The first answers come over connections that are just being made.
+        const byShare = () => opened.value('grantd_rate_limit_decisions_total', { source: 'share' });
+        await waitFor('every connection', async () => {
+          const before = await byShare();
+          for (let count = 0; count < 20; count += 1) await opened.limiter.consume(newTenant(), planOf(3, 60));
+          return (await byShare()) === before;
+        });
+      });
+      after(async () => {
+        await closing?.();
+        await engine?.stop();
+      });
+      defineLimiterContract(name, () => front.limiter);
+    });
+  }
+
+  it('over TLS is judged by the authority that is given', async (t) => {
+    const authority = await createAuthority(t);
+    const { cert, key, ca } = await authority.issue('redis', ['IP:127.0.0.1']);
+    const directory = await createDirectory(t);
+    const files = Object.entries({ cert, key, ca }).map(([name, text]) => {
+      const path = join(directory, name);
+      writeFileSync(path, text);
+      return path;
+    });
+    const [certFile = '', keyFile = '', caFile = ''] = files;
+    const port = await freePort();
+    const server = await RedisServer.start([
+      ...['--tls-port', String(port), '--tls-cert-file', certFile, '--tls-key-file', keyFile],
+      ...['--tls-ca-cert-file', caFile, '--tls-auth-clients', 'no'],
+    ]);
+    t.after(() => server.stop());
+    const settings = { GRANTD_REDIS_URL: `rediss://127.0.0.1:${port}` };
+    const onEnd = (close: () => Promise<void>): void => t.after(close);
+    await openLimiterFronts(1, { ...settings, GRANTD_REDIS_TLS_CA: ca }, onEnd);
+    const distrusting = openLimiterFront(settings, onEnd);
+    const isLost = async () => (await distrusting.value('grantd_redis_lost')) === 1;
+    await waitFor('the certificate to be refused', isLost, 10_000, () => distrusting.lines.join('\n'));
+    assert.match(distrusting.lines.join('\n'), /certificate/);
+  });
+});

@@ -1,0 +1,177 @@
+// A real Redis that is killed, hangs, is full, refuses the password, moves or is lost in part: fronts go on with their
+// shares, say so once, and come back by themselves.
+
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { missingRedis, RedisServer, startRedisCluster, startRedisSentinel } from '../../tools/engines/redis.ts';
+import { newTenant, planOf } from '../contract/rate-limiter/limiter-contract.ts';
+import { waitFor } from '../kit/wait-for.ts';
+import { type LimiterFront, openLimiterFront, openLimiterFronts, waitForFronts } from './support/redis-fronts.ts';
+
+const missing = await missingRedis('the faults of Redis');
+const PASSWORD = 'the-right-password';
+const LIMIT = 1000;
+const PLAN = planOf(LIMIT, 60);
+const SMALL_PLAN = planOf(10, 60);
+
+async function startServer(t: TestContext, args: readonly string[] = [], password?: string): Promise<RedisServer> {
+  const server = await RedisServer.start(args, password);
+  t.after(() => server.stop());
+  return server;
+}
+
+/** Requests that a front lets through of as many as are sent. */
+async function allowedBy(front: LimiterFront, tenant: string, plan = PLAN, sent = 2 * LIMIT): Promise<number> {
+  let allowed = 0;
+  for (let index = 0; index < sent; index += 1) {
+    if ((await front.limiter.consume(tenant, plan))?.allowed) allowed += 1;
+  }
+  return allowed;
+}
+
+const explain = (fronts: readonly LimiterFront[]) => (): string =>
+  fronts.map(({ lines }) => lines.join('\n')).join('\n--\n');
+
+async function waitForLost(fronts: readonly LimiterFront[], lost: boolean): Promise<void> {
+  const isSo = async () => {
+    const values = await Promise.all(fronts.map((front) => front.value('grantd_redis_lost')));
+    return values.every((value) => value === Number(lost));
+  };
+  await waitFor(`Redis to be ${lost ? 'lost' : 'back'}`, isSo, 15_000, explain(fronts));
+}
+
+/** One line when it goes and one when it comes back, whatever happens in between. */
+function assertTold(front: LimiterFront, reason: string): void {
+  const told = front.lines.filter((line) => /Redis is (lost|back)/.test(line));
+  assert.equal(told.length, 2, told.join('\n'));
+  assert.match(told[0] ?? '', new RegExp(`^warn .*"reason":"${reason}".* "Redis is lost; this front goes on`));
+  assert.match(told[1] ?? '', /^info .*"Redis is back/);
+}
+
+describe('Redis', { skip: missing ?? false, concurrency: true }, () => {
+  const OUTAGES: [string, string, (server: RedisServer) => unknown, (server: RedisServer) => unknown][] = [
+    ['killed', 'unreachable', (server) => server.kill(), (server) => server.restart()],
+    ['hung', 'timeout', (server) => server.pause(), (server) => server.resume()],
+    [
+      'full',
+      'full',
+      (server) => server.tell('config', 'set', 'maxmemory', '1'),
+      (server) => server.tell('config', 'set', 'maxmemory', '0'),
+    ],
+  ];
+  for (const [what, reason, breakIt, mendIt] of OUTAGES) {
+    it(`${what}: each front goes on with limit ÷ fronts, says so once, and comes back`, async (t) => {
+      const server = await startServer(t);
+      const fronts = await openLimiterFronts(4, { GRANTD_REDIS_URL: `redis://${server.address}` }, (close) =>
+        t.after(close),
+      );
+      const tenant = newTenant();
+      const used = await Promise.all(fronts.map((front) => allowedBy(front, tenant, PLAN, 10)));
+      assert.deepEqual(used, [10, 10, 10, 10]);
+
+      await breakIt(server);
+      // Nobody is refused or kept waiting for good while it is found out.
+      const found = await Promise.all(fronts.map((front) => allowedBy(front, newTenant(), SMALL_PLAN, 2)));
+      assert.deepEqual(found, [2, 2, 2, 2]);
+      await waitForLost(fronts, true);
+      for (const front of fronts) {
+        assert.equal(await allowedBy(front, tenant), LIMIT / 4 - 10, 'less what it used in this window');
+        assert.equal(await allowedBy(front, newTenant()), LIMIT / 4);
+        assert.ok((await front.value('grantd_redis_failures_total', { reason })) > 0);
+      }
+
+      await mendIt(server);
+      await waitForLost(fronts, false);
+      await waitForFronts(fronts, 4);
+      const shared = newTenant();
+      const [first = 0, ...rest] = await Promise.all(fronts.map((front) => allowedBy(front, shared)));
+      assert.equal(
+        rest.reduce((sum, allowed) => sum + allowed, first),
+        LIMIT,
+      );
+      for (const front of fronts) assertTold(front, reason);
+    });
+  }
+
+  it('hung: only so many calls are under way, and every request is decided', async (t) => {
+    const server = await startServer(t);
+    const [front] = await openLimiterFronts(1, { GRANTD_REDIS_URL: `redis://${server.address}` }, (close) =>
+      t.after(close),
+    );
+    assert.ok(front !== undefined);
+    server.pause();
+    const decisions = Array.from({ length: 6000 }, () => front.limiter.consume(newTenant(), SMALL_PLAN));
+    for (const decision of await Promise.all(decisions)) assert.equal(decision?.allowed, true);
+    assert.ok((await front.value('grantd_redis_failures_total', { reason: 'busy' })) >= 1000);
+  });
+
+  it('that refuses the password, which is never told to anybody, is taken up once it does not', async (t) => {
+    const server = await startServer(t, [], PASSWORD);
+    const wrong = 'not-the-password';
+    const front = openLimiterFront(
+      { GRANTD_REDIS_URL: `redis://${server.address}`, GRANTD_REDIS_PASSWORD: wrong },
+      (close) => t.after(close),
+    );
+    await waitForLost([front], true);
+    assert.equal(await allowedBy(front, newTenant()), LIMIT);
+    await server.tell('config', 'set', 'requirepass', wrong);
+    await waitForLost([front], false);
+    assertTold(front, 'unauthorized');
+    assert.ok(!front.lines.join('\n').includes(wrong));
+  });
+
+  it('that is not there at the start is taken up when it comes', async (t) => {
+    const server = await startServer(t);
+    await server.kill();
+    const front = openLimiterFront({ GRANTD_REDIS_URL: `redis://${server.address}` }, (close) => t.after(close));
+    assert.equal(await allowedBy(front, newTenant()), LIMIT);
+    await waitForLost([front], true);
+    await server.restart();
+    await waitForLost([front], false);
+    assertTold(front, 'unreachable');
+  });
+
+  it('behind sentinels: the replica takes over', async (t) => {
+    const group = await startRedisSentinel();
+    t.after(() => group.stop());
+    const fronts = await openLimiterFronts(2, { GRANTD_REDIS_URL: group.url }, (close) => t.after(close));
+    const [master, replica] = group.servers;
+    await master?.kill();
+    await waitForLost(fronts, true);
+    await waitForLost(fronts, false);
+    const tenant = newTenant();
+    const allowed = await Promise.all(fronts.map((front) => allowedBy(front, tenant)));
+    assert.equal((allowed[0] ?? 0) + (allowed[1] ?? 0), LIMIT);
+    assert.match((await replica?.tell('keys', '*')) ?? '', new RegExp(tenant));
+  });
+
+  it('of three masters, one killed: its tenants go by shares, the others are counted; back, all are', async (t) => {
+    const group = await startRedisCluster();
+    t.after(() => group.stop());
+    const fronts = await openLimiterFronts(2, { GRANTD_REDIS_URL: group.url }, (close) => t.after(close));
+    const sumOf = async (tenant: string): Promise<number> => {
+      const allowed = await Promise.all(fronts.map((front) => allowedBy(front, tenant, PLAN, LIMIT)));
+      return allowed.reduce((sum, each) => sum + each, 0);
+    };
+    // The set of the fronts is on one of them too: another is killed.
+    const holder = await Promise.all(group.servers.map((server) => server.tell('zcard', 'grantd:fronts')));
+    const killed = group.servers.findIndex((_, index) => holder[index] !== '2');
+    await group.servers[killed]?.kill();
+    const tenants = Array.from({ length: 12 }, newTenant);
+    for (const tenant of tenants) assert.equal(await sumOf(tenant), LIMIT);
+    const shares = await Promise.all(
+      fronts.map((front) => front.value('grantd_rate_limit_decisions_total', { source: 'share' })),
+    );
+    assert.ok(
+      shares.every((share) => share > 0),
+      'some tenants were its',
+    );
+    await group.servers[killed]?.restart();
+    const isWhole = async () => {
+      const before = await fronts[0]?.value('grantd_redis_failures_total');
+      for (const _ of tenants) await allowedBy(fronts[0] ?? assert.fail(), newTenant(), PLAN, 2);
+      return before === (await fronts[0]?.value('grantd_redis_failures_total'));
+    };
+    await waitFor('the cluster to be whole', isWhole, 15_000, explain(fronts));
+  });
+});

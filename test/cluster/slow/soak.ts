@@ -1,0 +1,71 @@
+// The soak: every fault again and again, in an order of its own each round, under a load that runs longer before and
+// after. `--minutes N` (60 unless given), `--only TEXT` (of a fault's name), `--seed S` (of the order). Ends with
+// status 1 at the first wrong answer, and keeps the logs.
+
+import { parseArgs } from 'node:util';
+import { missingCassandra, startCassandra } from '../../../tools/engines/cassandra.ts';
+import { Cluster } from '../support/cluster.ts';
+import { OTHER_FAULTS, SLOW_OTHER_FAULTS } from '../support/trials/other-faults.ts';
+import { overlappingFaults } from '../support/trials/overlapping-faults.ts';
+import { SHARD_FAULTS, SLOW_SHARD_FAULTS } from '../support/trials/shard-faults.ts';
+
+const BEFORE_MS = 10_000;
+const AFTER_MS = 10_000;
+const SHARDS = 3;
+const FRONTS = 2;
+const NODES = 3;
+const SLOTS = 64;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    only: { type: 'string', default: '' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+let state = Number(values.seed);
+function random(below: number): number {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  return Math.floor((state / 2 ** 32) * below);
+}
+
+const faults = [...SHARD_FAULTS, ...OTHER_FAULTS, ...SLOW_SHARD_FAULTS, ...SLOW_OTHER_FAULTS, overlappingFaults];
+const trials = faults.filter(({ name }) => name.includes(values.only));
+if (trials.length === 0) throw new Error(`No fault has ${values.only} in its name.`);
+const durationMs = Number(values.minutes) * 60_000;
+if (!(durationMs > 0)) throw new Error('--minutes takes a number.');
+
+if ((await missingCassandra('the soak')) !== undefined) process.exit(1);
+const cassandra = await startCassandra({ nodes: NODES });
+let failed = true;
+let cluster: Cluster | undefined;
+try {
+  cluster = await Cluster.start({ cassandra, shards: SHARDS, fronts: FRONTS, slots: SLOTS });
+  await cluster.waitUntilServed();
+  const endMs = performance.now() + durationMs;
+  let count = 0;
+  while (performance.now() < endMs) {
+    const round = [...trials];
+    while (round.length > 0 && performance.now() < endMs) {
+      const [trial] = round.splice(random(round.length), 1);
+      if (trial === undefined) break;
+      count += 1;
+      say(`\n${new Date().toISOString()} ${count}. ${trial.name}`);
+      await cluster.restore();
+      await trial.run({ cluster, cassandra, beforeMs: BEFORE_MS, afterMs: AFTER_MS, say });
+    }
+  }
+  say(`\n${count} faults survived.`);
+  failed = false;
+} catch (error) {
+  cluster?.showLogs();
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+} finally {
+  await cluster?.end({ keepLogs: failed });
+  await cassandra.stop();
+}
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,145 @@
+// Starts that cannot be: each ends with status 1 and one message that names what is wrong and what to do, and leaves
+// nothing behind that would stop the next start.
+
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
+
+describe('a start is refused', () => {
+  let directory: string;
+  let running: DevProcess[] = [];
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'grantd-refused-'));
+  });
+  afterEach(async () => {
+    for (const each of running) if (!each.hasEnded) await each.stop('SIGKILL');
+    running = [];
+    rmSync(directory, { recursive: true });
+  });
+
+  /** The message of a start that ends by itself. */
+  async function refusal(environment: Record<string, string> = {}): Promise<string> {
+    const grantd = new DevProcess(['dev', '--shards', '1'], {
+      ...testEnvironment(join(directory, 'data')),
+      GRANTD_LOG_LEVEL: 'error',
+      ...environment,
+    });
+    running.push(grantd);
+    const ended = await grantd.ended;
+    assert.equal(ended.code, 1, ended.stderr);
+    assert.equal(ended.stdout, '');
+    assert.match(ended.stderr, /^grantd: /);
+    assert.ok(!/^ {4}at /m.test(ended.stderr), 'a stack says nothing to the person who started it');
+    return ended.stderr.trim();
+  }
+  const start = async (): Promise<DevProcess> => {
+    const grantd = await startDev(join(directory, 'data'), { args: ['--shards', '1'] });
+    running.push(grantd);
+    return grantd;
+  };
+
+  // This very process; elsewhere than on Linux nobody can tell.
+  const holderName =
+    process.platform === 'linux' ? `${basename(process.execPath)} (pid ${process.pid})` : 'another process';
+  for (const setting of ['GRANTD_HTTP_ADDRESS', 'GRANTD_OPS_ADDRESS', 'GRANTD_CONSOLE_ADDRESS', 'GRANTD_RPC_ADDRESS']) {
+    it(`where the address of ${setting} is in use`, async (context) => {
+      const holder = createServer();
+      await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+      context.after(() => holder.close());
+      const bound = holder.address();
+      assert.ok(typeof bound === 'object' && bound !== null);
+      const address = `127.0.0.1:${bound.port}`;
+      assert.equal(
+        await refusal({ [setting]: address }),
+        `grantd: The address ${address} is in use by ${holderName}. Set ${setting} to another address.`,
+      );
+      await start();
+    });
+  }
+
+  it('where grantd itself serves at the address, by that name', async () => {
+    const holder = await start();
+    const { base_url: baseUrl } = readDevFacts(join(directory, 'data'));
+    const message = await refusal({
+      GRANTD_HTTP_ADDRESS: new URL(baseUrl).host,
+      GRANTD_DATA_DIR: join(directory, 'another'),
+    });
+    const name = process.platform === 'linux' ? `grantd \\(pid ${holder.child.pid}\\)` : 'another process';
+    assert.match(message, new RegExp(`is in use by ${name}\\. Set GRANTD_HTTP_ADDRESS`));
+  });
+
+  it('where another process holds the data directory, which goes on serving', async () => {
+    const holder = await start();
+    assert.match(
+      await refusal(),
+      new RegExp(
+        `The data directory .*data cannot be used: it is held by another process \\(pid ${holder.child.pid}\\)`,
+      ),
+    );
+    assert.equal(holder.hasEnded, false);
+    assert.equal((await holder.stop()).code, 0);
+    await start();
+  });
+
+  it('where the data directory is a file', async () => {
+    writeFileSync(join(directory, 'data'), '');
+    assert.match(await refusal(), /The data directory .*data cannot be used: /);
+  });
+
+  it('where the data directory lies below a file', async () => {
+    writeFileSync(join(directory, 'file'), '');
+    assert.match(
+      await refusal({ GRANTD_DATA_DIR: join(directory, 'file', 'data') }),
+      /The data directory .* cannot be used: /,
+    );
+  });
+
+  it('where the data directory cannot be written', async (context) => {
+    // Nobody, root included, makes directories here.
+    const readOnly = process.getuid?.() === 0 ? '/sys/grantd' : join(directory, 'data');
+    if (readOnly.startsWith(directory)) {
+      mkdirSync(readOnly);
+      chmodSync(readOnly, 0o500);
+      context.after(() => chmodSync(readOnly, 0o700));
+    }
+    assert.match(await refusal({ GRANTD_DATA_DIR: readOnly }), /The data directory .* cannot be used: /);
+  });
+
+  it('where the data directory was made with another number of slots', async () => {
+    await (await start()).stop();
+    const message = await refusal({ GRANTD_SLOTS: '128' });
+    assert.match(message, /256/);
+    assert.match(message, /128/);
+    await start();
+  });
+
+  it('where dev.json is not what was written', async () => {
+    await (await start()).stop();
+    writeFileSync(join(directory, 'data', 'dev.json'), '{');
+    assert.match(await refusal(), /dev\.json is damaged or was not written by grantd\. Remove it/);
+    rmSync(join(directory, 'data', 'dev.json'));
+    await start();
+  });
+
+  it('where settings are wrong, with all of them in one message', async () => {
+    assert.equal(
+      await refusal({
+        GRANTD_SLOTS: 'many',
+        GRANTD_STORE: 'cassandra',
+        GRANTD_HTTP_ADRESS: '127.0.0.1:1',
+        GRANTD_OPERATOR_TOKEN: 'too-short',
+      }),
+      [
+        'grantd: 4 settings are wrong:',
+        '  GRANTD_STORE is cassandra, but grantd dev supports only the embedded store; with cassandra, run grantd migrate, shard, front and console',
+        '  GRANTD_SLOTS must be a whole number from 1 to 4096; it is "many"',
+        '  GRANTD_OPERATOR_TOKEN must be 32 to 1024 printable ASCII characters without spaces; it has 9 characters',
+        '  GRANTD_HTTP_ADRESS is not a setting; did you mean GRANTD_HTTP_ADDRESS?',
+      ].join('\n'),
+    );
+  });
+});

@@ -1,0 +1,321 @@
+// `grantd dev` as a newcomer meets it: the banner, the three requests, the demo tenant over restarts, the way it ends.
+
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
+import {
+  type DevProcess,
+  DevProcess as Process,
+  readDevFacts,
+  startDev,
+  testEnvironment,
+} from '../../kit/dev-process.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { listeningPorts } from '../support/listening-ports.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+
+const newDirectory = (): string => mkdtempSync(join(tmpdir(), 'grantd-dev-'));
+
+/** What the three requests of a banner are answered, each run by a shell as it stands there. */
+async function runRequests(banner: string): Promise<unknown[]> {
+  const lines = banner.replaceAll('\\\n', '').split('\n');
+  const [key = ''] = lines.filter((line) => line.startsWith('KEY='));
+  const requests = lines.filter((line) => line.startsWith('curl '));
+  assert.equal(requests.length, 3);
+  const answers: unknown[] = [];
+  for (const line of requests) answers.push(JSON.parse((await run('bash', ['-c', `${key}\n${line}`])).stdout));
+  return answers;
+}
+
+async function call(directory: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+  const { base_url: baseUrl, key } = readDevFacts(directory);
+  const response = await fetch(`${baseUrl}${path}`, {
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+describe('a first start', () => {
+  const directory = newDirectory();
+  let grantd: DevProcess;
+  before(async () => {
+    grantd = await startDev(directory);
+  });
+  after(async () => {
+    await grantd.stop('SIGKILL');
+    rmSync(directory, { recursive: true });
+  });
+
+  it('prints the addresses once, and not the key, where standard output is no terminal', () => {
+    const { base_url: baseUrl, ops_url: opsUrl, console_url: consoleUrl, key } = readDevFacts(directory);
+    for (const url of [baseUrl, opsUrl, consoleUrl]) assert.ok(grantd.stdout.includes(url));
+    assert.equal(grantd.stdout.split('is ready').length, 2);
+    assert.ok(!grantd.stdout.includes(key));
+    assert.ok(!grantd.stderr.includes(key));
+    assert.ok(grantd.stdout.includes(join(directory, 'dev.json')));
+  });
+
+  it('prints three requests that work when pasted', async () => {
+    const [grant, check, listing] = await runRequests(grantd.stdout);
+    assert.deepEqual({ ...TUPLE, ...Object(grant) }, { ...Object(grant), ...TUPLE });
+    assert.match(String(Object(grant).grant_id), /^grt_/);
+    assert.equal(Object(check).authorized, true);
+    assert.deepEqual(listing, { objects: ['document:plan'], next_cursor: null });
+  });
+
+  it('keeps dev.json for its owner alone', () => {
+    assert.equal(statSync(join(directory, 'dev.json')).mode & 0o777, 0o600);
+    assert.match(readDevFacts(directory).operator_token, /^[\w-]{43}$/);
+  });
+
+  it('is alive and ready, and measures', async () => {
+    const { ops_url: opsUrl } = readDevFacts(directory);
+    assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
+    assert.deepEqual(await (await fetch(`${opsUrl}/readyz`)).json(), { status: 'ready' });
+    const metrics = await (await fetch(`${opsUrl}/metrics`)).text();
+    assert.match(metrics, /^grantd_shard_slots\{.*state="serving".*\} 256$/m);
+  });
+
+  it('gives the demo tenant the plan `scale` and its key all scopes', async () => {
+    const { base_url: baseUrl, key } = readDevFacts(directory);
+    const response = await fetch(`${baseUrl}/v1/keys`, { headers: { Authorization: `Bearer ${key}` } });
+    assert.equal(response.status, 200);
+    const { keys } = Object(await response.json());
+    assert.deepEqual(keys[0].scopes, ['check:read', 'grant:write', 'admin']);
+    const namespaces = await fetch(`${baseUrl}/v1/namespaces`, { headers: { Authorization: `Bearer ${key}` } });
+    assert.equal(namespaces.headers.get('x-service-ratelimit-limit'), '10000');
+  });
+
+  it('logs JSON lines on standard error', () => {
+    const lines = grantd.stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.ok(lines.some(({ msg }) => msg === 'serving'));
+  });
+
+  it("lets the operator's commands find the service by the data directory", async () => {
+    const { stdout } = await run(process.execPath, [join(ROOT, 'src', 'main.ts'), 'tenants', 'list'], {
+      env: { ...BARE_ENVIRONMENT, GRANTD_DATA_DIR: directory },
+    });
+    assert.ok(stdout.includes(readDevFacts(directory).tenant_id));
+  });
+
+  it('listens for nothing but the API, the console and the ops port', () => {
+    const { base_url: baseUrl, ops_url: opsUrl, console_url: consoleUrl } = readDevFacts(directory);
+    const told = [baseUrl, opsUrl, consoleUrl].map((url) => Number(new URL(url).port));
+    assert.deepEqual(
+      listeningPorts(grantd.child.pid ?? 0),
+      told.sort((left, right) => left - right),
+    );
+  });
+
+  it('spreads the slots over two shards', async () => {
+    const { console_url: consoleUrl, operator_token: token } = readDevFacts(directory);
+    const response = await fetch(`${consoleUrl}/operator/v1/members`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    const { members } = Object(await response.json());
+    assert.deepEqual(members.map((member: { shard: string }) => member.shard).sort(), ['dev-1', 'dev-2']);
+  });
+});
+
+describe('a start', () => {
+  let directory: string;
+  let running: DevProcess[] = [];
+  beforeEach(() => {
+    directory = newDirectory();
+  });
+  afterEach(async () => {
+    for (const each of running) if (!each.hasEnded) await each.stop('SIGKILL');
+    running = [];
+    rmSync(directory, { recursive: true });
+  });
+  const start = async (...parameters: Parameters<typeof startDev> extends [string, ...infer Rest] ? Rest : never) => {
+    const grantd = await startDev(directory, ...parameters);
+    running.push(grantd);
+    return grantd;
+  };
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`ends cleanly with ${signal}; the next one has the data, the tenant, the key and the token`, async () => {
+      const first = await start();
+      assert.equal((await call(directory, '/v1/grants', TUPLE)).status, 201);
+      const facts = readDevFacts(directory);
+      const ended = await first.stop(signal);
+      assert.deepEqual({ code: ended.code, signal: ended.signal }, { code: 0, signal: null });
+      assert.ok(ended.stderr.includes('"stopped"'), ended.stderr);
+      await start({ args: ['--shards', '3'] });
+      const { tenant_id, key, operator_token } = readDevFacts(directory);
+      assert.deepEqual(
+        { tenant_id, key, operator_token },
+        { tenant_id: facts.tenant_id, key: facts.key, operator_token: facts.operator_token },
+      );
+      assert.equal(Object((await call(directory, '/v1/check', TUPLE)).body).authorized, true);
+      assert.equal((await call(directory, '/v1/grants', TUPLE)).status, 200);
+    });
+  }
+
+  it('is not ready while it ends, and ends at once with a second signal', async () => {
+    const grantd = await start();
+    const { base_url: baseUrl, ops_url: opsUrl } = readDevFacts(directory);
+    // A request that is not whole keeps the public API from closing at once.
+    const { hostname, port } = new URL(baseUrl);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.write(
+      `POST /v1/check HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${readDevFacts(directory).key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    await waitFor('the bytes to be sent', () => socket.bytesWritten > 100 && socket.writableLength === 0);
+    await fetch(`${baseUrl}/openapi.json`);
+    grantd.child.kill('SIGTERM');
+    await waitFor('the signal to be seen', async () => {
+      const response = await fetch(`${opsUrl}/readyz`);
+      if (response.status !== 503) return false;
+      assert.deepEqual(await response.json(), { status: 'not ready', reasons: ['stopping'] });
+      return true;
+    });
+    assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
+    const ended = await grantd.stop('SIGTERM');
+    socket.destroy();
+    assert.equal(ended.code, 143);
+  });
+
+  it('through `npm start` ends cleanly too when npm is told to', async () => {
+    const grantd = new Process([], testEnvironment(directory), ['npm', 'start', '--', '--shards', '1']);
+    running.push(grantd);
+    await grantd.ready();
+    const ended = await grantd.stop();
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.ok(ended.stderr.includes('"stopped"'), ended.stderr);
+  });
+
+  it('can be interrupted before it serves', async () => {
+    const grantd = new Process(['dev'], testEnvironment(directory));
+    running.push(grantd);
+    await waitFor('the first line of the log', () => grantd.stderr.includes('"starting"') || grantd.hasEnded);
+    const ended = await grantd.stop('SIGTERM');
+    assert.equal(ended.code, 0, ended.stderr);
+    await start();
+  });
+
+  it('that a person interrupts before it serves ends with 130, and says nothing of serving', async () => {
+    const grantd = new Process(['dev'], testEnvironment(directory));
+    running.push(grantd);
+    await waitFor('the first line of the log', () => grantd.stderr.includes('"starting"') || grantd.hasEnded);
+    const ended = await grantd.stop('SIGINT');
+    assert.deepEqual([ended.code, ended.stdout], [130, ''], ended.stderr);
+    assert.doesNotMatch(ended.stderr, /"serving"/);
+    await start();
+  });
+
+  it('says in one line that npm runs on another Node', async () => {
+    const grantd = await start({ environment: { npm_config_user_agent: 'npm/11.0.0 node/v20.20.2 linux x64' } });
+    const lines = grantd.stdout.split('\n').filter((line) => line.includes('20.20.2'));
+    assert.deepEqual(lines, [
+      `  Node       ${process.versions.node}, from node_modules (the Node of this machine, 20.20.2, only runs npm)`,
+    ]);
+  });
+
+  it('with GRANTD_DEMO=false makes no tenant and keeps no key, but tells the addresses and the token', async () => {
+    const grantd = await start({ environment: { GRANTD_DEMO: 'false' } });
+    const facts = readDevFacts(directory);
+    assert.deepEqual(Object.keys(facts).sort(), ['base_url', 'console_url', 'operator_token', 'ops_url']);
+    const response = await fetch(`${facts.console_url}/operator/v1/tenants`, {
+      headers: { Authorization: `Bearer ${facts.operator_token}` },
+    });
+    assert.deepEqual(Object(await response.json()).tenants, []);
+    assert.ok(!grantd.stdout.includes('curl'));
+  });
+
+  it('takes the operator token and the base URL from the settings', async () => {
+    const token = 'an-operator-token-of-the-test-0123456789';
+    const grantd = await start({
+      environment: {
+        GRANTD_OPERATOR_TOKEN: token,
+        GRANTD_BASE_URL: 'https://authz.example.com/',
+        GRANTD_ERRORS_BASE: 'https://errors.example.com',
+      },
+    });
+    const facts = readDevFacts(directory);
+    assert.equal(facts.operator_token, token);
+    assert.equal(facts.base_url, 'https://authz.example.com');
+    assert.ok(!grantd.stderr.includes(token));
+    for (const [authorization, status] of [
+      [`Bearer ${token}`, 200],
+      ['Bearer wrong', 401],
+    ] as const) {
+      const response = await fetch(`${facts.console_url}/operator/v1/plans`, {
+        headers: { Authorization: authorization },
+      });
+      assert.equal(response.status, status);
+      if (status === 401) assert.equal(Object(await response.json()).type, 'https://errors.example.com/unauthorized');
+    }
+  });
+
+  it('makes a new demo tenant where the old one was deleted', async () => {
+    const first = await start();
+    const facts = readDevFacts(directory);
+    const response = await fetch(`${facts.console_url}/operator/v1/tenants/${facts.tenant_id}`, {
+      method: 'DELETE',
+      headers: { Authorization: `Bearer ${facts.operator_token}` },
+    });
+    assert.ok(response.ok);
+    await first.stop();
+    await start();
+    assert.notEqual(readDevFacts(directory).tenant_id, facts.tenant_id);
+    assert.equal((await call(directory, '/v1/check', TUPLE)).status, 200);
+  });
+
+  it('shows the banner alone on a terminal, with the key once and a link that logs in once', async (context) => {
+    if (spawnSync('script', ['--version']).status !== 0) {
+      context.skip('NOT TESTED: there is no `script` here to make a terminal with');
+      assert.equal(process.env.CI, undefined, 'where CI is set, the terminal has to be tested');
+      return;
+    }
+    const log = join(directory, 'terminal');
+    const command = `${process.execPath} ${join(ROOT, 'src', 'main.ts')} dev --shards 1`;
+    const terminal = execFile('script', ['--quiet', '--return', '--flush', '--command', `exec ${command}`, log], {
+      env: { ...testEnvironment(join(directory, 'data')), TERM: 'dumb', SHELL: '/bin/sh' },
+    });
+    const text = (): string => {
+      try {
+        return readFileSync(log, 'utf8').replaceAll('\r', '');
+      } catch {
+        return '';
+      }
+    };
+    const closed = new Promise((resolve) => terminal.on('close', resolve));
+    try {
+      await waitFor('the banner', () => text().includes('/v1/objects'), 60_000);
+      const { key } = readDevFacts(join(directory, 'data'));
+      await waitFor('the end of the banner', () => /\/v1\/objects[^\n]*\n\n/.test(text()));
+      const { console_url: consoleUrl } = readDevFacts(join(directory, 'data'));
+      assert.equal(text().split(key).length, 2);
+      assert.doesNotMatch(text(), /"level"|INFO|settings|serving/);
+      const [grant, check, listing] = await runRequests(text());
+      assert.match(String(Object(grant).grant_id), /^grt_/);
+      assert.equal(Object(check).authorized, true);
+      assert.equal(Object(listing).objects.length, 1);
+      const code = /^ {2}Console {4}\S+\/console\/log-in#code=([\w-]{43})$/m.exec(text())?.[1] ?? '';
+      const logIn = async (): Promise<number> => {
+        const body = new URLSearchParams({ code });
+        return (await fetch(`${consoleUrl}/console/log-in`, { method: 'POST', body, redirect: 'manual' })).status;
+      };
+      assert.deepEqual([await logIn(), await logIn()], [303, 401]);
+    } finally {
+      terminal.kill('SIGTERM');
+      await closed;
+    }
+  });
+});

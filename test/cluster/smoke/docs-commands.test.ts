@@ -1,0 +1,94 @@
+// The commands of the README and of the guide to the command line, run as they stand there (but for the address, since
+// a test takes a free port, and for what the guide leaves open), in one shell, in their order.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
+import { shellBlocks } from '../../kit/shell-blocks.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+describe('the commands of the README', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
+  let grantd: DevProcess;
+  before(async () => {
+    grantd = await startDev(directory);
+  });
+  after(async () => {
+    await grantd.stop('SIGTERM');
+    rmSync(directory, { recursive: true });
+  });
+
+  it('work in their order', async () => {
+    const { base_url: baseUrl } = readDevFacts(directory);
+    const blocks = shellBlocks('README.md');
+    assert.ok(blocks.length >= 2);
+    const script = blocks
+      .join('\n')
+      .replaceAll('http://127.0.0.1:8080', baseUrl)
+      .replaceAll('.grantd/dev.json', join(directory, 'dev.json'));
+    const { stdout } = await run('bash', ['-euc', script], { cwd: ROOT, env: testEnvironment(directory) });
+    assert.match(stdout, /"authorized":true.*"authorized":false/s);
+    assert.match(stdout, /Acme/);
+    assert.match(stdout, /serving/);
+  });
+});
+
+describe('the commands of the guide to the command line', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
+  const home = join(directory, 'home');
+  const work = join(directory, 'work');
+  let grantd: DevProcess;
+  before(async () => {
+    mkdirSync(join(home, '.local', 'bin'), { recursive: true });
+    mkdirSync(work);
+    writeFileSync(join(work, 'grants.tsv'), 'user:ann\tviewer\tdoc:readme\n');
+    const grant = { subject: 'user:bob', relation: 'viewer', object: 'doc:readme' };
+    writeFileSync(join(work, 'grants.ndjson.gz'), gzipSync(`${JSON.stringify(grant)}\n`));
+    grantd = await startDev(join(directory, 'data'));
+  });
+  after(async () => {
+    await grantd.stop('SIGTERM');
+    rmSync(directory, { recursive: true });
+  });
+
+  it('work in their order', async () => {
+    const [install = '', ...blocks] = shellBlocks('docs/operating/cli.md');
+    assert.match(install, /^ln -s /);
+    assert.ok(blocks.length >= 5);
+    const commands = blocks
+      .join('\n')
+      .replaceAll('ten_…', '"$TENANT"')
+      .replaceAll('; then …', '; then echo guarded; fi')
+      // What each prints is for a shell of its own; test/cli/completion.test.ts gives it to them.
+      .replace(/source <\((.*)\)/g, '$1 > /dev/null');
+    const script = [
+      install,
+      'export PATH="$HOME/.local/bin:$PATH"',
+      `cd '${work}'`,
+      // What follows without an end is interrupted, as a person would; it then ends with 130.
+      'grantd() {',
+      '  case " $* " in',
+      '    *" --follow "*) code=0; timeout --signal=INT --preserve-status 5 grantd "$@" || code=$?; test "$code" = 130;;',
+      '    *) command grantd "$@";;',
+      '  esac',
+      '}',
+      `export TENANT=$(sed -n 's/.*"tenant_id": "\\(.*\\)",*/\\1/p' "$GRANTD_DATA_DIR/dev.json")`,
+      'grantd import grants.tsv --tenant "$TENANT"',
+      commands,
+      'echo; cat grants.tsv; cat acme.ndjson',
+    ].join('\n');
+    const env = { ...testEnvironment(join(directory, 'data')), HOME: home };
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: ROOT, env });
+    assert.match(stdout, /^guarded$/m);
+    // The export was written over what was imported first.
+    assert.match(stdout, /^user:bob\tviewer\tdoc:readme$/m);
+  });
+});

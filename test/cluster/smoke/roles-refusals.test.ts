@@ -1,0 +1,242 @@
+// The parts of a cluster as processes, where they cannot do their work: wrong settings and taken addresses end a start
+// with one message; what may still come (Cassandra, shards) is waited for, alive, not ready and saying so.
+
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:net';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
+import { DevProcess, type Ended } from '../../kit/dev-process.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+
+const TOKEN = 'correct-horse-battery-staple-0123456789';
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts');
+
+/** A listener on a free port of loopback. */
+async function listen(): Promise<{ server: Server; address: string }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  assert.ok(typeof bound === 'object' && bound !== null);
+  return { server, address: `127.0.0.1:${bound.port}` };
+}
+
+const close = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
+
+/** Where nobody listens. */
+async function deadAddress(): Promise<string> {
+  const { server, address } = await listen();
+  await close(server);
+  return address;
+}
+
+describe('a part of a cluster', () => {
+  let dead: string;
+  let minimal: Record<'front' | 'shard' | 'console' | 'migrate', Record<string, string>>;
+  let running: DevProcess[] = [];
+
+  beforeEach(async () => {
+    dead = await deadAddress();
+    const ops = { GRANTD_OPS_ADDRESS: '127.0.0.1:0', GRANTD_DRAIN_SECONDS: '0' };
+    const cassandra = {
+      GRANTD_STORE: 'cassandra',
+      GRANTD_CASSANDRA_CONTACT_POINTS: dead,
+      GRANTD_CASSANDRA_LOCAL_DATACENTER: 'dc1',
+    };
+    const front = { GRANTD_DISCOVERY: `static:${dead}`, GRANTD_BASE_URL: 'https://grantd.example.com' };
+    minimal = {
+      front: { ...ops, ...front, GRANTD_HTTP_ADDRESS: '127.0.0.1:0' },
+      shard: { ...ops, ...cassandra, GRANTD_RPC_ADDRESS: '127.0.0.1:0', GRANTD_SHARD_NAME: 'shard-1' },
+      console: { ...ops, ...front, GRANTD_CONSOLE_ADDRESS: '127.0.0.1:0', GRANTD_OPERATOR_TOKEN: TOKEN },
+      migrate: cassandra,
+    };
+  });
+  afterEach(async () => {
+    for (const each of running) if (!each.hasEnded) await each.stop('SIGKILL');
+    running = [];
+  });
+
+  function start(args: readonly string[], environment: Readonly<Record<string, string>>): DevProcess {
+    const started = new DevProcess(args, { ...BARE_ENVIRONMENT, ...environment });
+    running.push(started);
+    return started;
+  }
+
+  /** The message of a start that ends by itself. */
+  async function refusal(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<string> {
+    const ended = await start(args, { ...environment, GRANTD_LOG_LEVEL: 'error' }).ended;
+    assert.equal(ended.code, 1, ended.stderr);
+    assert.match(ended.stderr, /^grantd: /);
+    assert.ok(!/^ {4}at /m.test(ended.stderr), 'a stack says nothing to the person who started it');
+    return ended.stderr.trim();
+  }
+
+  /** Its ops address, from the log. */
+  async function opsUrlOf(service: DevProcess, pattern = /"ops":"(?<url>[^"]+)"/): Promise<string> {
+    await waitFor('the address of the ops port', () => pattern.test(service.stderr) || service.hasEnded);
+    return pattern.exec(service.stderr)?.groups?.url ?? assert.fail(service.stderr);
+  }
+
+  async function readiness(opsUrl: string): Promise<{ status: number; reasons: readonly string[] }> {
+    const response = await fetch(`${opsUrl}/readyz`);
+    const { reasons = [] } = (await response.json()) as { reasons?: readonly string[] };
+    return { status: response.status, reasons };
+  }
+
+  const stopped = async (service: DevProcess): Promise<Ended> => {
+    const ended = await service.stop();
+    assert.equal(ended.code, 0, ended.stderr);
+    return ended;
+  };
+
+  it('names all of its wrong settings in one message', async () => {
+    assert.equal(
+      await refusal(['shard'], { GRANTD_STORE: 'sqlite', GRANTD_DRAIN_SECONDS: 'long', GRANTD_RPC_TLS_CA: 'x' }),
+      [
+        'grantd: 5 settings are wrong:',
+        '  GRANTD_RPC_TLS_CA must be a certificate in PEM form',
+        '  GRANTD_STORE is sqlite, the embedded store, which only grantd dev supports; for grantd shard, set cassandra',
+        '  GRANTD_CASSANDRA_CONTACT_POINTS is not set; grantd shard needs it (comma-separated hosts, or host:port)',
+        '  GRANTD_CASSANDRA_LOCAL_DATACENTER is not set; grantd shard needs it (name)',
+        '  GRANTD_DRAIN_SECONDS must be a whole number from 0 to 300; it is "long"',
+      ].join('\n'),
+    );
+    for (const role of ['front', 'console', 'migrate']) {
+      assert.match(
+        await refusal([role], {}),
+        new RegExp(`^grantd: \\d settings are wrong:\\n(.*\\n)*.*grantd ${role} needs`),
+      );
+    }
+  });
+
+  it('shard does not listen beyond loopback without mutual TLS', async () => {
+    const { GRANTD_RPC_ADDRESS: _, ...unset } = minimal.shard ?? {};
+    for (const environment of [unset, { ...unset, GRANTD_RPC_ADDRESS: '0.0.0.0:0' }]) {
+      assert.match(
+        await refusal(['shard'], environment),
+        /^grantd: A setting is wrong:\n {2}GRANTD_RPC_TLS_CERT, .* are not set, .*GRANTD_RPC_INSECURE=true/,
+      );
+    }
+  });
+
+  it('shard does so where it is told to, and warns of it', async () => {
+    const insecure = { ...minimal.shard, GRANTD_RPC_ADDRESS: '0.0.0.0:0', GRANTD_RPC_INSECURE: 'true' };
+    const service = start(['shard'], insecure);
+    await waitFor('the warning', () => /GRANTD_RPC_INSECURE: /.test(service.stderr) || service.hasEnded);
+    assert.match(service.stderr, /"level":"warn".*"address":"0\.0\.0\.0:0".*GRANTD_RPC_INSECURE: /);
+    await stopped(service);
+  });
+
+  it('shard on loopback needs neither, and does not warn', async () => {
+    const service = start(['shard'], minimal.shard ?? {});
+    await waitFor('the wait', () => /waiting for Cassandra/.test(service.stderr) || service.hasEnded);
+    assert.ok(!service.stderr.includes('GRANTD_RPC_INSECURE: '), service.stderr);
+    await stopped(service);
+  });
+
+  for (const [role, setting] of [
+    ['front', 'GRANTD_OPS_ADDRESS'],
+    ['front', 'GRANTD_HTTP_ADDRESS'],
+    ['console', 'GRANTD_CONSOLE_ADDRESS'],
+    ['shard', 'GRANTD_OPS_ADDRESS'],
+    ['shard', 'GRANTD_RPC_ADDRESS'],
+  ] as const) {
+    it(`${role} does not start where the address of ${setting} is in use`, async (context) => {
+      const { server, address } = await listen();
+      context.after(() => close(server));
+      // It is this very process; elsewhere than on Linux nobody can tell.
+      const holder =
+        process.platform === 'linux' ? `${basename(process.execPath)} (pid ${process.pid})` : 'another process';
+      assert.equal(
+        await refusal([role], { ...minimal[role], [setting]: address }),
+        `grantd: The address ${address} is in use by ${holder}. Set ${setting} to another address.`,
+      );
+    });
+  }
+
+  it('does not start with certificates that cannot be used', async () => {
+    const pem = (kind: string): string => `-----BEGIN ${kind}-----\nMIIB\n-----END ${kind}-----`;
+    const message = await refusal(['front'], {
+      ...minimal.front,
+      GRANTD_RPC_TLS_CERT: pem('CERTIFICATE'),
+      GRANTD_RPC_TLS_KEY: pem('PRIVATE KEY'),
+      GRANTD_RPC_TLS_CA: pem('CERTIFICATE'),
+    });
+    assert.match(message, /^grantd: The certificates of GRANTD_RPC_TLS_CERT, _KEY and _CA cannot be used: /);
+  });
+
+  for (const role of ['front', 'console'] as const) {
+    it(`${role} is alive, not ready and says why while it reaches no shard, and stops cleanly`, async () => {
+      const service = start([role], minimal[role]);
+      const opsUrl = await opsUrlOf(service);
+      assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
+      assert.deepEqual(await readiness(opsUrl), { status: 503, reasons: ['cannot reach any shard'] });
+      await stopped(service);
+    });
+  }
+
+  it('front stays open for its drain, not ready, and a second signal ends it at once', async () => {
+    const service = start(['front'], { ...minimal.front, GRANTD_DRAIN_SECONDS: '20' });
+    const opsUrl = await opsUrlOf(service);
+    const [, url = ''] = /"url":"(http:[^"]+)"/.exec(service.stderr) ?? [];
+    service.child.kill('SIGTERM');
+    await waitFor('the drain', async () => (await readiness(opsUrl)).reasons[0] === 'stopping');
+    const response = await fetch(`${url}/v1/check`, { method: 'POST' });
+    assert.equal(response.status, 401);
+    assert.equal(response.headers.get('connection'), 'close');
+    service.child.kill('SIGTERM');
+    const { code } = await service.ended;
+    assert.equal(code, 143);
+  });
+
+  it('ends with status 1 and a line in the log after an error that nobody caught', async () => {
+    // A module that is loaded before the program fails on request.
+    const failing = 'process.on("SIGUSR2", () => Promise.reject(new Error("out of the blue")))';
+    const command = [
+      process.execPath,
+      '--import',
+      `data:text/javascript,${encodeURIComponent(failing)}`,
+      MAIN,
+    ] as const;
+    const service = new DevProcess(['front'], { ...BARE_ENVIRONMENT, ...minimal.front }, [...command]);
+    running.push(service);
+    await opsUrlOf(service);
+    service.child.kill('SIGUSR2');
+    const { code, stderr } = await service.ended;
+    assert.equal(code, 1);
+    assert.match(stderr, /out of the blue.*"msg":"unhandled error; the process exits"/);
+  });
+
+  it('shard waits for a Cassandra that is not there, saying so, and stops cleanly', async () => {
+    const service = start(['shard'], { ...minimal.shard, GRANTD_OPS_ADDRESS: dead });
+    const opsUrl = `http://${dead}`;
+    await waitFor('the reason', async () => {
+      const { reasons } = await readiness(opsUrl).catch(() => ({ reasons: [] }));
+      return /^waiting for Cassandra: /.test(reasons[0] ?? '') || service.hasEnded;
+    });
+    assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
+    assert.match(service.stderr, /"reason":"waiting for Cassandra: /);
+    await stopped(service);
+  });
+
+  it('migrate gives up on a Cassandra that is not there when told to, with a status of its own', async () => {
+    for (const args of [[], ['--wait']]) {
+      const { code, stdout } = await start(['migrate', '--timeout', '2', ...args], minimal.migrate).ended;
+      assert.equal(code, 3, stdout);
+      assert.match(stdout, /^Waiting: .+$/m);
+      assert.match(stdout, /^Timed out after 2 s/m);
+    }
+  });
+
+  it('migrate ends with the code of the signal that ended it', async () => {
+    const service = start(['migrate', '--wait'], minimal.migrate);
+    await waitFor('the wait', () => service.stdout.includes('Waiting') || service.hasEnded);
+    assert.equal((await service.stop()).code, 143);
+  });
+
+  it('migrate takes a time-out of whole seconds only', async () => {
+    const { code, stderr } = await start(['migrate', '--timeout', '0'], minimal.migrate).ended;
+    assert.equal(code, 2);
+    assert.match(stderr, /must be a number of seconds from 1 to 86400/);
+  });
+});

@@ -1,0 +1,179 @@
+// A load on a cluster, from two processes of clients, and what it showed: which requests failed, how long each tenant
+// had to wait, and the verdict of the checker on all that was answered.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkHistory, type Verdict } from '../../kit/history/check-history.ts';
+import type { Operation } from '../../kit/history/history.ts';
+import type { Cluster } from './cluster.ts';
+import {
+  type FromLoadProcess,
+  type LoadJob,
+  type LoadResult,
+  monotonicMs,
+  type RequestRecord,
+  type ToLoadProcess,
+} from './load-job.ts';
+import type { TenantWithKey } from './operator-client.ts';
+
+const PROCESSES = 2;
+const CLIENTS = 32;
+const TENANTS = 20;
+const REQUESTS_PER_SECOND = 80;
+/** New tenants are made so many at a time. */
+const TENANTS_AT_ONCE = 5;
+
+export interface LoadOptions {
+  readonly tenants?: number;
+  readonly requestsPerSecond?: number;
+}
+
+/** What a load asks, and where its results go. */
+export type LoadTarget = Pick<Cluster, 'operator' | 'frontUrls' | 'directory'>;
+
+/** The machine's monotonic clock since the load began. */
+type Moment = number;
+
+class LoadProcess {
+  readonly #child: ChildProcess;
+  readonly #job: LoadJob;
+
+  constructor(job: LoadJob) {
+    this.#job = job;
+    this.#child = fork(join(import.meta.dirname, 'load-process.ts'), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+  }
+
+  #ask(message: ToLoadProcess, expected: FromLoadProcess['kind']): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#child.once('exit', () => reject(new Error('A process of clients ended.')));
+      this.#child.once('message', (answer: FromLoadProcess) => {
+        if (answer.kind === expected) resolve();
+        else reject(new Error(answer.kind === 'failed' ? answer.message : answer.kind));
+      });
+      this.#child.send(message);
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#ask({ kind: 'start', job: this.#job }, 'started');
+  }
+
+  async stop(): Promise<LoadResult> {
+    await this.#ask({ kind: 'stop' }, 'done');
+    this.kill();
+    return JSON.parse(readFileSync(this.#job.resultFile, 'utf8'));
+  }
+
+  kill(): void {
+    this.#child.removeAllListeners('exit');
+    this.#child.kill('SIGKILL');
+  }
+}
+
+export class Load {
+  readonly tenants: readonly TenantWithKey[];
+  readonly #originMs: number;
+  readonly #processes: readonly LoadProcess[];
+
+  static async start(cluster: LoadTarget, name: string, options: LoadOptions = {}): Promise<Load> {
+    const { tenants: count = TENANTS, requestsPerSecond = REQUESTS_PER_SECOND } = options;
+    const tenants: TenantWithKey[] = [];
+    while (tenants.length < count) {
+      const names = Array.from({ length: Math.min(TENANTS_AT_ONCE, count - tenants.length) }, () => name);
+      tenants.push(...(await Promise.all(names.map((each) => cluster.operator.createTenant(each)))));
+    }
+    const load = new Load(cluster, name, tenants, requestsPerSecond);
+    await Promise.all(load.#processes.map((each) => each.start()));
+    return load;
+  }
+
+  private constructor(cluster: LoadTarget, name: string, tenants: readonly TenantWithKey[], requestsPerSecond: number) {
+    this.tenants = tenants;
+    this.#originMs = monotonicMs();
+    this.#processes = Array.from(
+      { length: PROCESSES },
+      (_, index) =>
+        new LoadProcess({
+          process: index + 1,
+          originMs: this.#originMs,
+          clients: CLIENTS / PROCESSES,
+          requestsPerSecond: requestsPerSecond / PROCESSES,
+          fronts: cluster.frontUrls,
+          tenants,
+          sweeps: index === 0,
+          resultFile: join(cluster.directory, `${name}-${index + 1}.json`),
+        }),
+    );
+  }
+
+  now(): Moment {
+    return monotonicMs() - this.#originMs;
+  }
+
+  async stop(): Promise<LoadReport> {
+    // The sweep of the first process comes when the clients of all are done.
+    const others = await Promise.all(this.#processes.slice(1).map((each) => each.stop()));
+    const [first] = this.#processes;
+    const results = first === undefined ? others : [await first.stop(), ...others];
+    return new LoadReport(
+      results.flatMap(({ operations }) => operations),
+      results.flatMap(({ requests }) => requests),
+    );
+  }
+
+  kill(): void {
+    for (const each of this.#processes) each.kill();
+  }
+}
+
+export interface Window {
+  readonly from: Moment;
+  readonly to: Moment;
+}
+
+export class LoadReport {
+  readonly operations: readonly Operation[];
+  readonly requests: readonly RequestRecord[];
+
+  constructor(operations: readonly Operation[], requests: readonly RequestRecord[]) {
+    this.operations = operations;
+    this.requests = requests;
+  }
+
+  verdict(): Verdict {
+    return checkHistory(this.operations);
+  }
+
+  get failures(): RequestRecord[] {
+    return this.requests.filter(({ failure }) => failure !== undefined);
+  }
+
+  /** Requests that were under way in the window, of these tenants (all, unless told). */
+  within({ from, to }: Window, tenants?: ReadonlySet<number>): RequestRecord[] {
+    return this.requests.filter(
+      ({ atMs, latencyMs, tenant }) =>
+        atMs < to && atMs + latencyMs > from && (tenants === undefined || tenants.has(tenant)),
+    );
+  }
+
+  /**
+   * For each of these tenants (all, unless told), the longest that an answered request of the window took: how long it
+   * paused.
+   */
+  pauses(window: Window, tenants?: ReadonlySet<number>): number[] {
+    const pauses = new Map<number, number>();
+    for (const { tenant, latencyMs, failure } of this.within(window, tenants)) {
+      if (failure === undefined) pauses.set(tenant, Math.max(pauses.get(tenant) ?? 0, latencyMs));
+    }
+    return [...pauses.values()];
+  }
+}
+
+/** Of latencies; 0 where there are none. */
+export function percentile(requests: readonly RequestRecord[], share: number): number {
+  const latencies = requests.map(({ latencyMs }) => latencyMs).sort((left, right) => left - right);
+  return latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+}

@@ -1,0 +1,360 @@
+// What happens to shards: killed, paused, ended in order, restarted one by one or all at once, added and removed, cut
+// off from Cassandra.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { letRun, waitFor } from '../../../kit/wait-for.ts';
+import { Cluster } from '../cluster.ts';
+import { percentile, type Window } from '../load.ts';
+import type { SlotRecord } from '../operator-client.ts';
+import type { ServiceProcess } from '../service-process.ts';
+import {
+  assertNoFailures,
+  type Bench,
+  describePauses,
+  type Outcome,
+  type Trial,
+  tenantsOf,
+  underLoad,
+} from './trial.ts';
+
+const FAILOVER_MS_MAX = 6000;
+/** Of a process that starts again in the same place: nobody waits for its lease. */
+const CRASH_MS_MAX = 4000;
+/** Tenants of other shards wait at most so much longer than before. */
+const OTHERS_P99_FACTOR = 2;
+/** What the issue of a pause is on a quiet machine; the tests share theirs. */
+const HANDOVER_MS_MAX = 300;
+const HANDOVER_SLACK = 3;
+const SHARD_PAUSE_MS = 10_000;
+const RESTART_ALL_MS_MAX = 10_000;
+/** Of a shard with a third of `MANY_SLOTS`, without the second that the tests let a drained shard go on answering. */
+const DRAIN_MS_MAX = 10_000;
+const GOES_ON_MS = 1000;
+const WATCH_AFTER_KILL_MS = 8000;
+const MANY_SLOTS = 256;
+/** Three nodes of Cassandra and three shards share two cores here, where the figure stands for one each. */
+const SHARED_PROCESSORS = 2;
+/** Each slot is claimed once, but for this share that a member took before the others were seen. */
+const CLAIMS_AGAIN_MAX = 0.25;
+
+/** The slots of a shard that has gone are served by others. */
+async function waitUntilTakenOver({ cluster }: Bench, shard: string, boundMs = 20_000): Promise<void> {
+  await waitFor(
+    `the slots of ${shard} to be served by others`,
+    async () => (await cluster.operator.slots()).every((slot) => slot.state === 'serving' && slot.shard !== shard),
+    boundMs,
+  );
+}
+
+/** When the last of these tenants was answered again, in ms after `fromMs`. */
+function longestWait({ report }: Outcome, tenants: ReadonlySet<number>, fromMs: number): number {
+  const waits = [...tenants].map((tenant) => {
+    const after = report.requests.filter(
+      (each) => each.tenant === tenant && each.atMs >= fromMs && each.failure === undefined,
+    );
+    return Math.min(...after.map(({ atMs, latencyMs }) => atMs + latencyMs - fromMs));
+  });
+  return Math.max(...waits);
+}
+
+/** Kills the shard under load, and starts it again after `beforeStart`. `owned`: the tenants that it served. */
+async function killUnderLoad(
+  bench: Bench,
+  name: string,
+  victim: ServiceProcess,
+  beforeStart: (sinceKillMs: () => number) => Promise<void> = async () => {},
+) {
+  const { cluster } = bench;
+  let killedAt = 0;
+  let owned = new Set<number>();
+  const outcome = await underLoad(bench, name, async (load) => {
+    owned = tenantsOf(load, await cluster.operator.slots(), victim.name);
+    killedAt = load.now();
+    await victim.kill();
+    await beforeStart(() => load.now() - killedAt);
+    victim.start();
+    await cluster.waitUntilServed();
+  });
+  return { outcome, killedAt, owned, worst: longestWait(outcome, owned, killedAt) };
+}
+
+const killShard: Trial = {
+  name: 'kill -9 of a shard',
+  async run(bench) {
+    const victim = bench.cluster.shard(1);
+    const { outcome, killedAt, owned, worst } = await killUnderLoad(
+      bench,
+      'kill-shard',
+      victim,
+      async (sinceKillMs) => {
+        await waitUntilTakenOver(bench, victim.name);
+        await letRun(Math.max(0, WATCH_AFTER_KILL_MS - sinceKillMs()));
+      },
+    );
+    const others = new Set(outcome.report.requests.map(({ tenant }) => tenant).filter((tenant) => !owned.has(tenant)));
+    const before = outcome.report.within({ from: 0, to: killedAt }, others);
+    const during = outcome.report.within({ from: killedAt, to: killedAt + WATCH_AFTER_KILL_MS }, others);
+    const p99 = { before: percentile(before, 0.99), during: percentile(during, 0.99) };
+    bench.say(
+      `  ${owned.size} tenants of the killed shard answered again after ${worst.toFixed(0)} ms at the latest; the others: p50 ${percentile(before, 0.5).toFixed(1)} → ${percentile(during, 0.5).toFixed(1)} ms, p99 ${p99.before.toFixed(1)} → ${p99.during.toFixed(1)} ms`,
+    );
+    assertNoFailures(outcome);
+    assert.ok(p99.during <= OTHERS_P99_FACTOR * SHARED_PROCESSORS * p99.before, `the p99 of others: ${p99.during} ms`);
+    assert.ok(worst <= FAILOVER_MS_MAX * outcome.strain, `a tenant was without answers for ${worst} ms`);
+  },
+};
+
+const crashShard: Trial = {
+  name: 'kill -9 of a shard that is started again at once',
+  async run(bench) {
+    const victim = bench.cluster.shard(1);
+    const { outcome, owned, worst } = await killUnderLoad(bench, 'crash-shard', victim);
+    bench.say(
+      `  ${owned.size} tenants of the crashed shard were answered again after ${worst.toFixed(0)} ms at the latest`,
+    );
+    assertNoFailures(outcome);
+    assert.match(readFileSync(victim.options.logFile, 'utf8'), /earlier process in the same place .* declared dead/);
+    assert.ok(worst <= CRASH_MS_MAX * outcome.strain, `a tenant was without answers for ${worst} ms`);
+  },
+};
+
+const pauseShard: Trial = {
+  name: 'a shard paused for 10 s, then continued',
+  async run(bench) {
+    const { cluster } = bench;
+    const victim = cluster.shard(1);
+    const outcome = await underLoad(bench, 'pause-shard', async () => {
+      victim.signal('SIGSTOP');
+      await letRun(SHARD_PAUSE_MS);
+      victim.signal('SIGCONT');
+      await cluster.waitUntilServed();
+    });
+    assertNoFailures(outcome);
+  },
+};
+
+/** A time in which slots changed their owner, and the tenants (by index) that lived in them. */
+interface Move {
+  readonly window: Window;
+  readonly moved: ReadonlySet<number>;
+}
+
+/**
+ * Judges how long tenants paused whose slots changed their owner. The pauses of the tenants that stayed, in the same
+ * windows, are the machine's share: a process that starts takes a processor from all of them. Returns the longest of
+ * those.
+ */
+function assertShortHandovers(bench: Bench, { report, strain }: Outcome, moves: readonly Move[]): number {
+  const all = new Set(report.requests.map(({ tenant }) => tenant));
+  const moved = describePauses(moves.flatMap((move) => report.pauses(move.window, move.moved)));
+  const stayed = describePauses(moves.flatMap((move) => report.pauses(move.window, all.difference(move.moved))));
+  const text = `tenants that moved: ${moved.text}; that stayed: ${stayed.text}`;
+  bench.say(`  ${text}`);
+  assert.ok(moved.median < HANDOVER_MS_MAX * strain + stayed.median, text);
+  assert.ok(moved.worst < HANDOVER_SLACK * HANDOVER_MS_MAX * strain + stayed.worst, text);
+  return stayed.worst;
+}
+
+const stopShard: Trial = {
+  name: 'SIGTERM of a shard',
+  async run(bench) {
+    const { cluster } = bench;
+    const victim = cluster.shard(1);
+    let move: Move | undefined;
+    const outcome = await underLoad(bench, 'stop-shard', async (load) => {
+      const moved = tenantsOf(load, await cluster.operator.slots(), victim.name);
+      const from = load.now();
+      await victim.stop();
+      move = { window: { from, to: load.now() }, moved };
+      victim.start();
+      await cluster.waitUntilServed();
+    });
+    assertNoFailures(outcome);
+    assert.ok(move);
+    assertShortHandovers(bench, outcome, [move]);
+  },
+};
+
+const rollingRestart: Trial = {
+  name: 'rolling restart of every shard and front',
+  async run(bench) {
+    const { cluster } = bench;
+    const moves: Move[] = [];
+    const fronts = { from: 0, to: 0 };
+    const outcome = await underLoad(bench, 'rolling-restart', async (load) => {
+      for (const shard of cluster.shards.filter(({ isRunning }) => isRunning)) {
+        const moved = tenantsOf(load, await cluster.operator.slots(), shard.name);
+        const from = load.now();
+        await shard.stop();
+        const stopped = load.now();
+        shard.start();
+        await shard.waitUntilReady();
+        moves.push({ window: { from, to: stopped }, moved }, { window: { from: stopped, to: load.now() }, moved });
+      }
+      fronts.from = load.now();
+      for (const front of cluster.fronts.filter(({ isRunning }) => isRunning)) {
+        await front.stop();
+        front.start();
+        await front.waitUntilReady();
+      }
+      fronts.to = load.now();
+      await cluster.waitUntilServed();
+    });
+    assertNoFailures(outcome);
+    const stayed = assertShortHandovers(bench, outcome, moves);
+    // A front takes no tenant away: the bound of the worst holds for all of them.
+    const { worst } = describePauses(outcome.report.pauses(fronts));
+    const text = `worst pause while fronts restarted ${worst.toFixed(0)} ms`;
+    bench.say(`  ${text}`);
+    assert.ok(worst < HANDOVER_SLACK * HANDOVER_MS_MAX * outcome.strain + stayed, text);
+  },
+};
+
+/** Slots that have another owner, and who that is. */
+function movedTo(before: readonly SlotRecord[], after: readonly SlotRecord[]): Map<string, number> {
+  const owners = new Map(before.map(({ slot, shard }) => [slot, shard]));
+  const moved = new Map<string, number>();
+  for (const { slot, shard } of after) {
+    if (shard === null || owners.get(slot) === shard) continue;
+    moved.set(shard, (moved.get(shard) ?? 0) + 1);
+  }
+  return moved;
+}
+
+const scale: Trial = {
+  name: '2 → 4 → 2 shards',
+  async run(bench) {
+    const { cluster } = bench;
+    const added = [cluster.shard(2), cluster.shards[3] ?? cluster.addShard()];
+    await cluster.shard(2).stop();
+    await cluster.waitUntilServed();
+    const two = await cluster.operator.slots();
+    let four: SlotRecord[] = [];
+    const outcome = await underLoad(bench, 'scale', async () => {
+      for (const shard of added) shard.start();
+      await cluster.waitUntilServed();
+      four = await cluster.operator.slots();
+      for (const shard of added) await shard.stop();
+      await cluster.waitUntilServed();
+    });
+    const twoAgain = await cluster.operator.slots();
+    cluster.shard(2).start();
+    await cluster.waitUntilServed();
+    const there = movedTo(two, four);
+    bench.say(`  of ${two.length} slots ${JSON.stringify(Object.fromEntries(there))} moved`);
+    assertNoFailures(outcome);
+    assert.deepEqual(
+      [...there.keys()].sort(),
+      added.map(({ name }) => name).sort(),
+      'slots moved to the new shards only',
+    );
+    assert.deepEqual(
+      twoAgain.map(({ shard }) => shard),
+      two.map(({ shard }) => shard),
+      'and back to where they were',
+    );
+    // What did not move kept its epoch.
+    for (const [index, slot] of two.entries())
+      if (four[index]?.shard === slot.shard) assert.equal(four[index]?.epoch, slot.epoch);
+  },
+};
+
+const cutOffFromStore: Trial = {
+  name: 'a shard cut off from Cassandra',
+  async run(bench) {
+    const { cluster } = bench;
+    const victim = cluster.shard(2);
+    let takenOverMs = 0;
+    const outcome = await underLoad(bench, 'store-cut', async (load) => {
+      const from = load.now();
+      cluster.storeCut.signal('SIGSTOP');
+      await waitUntilTakenOver(bench, victim.name);
+      takenOverMs = load.now() - from;
+      await letRun(bench.afterMs);
+      assert.ok(await victim.isReady(), 'a shard that has been ready stays ready without its store');
+      cluster.storeCut.signal('SIGCONT');
+      await cluster.waitUntilServed();
+    });
+    bench.say(`  its slots were served by others after ${takenOverMs.toFixed(0)} ms`);
+    assertNoFailures(outcome);
+  },
+};
+
+/** Kills all and starts all. Resolves with how long it took until every slot was served. */
+async function killAndStartAll(cluster: Cluster): Promise<number> {
+  const running = cluster.shards.filter(({ isRunning }) => isRunning);
+  await Promise.all(running.map((shard) => shard.kill()));
+  const startMs = performance.now();
+  for (const shard of running) shard.start();
+  await cluster.waitUntilServed();
+  return performance.now() - startMs;
+}
+
+const restartAll: Trial = {
+  name: `all shards restarted at once, ${MANY_SLOTS} slots to claim`,
+  async run(bench) {
+    const { cassandra, say } = bench;
+    const cluster = await Cluster.start({ cassandra, shards: 3, fronts: 1, slots: MANY_SLOTS, keyspace: 'many_slots' });
+    try {
+      await cluster.waitUntilServed();
+      const before = await cluster.operator.slots();
+      let servingMs = 0;
+      const { report, strain } = await underLoad({ ...bench, cluster }, 'restart-all', async () => {
+        servingMs = await killAndStartAll(cluster);
+      });
+      const epochs = new Map(before.map(({ slot, epoch }) => [slot, epoch ?? 0]));
+      const claims = (await cluster.operator.slots()).map(({ slot, epoch }) => (epoch ?? 0) - (epochs.get(slot) ?? 0));
+      const claimed = claims.reduce((sum, each) => sum + each, 0);
+      const counts = await Promise.all(
+        cluster.shards.map((shard) => shard.readMetric('grantd_slot_moves_total', { kind: 'failed' })),
+      );
+      const failed = counts.reduce((sum, each) => sum + each, 0);
+      say(
+        `  ${MANY_SLOTS} slots serving again after ${servingMs.toFixed(0)} ms: ${claimed} claims that stood, ${failed} failed`,
+      );
+      for (const { failure } of report.failures) assert.match(failure ?? '', /^503 /);
+      assert.ok(servingMs <= RESTART_ALL_MS_MAX * Math.max(strain, SHARED_PROCESSORS), `only after ${servingMs} ms`);
+      // Where claims are slow, the next in rank come to help, and what they took moves once more.
+      const perSlotMax = Math.min(2, 1 + CLAIMS_AGAIN_MAX * strain);
+      assert.ok(claimed + failed <= MANY_SLOTS * perSlotMax, `${claimed} claims and ${failed} failures`);
+    } finally {
+      await cluster.end({ keepLogs: false });
+    }
+  },
+};
+
+const drainMany: Trial = {
+  name: `SIGTERM of a shard with a third of ${MANY_SLOTS} slots`,
+  async run(bench) {
+    const { cassandra, say } = bench;
+    const cluster = await Cluster.start({ cassandra, shards: 3, fronts: 1, slots: MANY_SLOTS, keyspace: 'drained' });
+    try {
+      await cluster.waitUntilServed();
+      const victim = cluster.shard(1);
+      const before = await cluster.operator.slots();
+      const owned = before.filter(({ shard }) => shard === victim.name);
+      let after: readonly SlotRecord[] = [];
+      let drainMs = 0;
+      const outcome = await underLoad({ ...bench, cluster }, 'drain-many', async (load) => {
+        const from = load.now();
+        await victim.stop();
+        drainMs = load.now() - from - GOES_ON_MS;
+        await cluster.waitUntilServed();
+        after = await cluster.operator.slots();
+      });
+      say(`  ${owned.length} slots handed over in ${drainMs.toFixed(0)} ms`);
+      assertNoFailures(outcome);
+      assert.ok(drainMs <= DRAIN_MS_MAX * outcome.strain, `only after ${drainMs} ms`);
+      const claims = after.map(({ epoch }, index) => (epoch ?? 0) - (before[index]?.epoch ?? 0));
+      const claimed = claims.reduce((sum, each) => sum + each, 0);
+      assert.equal(claimed, owned.length, 'each slot was claimed once, and no other one');
+    } finally {
+      await cluster.end({ keepLogs: false });
+    }
+  },
+};
+
+export const SHARD_FAULTS: readonly Trial[] = [killShard, crashShard, pauseShard, rollingRestart, cutOffFromStore];
+/** More than a minute, or what others cover in part: not in every run. */
+export const SLOW_SHARD_FAULTS: readonly Trial[] = [stopShard, scale, restartAll, drainMany];

@@ -1,0 +1,422 @@
+// The store port in memory, for tests: plain maps, one atomic step per call. `delay` puts each call's two ways (to the
+// store and back) in the hands of a scheduler. It passes the contract suite like any other adapter.
+
+import type { Clock } from '../../../src/core/async/clock.ts';
+import { GrantdError } from '../../../src/core/errors.ts';
+import type { KeyId, TenantId } from '../../../src/core/ids.ts';
+import { segmentOf } from '../../../src/core/slots.ts';
+import { compareUtf8 } from '../../../src/core/tuples.ts';
+import type {
+  Checkpoint,
+  ConditionalOutcome,
+  DeadlineMs,
+  GrantWrite,
+  LogRecord,
+  MemberRow,
+  Meta,
+  SlotRow,
+  StateWrite,
+  Store,
+  TrailRow,
+} from '../../../src/store/store.ts';
+import { withDeadline } from './store-deadline.ts';
+import type { StoreOperation } from './store-gate.ts';
+import { StateTables } from './store-tables.ts';
+
+const PURGE_ROWS_MAX_DEFAULT = 100;
+
+export interface MemoryStoreOptions {
+  readonly clock: Clock;
+  /** Awaited before a call is applied (`request`) and before its answer is given (`reply`). Default: a microtask. */
+  readonly delay?: (operation: StoreOperation, way: 'request' | 'reply') => Promise<void>;
+  /** Removals also remove older writes that come after them, as tombstones do. Default: false. */
+  readonly shadows?: boolean;
+  /** Rows of a deleted tenant that one call removes. Default: 100. */
+  readonly purgeRowsMax?: number;
+}
+
+type Arguments<Name extends StoreOperation> = Parameters<Store[Name]>;
+type Answer<Name extends StoreOperation> = ReturnType<Store[Name]>;
+
+const grantRow = ({ relation, object, grantId, createdAtMs }: GrantWrite) => ({
+  relation,
+  object,
+  grantId,
+  createdAtMs,
+});
+
+export class MemoryStore implements Store {
+  readonly #clock: Clock;
+  readonly #delay: NonNullable<MemoryStoreOptions['delay']>;
+  readonly #log = new Map<string, LogRecord>();
+  readonly #slots = new Map<number, SlotRow>();
+  readonly #members = new Map<string, MemberRow>();
+  readonly #checkpoints = new Map<number, Checkpoint>();
+  readonly #keyUses = new Map<string, Map<KeyId, number>>();
+  readonly #tables: StateTables;
+  readonly #purgeRowsMax: number;
+  readonly #shadows: boolean;
+  /** Tenants whose uses of keys were removed. */
+  readonly #keyUsesRemoved = new Set<string>();
+  #meta: Meta | undefined;
+  #closed = false;
+
+  constructor(options: MemoryStoreOptions) {
+    this.#clock = options.clock;
+    this.#tables = new StateTables(options.shadows);
+    this.#shadows = options.shadows ?? false;
+    this.#purgeRowsMax = options.purgeRowsMax ?? PURGE_ROWS_MAX_DEFAULT;
+    this.#delay = options.delay ?? (() => Promise.resolve());
+  }
+
+  readMeta(deadline: DeadlineMs): Answer<'readMeta'> {
+    return this.#run('readMeta', deadline, () => this.#meta);
+  }
+
+  initializeMeta(meta: Meta, deadline: DeadlineMs): Answer<'initializeMeta'> {
+    return this.#run('initializeMeta', deadline, () => {
+      this.#meta ??= { ...meta };
+      return this.#meta;
+    });
+  }
+
+  append(record: LogRecord, deadline: DeadlineMs): Answer<'append'> {
+    return this.#run('append', deadline, () => {
+      this.#segment(record.seq);
+      const key = `${record.slot}/${record.seq}`;
+      const standing = this.#log.get(key);
+      if (standing !== undefined) return { kind: 'occupied', record: standing };
+      this.#log.set(key, { ...record });
+      return { kind: 'appended' };
+    });
+  }
+
+  readRecord(slot: number, seq: number, deadline: DeadlineMs): Answer<'readRecord'> {
+    return this.#run('readRecord', deadline, () => {
+      this.#segment(seq);
+      return this.#log.get(`${slot}/${seq}`);
+    });
+  }
+
+  readRecords(slot: number, fromSeq: number, limit: number, deadline: DeadlineMs): Answer<'readRecords'> {
+    return this.#run('readRecords', deadline, () => {
+      const segment = this.#segment(fromSeq);
+      const records: LogRecord[] = [];
+      for (let seq = fromSeq; this.#segment(seq) === segment && records.length < limit; seq += 1) {
+        const record = this.#log.get(`${slot}/${seq}`);
+        if (record !== undefined) records.push(record);
+      }
+      return records;
+    });
+  }
+
+  removeSegment(slot: number, segment: number, deadline: DeadlineMs): Answer<'removeSegment'> {
+    return this.#run('removeSegment', deadline, () => {
+      for (const [key, record] of this.#log) {
+        if (record.slot === slot && this.#segment(record.seq) === segment) this.#log.delete(key);
+      }
+    });
+  }
+
+  readSlot(slot: number, deadline: DeadlineMs): Answer<'readSlot'> {
+    return this.#run('readSlot', deadline, () => this.#slots.get(slot));
+  }
+
+  listSlots(deadline: DeadlineMs): Answer<'listSlots'> {
+    return this.#run('listSlots', deadline, () => [...this.#slots.values()]);
+  }
+
+  claimSlot(...[claim, deadline]: Arguments<'claimSlot'>): Answer<'claimSlot'> {
+    return this.#run('claimSlot', deadline, () => {
+      const { slot, owner, expected } = claim;
+      const row = this.#slots.get(slot);
+      if (row === undefined || expected === undefined) {
+        const applied = row === undefined && expected === undefined;
+        if (applied) {
+          this.#slots.set(slot, { slot, owner, epoch: 1, opened: undefined, first: 1, successor: undefined });
+        }
+        return { applied, row: this.#slots.get(slot) };
+      }
+      const matches = row.owner === expected.owner && row.epoch === expected.epoch;
+      return this.#setSlot(slot, matches, { owner, epoch: row.epoch + 1, successor: undefined });
+    });
+  }
+
+  recordOpened(...[opened, deadline]: Arguments<'recordOpened'>): Answer<'recordOpened'> {
+    return this.#run('recordOpened', deadline, () =>
+      this.#setSlot(opened.slot, this.#owns(opened), { opened: opened.opened }),
+    );
+  }
+
+  recordFirst(...[first, deadline]: Arguments<'recordFirst'>): Answer<'recordFirst'> {
+    return this.#run('recordFirst', deadline, () => {
+      const behind = (this.#slots.get(first.slot)?.first ?? first.first) < first.first;
+      return this.#setSlot(first.slot, behind && this.#owns(first), { first: first.first });
+    });
+  }
+
+  releaseSlot(...[release, deadline]: Arguments<'releaseSlot'>): Answer<'releaseSlot'> {
+    return this.#run('releaseSlot', deadline, () =>
+      this.#setSlot(release.slot, this.#owns(release), { owner: undefined, successor: release.successor }),
+    );
+  }
+
+  insertMember(member: MemberRow, deadline: DeadlineMs): Answer<'insertMember'> {
+    return this.#run('insertMember', deadline, () => {
+      const applied = !this.#members.has(member.incarnation);
+      if (applied) this.#members.set(member.incarnation, { ...member });
+      return { applied, row: this.#members.get(member.incarnation) };
+    });
+  }
+
+  beatMember(...[{ incarnation, expectedBeat, ...next }, deadline]: Arguments<'beatMember'>): Answer<'beatMember'> {
+    return this.#run('beatMember', deadline, () => this.#setMember(incarnation, expectedBeat, next));
+  }
+
+  declareDead(...[{ incarnation, beat }, deadline]: Arguments<'declareDead'>): Answer<'declareDead'> {
+    return this.#run('declareDead', deadline, () => this.#setMember(incarnation, beat, { state: 'dead' }));
+  }
+
+  readMember(incarnation: string, deadline: DeadlineMs): Answer<'readMember'> {
+    return this.#run('readMember', deadline, () => this.#members.get(incarnation));
+  }
+
+  listMembers(deadline: DeadlineMs): Answer<'listMembers'> {
+    return this.#run('listMembers', deadline, () => [...this.#members.values()]);
+  }
+
+  removeMember(incarnation: string, deadline: DeadlineMs): Answer<'removeMember'> {
+    return this.#run('removeMember', deadline, () => {
+      if (this.#members.get(incarnation)?.state === 'dead') this.#members.delete(incarnation);
+    });
+  }
+
+  writeState(writes: readonly StateWrite[], deadline: DeadlineMs): Answer<'writeState'> {
+    return this.#run('writeState', deadline, () => {
+      for (const write of writes) this.#tables.apply(write);
+    });
+  }
+
+  writeCheckpoint(...[slot, checkpoint, deadline]: Arguments<'writeCheckpoint'>): Answer<'writeCheckpoint'> {
+    return this.#run('writeCheckpoint', deadline, () => {
+      const standing = this.#checkpoints.get(slot);
+      const isOfTheSame = checkpoint.stamp === standing?.stamp;
+      const moves = isOfTheSame && (checkpoint.windowFrom ?? 0) > (standing.windowFrom ?? 0);
+      if (standing === undefined || checkpoint.stamp > standing.stamp || moves) {
+        this.#checkpoints.set(slot, { ...checkpoint });
+      }
+    });
+  }
+
+  readCheckpoint(slot: number, deadline: DeadlineMs): Answer<'readCheckpoint'> {
+    return this.#run('readCheckpoint', deadline, () => this.#checkpoints.get(slot));
+  }
+
+  readGrant(...[tenantId, subject, relation, object, deadline]: Arguments<'readGrant'>): Answer<'readGrant'> {
+    return this.#run('readGrant', deadline, () => {
+      const row = this.#tables.grants.get([tenantId, subject], [relation, object]);
+      return row === undefined || row.gone ? undefined : grantRow(row);
+    });
+  }
+
+  listGrants(...[query, deadline]: Arguments<'listGrants'>): Answer<'listGrants'> {
+    const { tenantId, subject, relation, after, limit } = query;
+    return this.#run('listGrants', deadline, () => {
+      const rows = this.#tables.grants.list([tenantId, subject]);
+      const from = rows.filter((row) => {
+        if (relation !== undefined && row.relation !== relation) return false;
+        if (after === undefined || row.relation > after.relation) return true;
+        return row.relation === after.relation && compareUtf8(row.object, after.object) > 0;
+      });
+      const seen = from.slice(0, limit);
+      const last = seen.length < limit ? undefined : seen[seen.length - 1];
+      return {
+        grants: seen.filter((row) => !row.gone).map(grantRow),
+        next: last === undefined ? undefined : { relation: last.relation, object: last.object },
+      };
+    });
+  }
+
+  listSubjects(...[query, deadline]: Arguments<'listSubjects'>): Answer<'listSubjects'> {
+    const { tenantId, bucket, after, limit } = query;
+    return this.#run('listSubjects', deadline, () => {
+      const subjects = this.#tables.subjects.list([tenantId, bucket]).map((row) => row.subject);
+      return subjects.filter((subject) => after === undefined || compareUtf8(subject, after) > 0).slice(0, limit);
+    });
+  }
+
+  listNamespaces(...[tenantId, deadline]: Arguments<'listNamespaces'>): Answer<'listNamespaces'> {
+    return this.#run('listNamespaces', deadline, () =>
+      this.#tables.namespaces.list([tenantId]).map(({ name, createdAtMs }) => ({ name, createdAtMs })),
+    );
+  }
+
+  readKey(...[tenantId, keyId, deadline]: Arguments<'readKey'>): Answer<'readKey'> {
+    return this.#run('readKey', deadline, () => {
+      const rows = this.#tables.keys.list([tenantId]);
+      return rows.find(({ gone, key }) => !gone && key.keyId === keyId)?.key;
+    });
+  }
+
+  listKeys(...[{ tenantId, after, limit }, deadline]: Arguments<'listKeys'>): Answer<'listKeys'> {
+    return this.#run('listKeys', deadline, () => {
+      const rows = this.#tables.keys.list([tenantId]);
+      const seen = rows.filter(({ key }) => after === undefined || key.keyId > after).slice(0, limit);
+      return {
+        keys: seen.flatMap(({ gone, key }) => (gone ? [] : [key])),
+        revoked: seen.flatMap(({ gone, key }) => (gone ? [key.keyId] : [])),
+        next: seen.at(limit - 1)?.key.keyId,
+      };
+    });
+  }
+
+  listTenants(...[{ slot, after, limit }, deadline]: Arguments<'listTenants'>): Answer<'listTenants'> {
+    return this.#run('listTenants', deadline, () => {
+      const tenants = this.#tables.tenants.list([slot]).map((row) => row.tenant);
+      return tenants.filter((tenant) => after === undefined || tenant.tenantId > after).slice(0, limit);
+    });
+  }
+
+  listGrantCounts(...[{ slot, after, limit }, deadline]: Arguments<'listGrantCounts'>): Answer<'listGrantCounts'> {
+    return this.#run('listGrantCounts', deadline, () => {
+      const rows = this.#tables.grantCounts.list([slot]).map(({ row }) => row);
+      return rows.filter((row) => after === undefined || row.tenantId > after).slice(0, limit);
+    });
+  }
+
+  listTrail(
+    ...[{ tenantId, month, newestFirst, after, limit }, deadline]: Arguments<'listTrail'>
+  ): Answer<'listTrail'> {
+    return this.#run('listTrail', deadline, () => {
+      const rows = this.#tables.trail.list([tenantId, month]).map(({ row }) => row);
+      const sign = newestFirst ? -1 : 1;
+      const beyond = (row: TrailRow) =>
+        after === undefined || sign * (row.seq - after.seq || row.index - after.index) > 0;
+      return (newestFirst ? rows.toReversed() : rows).filter(beyond).slice(0, limit);
+    });
+  }
+
+  listKeyUses(...[tenantId, keyIds, deadline]: Arguments<'listKeyUses'>): Answer<'listKeyUses'> {
+    return this.#run('listKeyUses', deadline, () => {
+      const uses = [...(this.#keyUses.get(tenantId) ?? [])];
+      return new Map(uses.filter(([keyId]) => keyIds.includes(keyId)));
+    });
+  }
+
+  writeKeyUse(...[tenantId, keyId, usedAtMs, deadline]: Arguments<'writeKeyUse'>): Answer<'writeKeyUse'> {
+    return this.#run('writeKeyUse', deadline, () => {
+      if (this.#keyUsesRemoved.has(tenantId)) return;
+      const uses = this.#keyUses.get(tenantId) ?? new Map<KeyId, number>();
+      this.#keyUses.set(tenantId, uses.set(keyId, Math.max(usedAtMs, uses.get(keyId) ?? 0)));
+    });
+  }
+
+  removeGone(...[rows, deadline]: Arguments<'removeGone'>): Answer<'removeGone'> {
+    return this.#run('removeGone', deadline, () => {
+      for (const row of rows) this.#tables.remove(row);
+      for (const row of rows) {
+        const removed = row.kind === 'key' && this.#tables.keys.get([row.tenantId], [row.keyId]) === undefined;
+        if (removed) this.#keyUses.get(row.tenantId)?.delete(row.keyId);
+      }
+    });
+  }
+
+  purgeTenant(...[{ slot, tenantId }, stamp, deadline]: Arguments<'purgeTenant'>): Answer<'purgeTenant'> {
+    return this.#run('purgeTenant', deadline, () => {
+      const { grants, subjects, namespaces, keys, grantCounts } = this.#tables;
+      let left = this.#purgeRowsMax;
+      for (const table of [grants, subjects, namespaces, keys]) left -= table.purge(tenantId, stamp, left);
+      this.#keyUses.delete(tenantId);
+      if (this.#shadows) this.#keyUsesRemoved.add(tenantId);
+      if (left > 0) grantCounts.remove([slot], [tenantId], stamp, (row) => row.stamp <= stamp);
+      return left > 0;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  // ---- for tests that look inside, or break what no store should ever break ----
+
+  /** The seqs that stand in the log of a slot, ascending. */
+  seqsOf(slot: number): number[] {
+    const seqs: number[] = [];
+    for (const record of this.#log.values()) if (record.slot === slot) seqs.push(record.seq);
+    return seqs.sort((left, right) => left - right);
+  }
+
+  /** How many keys of a tenant have a last use. */
+  keyUsesOf(tenantId: TenantId): number {
+    return this.#keyUses.get(tenantId)?.size ?? 0;
+  }
+
+  recordOf(slot: number, seq: number): LogRecord | undefined {
+    return this.#log.get(`${slot}/${seq}`);
+  }
+
+  checkpointOf(slot: number): Checkpoint | undefined {
+    return this.#checkpoints.get(slot);
+  }
+
+  memberOf(incarnation: string): MemberRow | undefined {
+    return this.#members.get(incarnation);
+  }
+
+  slotRows(): readonly SlotRow[] {
+    return [...this.#slots.values()];
+  }
+
+  /** What is stored of a tenant besides its record and its trail, by table. */
+  rowsOf(slot: number, tenantId: TenantId): ReadonlyMap<string, number> {
+    const { grants, subjects, namespaces, keys, grantCounts } = this.#tables;
+    return new Map([
+      ['grants', grants.countOf(tenantId)],
+      ['subjects', subjects.countOf(tenantId)],
+      ['namespaces', namespaces.countOf(tenantId)],
+      ['keys', keys.countOf(tenantId)],
+      ['uses of keys', this.#keyUses.get(tenantId)?.size ?? 0],
+      ['counts', grantCounts.get([slot], [tenantId]) === undefined ? 0 : 1],
+    ]);
+  }
+
+  /** A record vanishes, as no record may. */
+  loseRecord(slot: number, seq: number): void {
+    this.#log.delete(`${slot}/${seq}`);
+  }
+
+  #run<Result>(operation: StoreOperation, deadline: DeadlineMs, apply: () => Result): Promise<Result> {
+    const steps = async () => {
+      if (this.#closed) throw new GrantdError('unavailable', 'The store is closed.');
+      if (deadline <= this.#clock.monotonicMs()) throw new GrantdError('unavailable', 'The deadline has passed.');
+      await this.#delay(operation, 'request');
+      const result = apply();
+      await this.#delay(operation, 'reply');
+      return result;
+    };
+    return withDeadline(this.#clock, deadline, steps());
+  }
+
+  #segment(seq: number): number {
+    if (this.#meta === undefined) throw new GrantdError('unavailable', 'The store has not been initialized.');
+    return segmentOf(seq, this.#meta.segmentSize);
+  }
+
+  #owns(claim: { readonly slot: number; readonly owner: string; readonly epoch: number }): boolean {
+    const row = this.#slots.get(claim.slot);
+    return row !== undefined && row.owner === claim.owner && row.epoch === claim.epoch;
+  }
+
+  #setSlot(slot: number, applied: boolean, change: Partial<SlotRow>): ConditionalOutcome<SlotRow> {
+    const row = this.#slots.get(slot);
+    if (applied && row !== undefined) this.#slots.set(slot, { ...row, ...change });
+    return { applied, row: this.#slots.get(slot) };
+  }
+
+  #setMember(incarnation: string, beat: number, change: Partial<MemberRow>): ConditionalOutcome<MemberRow> {
+    const row = this.#members.get(incarnation);
+    const applied = row !== undefined && row.state !== 'dead' && row.beat === beat;
+    if (applied) this.#members.set(incarnation, { ...row, ...change });
+    return { applied, row: this.#members.get(incarnation) };
+  }
+}

@@ -1,0 +1,49 @@
+// SQLite stores in directories of their own below the system's temporary one, and a log that remembers.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/roles/process/system.ts';
+import { openSqliteStore, type SqliteStoreOptions } from '../../../src/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { Log } from '../../../src/telemetry/log.ts';
+import { META } from './store-fixtures.ts';
+
+/** The lines that were logged, as `level: message`, with their fields behind. */
+export interface RecordingLog extends Log {
+  readonly lines: string[];
+}
+
+export function createRecordingLog(): RecordingLog {
+  const lines: string[] = [];
+  const write =
+    (level: string) =>
+    (...parts: unknown[]): void => {
+      const text = parts.filter((part) => typeof part === 'string').join(' ');
+      lines.push(`${level}: ${text} ${JSON.stringify(parts.filter((part) => typeof part === 'object'))}`);
+    };
+  const log: RecordingLog = {
+    lines,
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    isLevelEnabled: () => true,
+    child: () => log,
+  };
+  return log;
+}
+
+export interface TemporaryDirectory {
+  readonly path: string;
+  remove(): void;
+}
+
+export function createTemporaryDirectory(): TemporaryDirectory {
+  const path = mkdtempSync(join(tmpdir(), 'grantd-store-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export function openStore(directory: string, options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
+  return openSqliteStore({ directory, slots: META.slots, clock: systemClock, log: createRecordingLog(), ...options });
+}

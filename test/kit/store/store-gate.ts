@@ -1,0 +1,63 @@
+// A store around another in which every call passes one gate. Written out method by method, so that the compiler says
+// when the port grows.
+
+import type { DeadlineMs, Store } from '../../../src/store/store.ts';
+
+export type StoreOperation = Exclude<keyof Store, 'close'>;
+
+/** Runs the call (once, never, or late) and gives its answer. */
+export type Gate = <Result>(
+  operation: StoreOperation,
+  deadline: DeadlineMs,
+  run: () => Promise<Result>,
+) => Promise<Result>;
+
+export function createGatedStore(store: Store, gate: Gate): Store {
+  return {
+    readMeta: (deadline) => gate('readMeta', deadline, () => store.readMeta(deadline)),
+    initializeMeta: (meta, deadline) => gate('initializeMeta', deadline, () => store.initializeMeta(meta, deadline)),
+    append: (record, deadline) => gate('append', deadline, () => store.append(record, deadline)),
+    readRecord: (slot, seq, deadline) => gate('readRecord', deadline, () => store.readRecord(slot, seq, deadline)),
+    readRecords: (slot, fromSeq, limit, deadline) =>
+      gate('readRecords', deadline, () => store.readRecords(slot, fromSeq, limit, deadline)),
+    removeSegment: (slot, segment, deadline) =>
+      gate('removeSegment', deadline, () => store.removeSegment(slot, segment, deadline)),
+    readSlot: (slot, deadline) => gate('readSlot', deadline, () => store.readSlot(slot, deadline)),
+    listSlots: (deadline) => gate('listSlots', deadline, () => store.listSlots(deadline)),
+    claimSlot: (claim, deadline) => gate('claimSlot', deadline, () => store.claimSlot(claim, deadline)),
+    recordOpened: (opened, deadline) => gate('recordOpened', deadline, () => store.recordOpened(opened, deadline)),
+    recordFirst: (first, deadline) => gate('recordFirst', deadline, () => store.recordFirst(first, deadline)),
+    releaseSlot: (release, deadline) => gate('releaseSlot', deadline, () => store.releaseSlot(release, deadline)),
+    insertMember: (member, deadline) => gate('insertMember', deadline, () => store.insertMember(member, deadline)),
+    beatMember: (beat, deadline) => gate('beatMember', deadline, () => store.beatMember(beat, deadline)),
+    declareDead: (dead, deadline) => gate('declareDead', deadline, () => store.declareDead(dead, deadline)),
+    readMember: (incarnation, deadline) => gate('readMember', deadline, () => store.readMember(incarnation, deadline)),
+    listMembers: (deadline) => gate('listMembers', deadline, () => store.listMembers(deadline)),
+    removeMember: (incarnation, deadline) =>
+      gate('removeMember', deadline, () => store.removeMember(incarnation, deadline)),
+    writeState: (writes, deadline) => gate('writeState', deadline, () => store.writeState(writes, deadline)),
+    writeCheckpoint: (slot, checkpoint, deadline) =>
+      gate('writeCheckpoint', deadline, () => store.writeCheckpoint(slot, checkpoint, deadline)),
+    readCheckpoint: (slot, deadline) => gate('readCheckpoint', deadline, () => store.readCheckpoint(slot, deadline)),
+    readGrant: (tenantId, subject, relation, object, deadline) =>
+      gate('readGrant', deadline, () => store.readGrant(tenantId, subject, relation, object, deadline)),
+    listGrants: (query, deadline) => gate('listGrants', deadline, () => store.listGrants(query, deadline)),
+    listSubjects: (query, deadline) => gate('listSubjects', deadline, () => store.listSubjects(query, deadline)),
+    listNamespaces: (tenantId, deadline) =>
+      gate('listNamespaces', deadline, () => store.listNamespaces(tenantId, deadline)),
+    readKey: (tenantId, keyId, deadline) => gate('readKey', deadline, () => store.readKey(tenantId, keyId, deadline)),
+    listKeys: (query, deadline) => gate('listKeys', deadline, () => store.listKeys(query, deadline)),
+    listTenants: (query, deadline) => gate('listTenants', deadline, () => store.listTenants(query, deadline)),
+    listGrantCounts: (query, deadline) =>
+      gate('listGrantCounts', deadline, () => store.listGrantCounts(query, deadline)),
+    listTrail: (query, deadline) => gate('listTrail', deadline, () => store.listTrail(query, deadline)),
+    listKeyUses: (tenantId, keyIds, deadline) =>
+      gate('listKeyUses', deadline, () => store.listKeyUses(tenantId, keyIds, deadline)),
+    writeKeyUse: (tenantId, keyId, usedAtMs, deadline) =>
+      gate('writeKeyUse', deadline, () => store.writeKeyUse(tenantId, keyId, usedAtMs, deadline)),
+    removeGone: (rows, deadline) => gate('removeGone', deadline, () => store.removeGone(rows, deadline)),
+    purgeTenant: (tenant, stamp, deadline) =>
+      gate('purgeTenant', deadline, () => store.purgeTenant(tenant, stamp, deadline)),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,183 @@
+// The state tables of the memory store: rows by key, of which the greatest stamp stands, listed in the order of their
+// bytes. Keys are JSON, so that no two lists of parts make the same one.
+
+import { bucketOfSubject } from '../../../src/core/slots.ts';
+import { compareUtf8 } from '../../../src/core/tuples.ts';
+import type {
+  GrantCountWrite,
+  GrantWrite,
+  KeyWrite,
+  NamespaceWrite,
+  RemovableRow,
+  StateWrite,
+  TenantWrite,
+  TrailWrite,
+} from '../../../src/store/store.ts';
+
+interface Stamped {
+  readonly stamp: number;
+}
+
+/** Greater than zero where `left` is the newer of two writes of one row. */
+type Newer<Row> = (left: Row, right: Row) => number;
+
+const byStamp = (left: Stamped, right: Stamped): number => left.stamp - right.stamp;
+
+/** Rows in partitions, as the real stores have them. */
+export class StampedTable<Row extends Stamped> {
+  readonly #partitions = new Map<string, Map<string, Row>>();
+  /** Stamps up to which a row was removed: what is older and comes later stays removed. */
+  readonly #removed = new Map<string, number>();
+  readonly #order: (left: Row, right: Row) => number;
+  readonly #shadows: boolean;
+  readonly #newer: Newer<Row>;
+
+  /** `shadows`: a removal also removes older writes that come after it, as a tombstone does. */
+  constructor(order: (left: Row, right: Row) => number, shadows = false, newer: Newer<Row> = byStamp) {
+    this.#order = order;
+    this.#shadows = shadows;
+    this.#newer = newer;
+  }
+
+  put(partition: readonly (string | number)[], key: readonly (string | number)[], row: Row): void {
+    const name = JSON.stringify(partition);
+    const rows = this.#partitions.get(name) ?? new Map<string, Row>();
+    this.#partitions.set(name, rows);
+    const rowKey = JSON.stringify(key);
+    const standing = rows.get(rowKey);
+    if (row.stamp <= (this.#removed.get(`${name} ${rowKey}`) ?? Number.NEGATIVE_INFINITY)) return;
+    if (standing === undefined || this.#newer(row, standing) > 0) rows.set(rowKey, row);
+  }
+
+  get(partition: readonly (string | number)[], key: readonly (string | number)[]): Row | undefined {
+    return this.#partitions.get(JSON.stringify(partition))?.get(JSON.stringify(key));
+  }
+
+  /** Ascending. */
+  list(partition: readonly (string | number)[]): Row[] {
+    return [...(this.#partitions.get(JSON.stringify(partition))?.values() ?? [])].sort(this.#order);
+  }
+
+  /** Removes the row if it is no newer than `stamp` and may go, and then what is no newer and has yet to come. */
+  remove(
+    partition: readonly (string | number)[],
+    key: readonly (string | number)[],
+    stamp: number,
+    mayGo: (row: Row) => boolean,
+  ): void {
+    const name = JSON.stringify(partition);
+    const rowKey = JSON.stringify(key);
+    const rows = this.#partitions.get(name);
+    const row = rows?.get(rowKey);
+    if (row !== undefined && !mayGo(row)) return;
+    if (row !== undefined && row.stamp <= stamp) rows?.delete(rowKey);
+    this.#shadow(`${name} ${rowKey}`, stamp);
+  }
+
+  /** Rows of the partitions whose first part is `owner`. */
+  countOf(owner: string): number {
+    let count = 0;
+    for (const [name, rows] of this.#partitions) {
+      if ((JSON.parse(name) as readonly unknown[])[0] === owner) count += rows.size;
+    }
+    return count;
+  }
+
+  /**
+   * Removes at most `limit` rows that are no newer than `stamp`, of the partitions whose first part is `owner`; returns
+   * how many.
+   */
+  purge(owner: string, stamp: number, limit: number): number {
+    let removed = 0;
+    for (const [name, rows] of this.#partitions) {
+      if ((JSON.parse(name) as readonly unknown[])[0] !== owner) continue;
+      for (const [key, row] of rows) {
+        if (removed === limit) return removed;
+        if (row.stamp > stamp) continue;
+        rows.delete(key);
+        this.#shadow(`${name} ${key}`, stamp);
+        removed += 1;
+      }
+    }
+    return removed;
+  }
+
+  #shadow(place: string, stamp: number): void {
+    if (this.#shadows) this.#removed.set(place, Math.max(stamp, this.#removed.get(place) ?? stamp));
+  }
+}
+
+export interface SubjectRow extends Stamped {
+  readonly subject: string;
+}
+
+export class StateTables {
+  readonly grants: StampedTable<GrantWrite>;
+  readonly subjects: StampedTable<SubjectRow>;
+  readonly namespaces: StampedTable<NamespaceWrite>;
+  readonly keys: StampedTable<KeyWrite>;
+  readonly tenants: StampedTable<TenantWrite>;
+  readonly trail: StampedTable<TrailWrite>;
+  readonly grantCounts: StampedTable<GrantCountWrite>;
+
+  constructor(shadows = false) {
+    this.grants = new StampedTable(
+      (left, right) => compareUtf8(left.relation, right.relation) || compareUtf8(left.object, right.object),
+      shadows,
+    );
+    this.subjects = new StampedTable((left, right) => compareUtf8(left.subject, right.subject), shadows);
+    this.namespaces = new StampedTable((left, right) => compareUtf8(left.name, right.name), shadows);
+    this.keys = new StampedTable((left, right) => compareUtf8(left.key.keyId, right.key.keyId), shadows);
+    this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId), shadows);
+    this.trail = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
+    this.grantCounts = new StampedTable(
+      (left, right) => compareUtf8(left.row.tenantId, right.row.tenantId),
+      shadows,
+      (left, right) => left.stamp - right.stamp || left.row.steps - right.row.steps,
+    );
+  }
+
+  remove(row: RemovableRow): void {
+    const { stamp } = row;
+    switch (row.kind) {
+      case 'grant':
+        this.grants.remove([row.tenantId, row.subject], [row.relation, row.object], stamp, ({ gone }) => gone);
+        return;
+      case 'subject':
+        this.subjects.remove([row.tenantId, bucketOfSubject(row.subject)], [row.subject], stamp, () => true);
+        return;
+      case 'key':
+        this.keys.remove([row.tenantId], [row.keyId], stamp, ({ gone }) => gone);
+        return;
+      case 'tenant':
+        this.tenants.remove([row.slot], [row.tenantId], stamp, ({ tenant }) => tenant.state === 'deleted');
+        return;
+    }
+  }
+
+  apply(write: StateWrite): void {
+    switch (write.kind) {
+      case 'grant':
+        this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write);
+        return;
+      case 'subject':
+        this.subjects.put([write.tenantId, bucketOfSubject(write.subject)], [write.subject], write);
+        return;
+      case 'namespace':
+        this.namespaces.put([write.tenantId], [write.name], write);
+        return;
+      case 'key':
+        this.keys.put([write.tenantId], [write.key.keyId], write);
+        return;
+      case 'tenant':
+        this.tenants.put([write.slot], [write.tenant.tenantId], write);
+        return;
+      case 'trail':
+        this.trail.put([write.tenantId, write.month], [write.row.seq, write.row.index], write);
+        return;
+      case 'grant-count':
+        this.grantCounts.put([write.slot], [write.row.tenantId], write);
+        return;
+    }
+  }
+}

@@ -1,0 +1,266 @@
+// The runner of tests: what its words choose, that everything runs somewhere and once, and that a failure is one.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { importersOf, touchedBy } from '../../scripts/testing/changes.ts';
+import { readDurations, writeDurations } from '../../scripts/testing/durations.ts';
+import { Report, type TestEvent } from '../../scripts/testing/report.ts';
+import { groupsOf } from '../../scripts/testing/run-files.ts';
+import { parsePart, partOf, SelectionError, select } from '../../scripts/testing/selection.ts';
+import { STEPS } from '../../scripts/testing/steps.ts';
+import { listTestFiles, SUITES, type SuiteFile } from '../../scripts/testing/suites.ts';
+import { ROOT, readText } from '../kit/source-tree.ts';
+
+const all = listTestFiles();
+const pathsOf = (files: readonly SuiteFile[]): string[] => files.map(({ path }) => path).sort();
+const chosen = (...words: readonly string[]): string[] => pathsOf(select(words, all).files);
+const below = (pattern: string): string[] => globSync(pattern, { cwd: ROOT }).sort();
+const namesOf = (each: readonly { readonly name: string }[]): string[] => each.map(({ name }) => name);
+
+describe('npm test', () => {
+  it('knows every test file, once, in a suite that has files', () => {
+    assert.ok(all.length > 250);
+    assert.deepEqual(pathsOf(all), below('test/**/*.test.ts'));
+    assert.deepEqual(new Set(all.map(({ suite }) => suite.name)), new Set(namesOf(SUITES)));
+  });
+
+  it('has every folder in CONTRIBUTING.md, with what belongs there', () => {
+    const rows = [...readText('CONTRIBUTING.md').matchAll(/^\| (`(?:test|tools)\/[^|]*) +\|/gm)].map(
+      ([, cell]) => cell ?? '',
+    );
+    const named = rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, folder]) => folder)).sort();
+    const suites = namesOf(SUITES).map((name) => `test/${name}`);
+    assert.deepEqual(named, [...suites, 'test/kit', 'tools/engines'].sort());
+  });
+
+  it('refuses a test file in the folder of no suite', () => {
+    assert.throws(
+      () => listTestFiles(['test/other/x.test.ts']),
+      /test\/other\/x\.test\.ts is in the folder of no suite/,
+    );
+  });
+
+  it('runs every step and every file, but for what needs a Kubernetes cluster or takes too long', () => {
+    const { steps, files } = select([], all);
+    assert.deepEqual(namesOf(steps), ['lint', 'types', 'tools']);
+    const left = below('test/{kubernetes,cluster/slow,browser/slow}/**/*.test.ts');
+    assert.ok(left.length >= 4);
+    assert.deepEqual([...pathsOf(files), ...left].sort(), pathsOf(all));
+  });
+
+  it('runs what is named: steps, suites, folders and files', () => {
+    assert.deepEqual(namesOf(select(['types', 'lint'], all).steps), ['lint', 'types']);
+    assert.deepEqual(select(['types'], all).files, []);
+    assert.deepEqual(chosen('unit'), below('test/unit/**/*.test.ts'));
+    assert.deepEqual(select(['unit'], all).steps, []);
+    assert.deepEqual(chosen('unit/shard', './test/tidy/'), below('test/{unit/shard,tidy}/**/*.test.ts'));
+    assert.deepEqual(chosen('faults'), below('test/cluster/faults/*.test.ts'));
+    assert.deepEqual(chosen('test/tidy/runner.test.ts'), ['test/tidy/runner.test.ts']);
+  });
+
+  it('runs what takes long only where it is asked for by its own name', () => {
+    assert.deepEqual(chosen('slow'), below('test/{cluster,browser}/slow/*.test.ts'));
+    assert.deepEqual(chosen('cluster'), below('test/cluster/{smoke,faults}/*.test.ts'));
+    assert.deepEqual(chosen('cluster/slow'), below('test/cluster/slow/*.test.ts'));
+    const [path = ''] = below('test/cluster/slow/*.test.ts');
+    assert.deepEqual(chosen(path), [path]);
+  });
+
+  it('refuses a word that names nothing', () => {
+    assert.throws(() => select(['unit', 'units'], all), SelectionError);
+  });
+
+  it('has parts that together are everything, once', () => {
+    const whole = select([], all);
+    const parts = [1, 2, 3, 4].map((index) => partOf(whole, { index, of: 4 }));
+    assert.deepEqual(pathsOf(parts.flatMap(({ files }) => files)), pathsOf(whole.files));
+    for (const name of ['lint', 'types']) {
+      assert.equal(parts.filter(({ steps }) => namesOf(steps).includes(name)).length, 1);
+    }
+    for (const { steps, files } of parts) {
+      assert.ok(files.length > whole.files.length / 5);
+      const needsTools = files.some(({ suite }) => ['chart', 'loadtest'].includes(suite.name));
+      assert.equal(namesOf(steps).includes('tools'), needsTools);
+    }
+    assert.deepEqual(parsePart('2/4'), { index: 2, of: 4 });
+    for (const text of ['0/4', '5/4', '1', 'x/2', '1/0']) assert.throws(() => parsePart(text), SelectionError);
+  });
+
+  it('starts what took longest first, and what it does not know before that', () => {
+    const files = listTestFiles(['test/unit/a.test.ts', 'test/unit/b.test.ts', 'test/chart/c.test.ts']);
+    const known = new Map([
+      ['test/unit/a.test.ts', 10],
+      ['test/unit/b.test.ts', 20],
+    ]);
+    assert.deepEqual(
+      groupsOf(files, known).flatMap((group) => group.files.map(({ path }) => path)),
+      ['test/chart/c.test.ts', 'test/unit/b.test.ts', 'test/unit/a.test.ts'],
+    );
+    const directory = mkdtempSync(join(tmpdir(), 'grantd-durations-'));
+    try {
+      const path = join(directory, 'cache', 'durations.json');
+      assert.deepEqual(readDurations(path), new Map());
+      writeDurations(path, known);
+      writeDurations(path, new Map([['test/unit/a.test.ts', 30]]));
+      assert.deepEqual(readDurations(path), new Map([...known, ['test/unit/a.test.ts', 30]]));
+      writeFileSync(path, '{"test/un');
+      assert.deepEqual(readDurations(path), new Map());
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('lets what wants the machine alone run by itself, one file at a time', () => {
+    for (const { files, concurrency } of groupsOf(all)) {
+      const beside = files.filter(({ suite }) => suite.runs === 'beside');
+      assert.equal(beside.length, concurrency === 1 ? 0 : files.length);
+      if (concurrency === 1) assert.equal(new Set(files.map(({ suite }) => suite)).size, 1);
+    }
+    assert.equal(groupsOf(all).flatMap(({ files }) => files).length, all.length);
+  });
+});
+
+describe('npm test -- --changed', () => {
+  const files = listTestFiles([
+    'test/unit/a.test.ts',
+    'test/unit/b.test.ts',
+    'test/chart/c.test.ts',
+    'test/tidy/d.test.ts',
+  ]);
+  const importers = importersOf(
+    new Map([
+      ['src/core/x.ts', "import type { Y } from './y.ts';\nexport { z } from './z.ts';"],
+      ['test/kit/k.ts', "import {\n  x,\n} from '../../src/core/x.ts';"],
+      ['test/unit/a.test.ts', "import { k } from '../kit/k.ts';"],
+      [
+        'test/unit/b.test.ts',
+        "const x = await import('../../src/core/z.ts');\nnew URL('../../src/main.ts', import.meta.url);",
+      ],
+      ['src/main.ts', "import './core/y.ts';"],
+    ]),
+  );
+  const touched = (...paths: readonly string[]): string[] => pathsOf(touchedBy(paths, files, importers));
+
+  it('chooses what imports a changed file, however far away, and the tests that read all text', () => {
+    assert.deepEqual(touched('src/core/y.ts'), ['test/tidy/d.test.ts', 'test/unit/a.test.ts']);
+    assert.deepEqual(touched('src/core/z.ts'), ['test/tidy/d.test.ts', 'test/unit/a.test.ts', 'test/unit/b.test.ts']);
+    assert.deepEqual(touched('test/unit/b.test.ts'), ['test/tidy/d.test.ts', 'test/unit/b.test.ts']);
+  });
+
+  it('chooses the suite that reads a changed file without importing it', () => {
+    assert.deepEqual(touched('charts/grantd/values.yaml'), ['test/chart/c.test.ts', 'test/tidy/d.test.ts']);
+  });
+
+  it('does not follow a test that starts the whole program, and chooses nothing for no change', () => {
+    assert.deepEqual(touched('src/main.ts'), ['test/tidy/d.test.ts']);
+    assert.deepEqual(touched(), []);
+  });
+});
+
+describe('the report of a run', () => {
+  const file = join(ROOT, 'test/tidy/runner.test.ts');
+  const event = (name: string, nesting: number, details: Partial<TestEvent['details']> = {}): TestEvent => ({
+    name,
+    nesting,
+    file,
+    line: 7,
+    details: { duration_ms: 12, ...details },
+  });
+  const failure = (cause: unknown, failureType = 'testCodeFailure') => ({
+    error: Object.assign(new Error('outer', { cause }), { failureType }),
+  });
+
+  function reported(tell: (report: Report) => void): { readonly isGood: boolean; readonly text: string } {
+    let text = '';
+    const report = new Report(ROOT, all, (more) => {
+      text += more;
+    });
+    tell(report);
+    return { isGood: report.end(1000), text };
+  }
+
+  it('names a test that failed, where it stands and why, and tells its suites only where they fail themselves', () => {
+    const { isGood, text } = reported((report) => {
+      report.started({ name: 'a suite', nesting: 0, file });
+      report.started({ name: 'a test', nesting: 1, file });
+      report.testFailed(event('a test', 1, failure(new Error('the reason'))));
+      report.testFailed(event('a suite', 0, { ...failure('1 subtest failed', 'subtestsFailed'), type: 'suite' }));
+      report.fileEnded({ file, success: false, duration_ms: 5, counts: { tests: 1 } });
+    });
+    assert.equal(isGood, false);
+    assert.match(text, /✖ test\/tidy\/runner\.test\.ts:7 a suite › a test 0\.0 s\n {4}Error: the reason/);
+    assert.match(text, /✖ 1 failed in 1\.0 s\n$/);
+  });
+
+  it('is bad where a file, a step or a hook of a suite fails, without a test that does', () => {
+    assert.equal(reported((report) => report.step('lint', 5, false)).isGood, false);
+    const ended = (success: boolean) => ({ file, success, duration_ms: 5, counts: { tests: 0 } });
+    assert.equal(reported((report) => report.fileEnded(ended(false))).isGood, false);
+    assert.equal(reported((report) => report.fileEnded(ended(true))).isGood, true);
+    const hook = { ...failure(new Error('x'), 'hookFailed'), type: 'suite' };
+    assert.equal(reported((report) => report.testFailed(event('a suite', 0, hook))).isGood, false);
+  });
+
+  it('says what was not tested, and why', () => {
+    const { isGood, text } = reported((report) => report.passed({ ...event('a test', 0), skip: 'No Java.' }));
+    assert.equal(isGood, true);
+    assert.match(text, /NOT TESTED \(1\): test\/tidy\/runner\.test\.ts: No Java\./);
+  });
+});
+
+describe('the runner', () => {
+  /** Runs the runner of a copy of the project that holds nothing but the runner and these tests. */
+  function runIn(tests: Readonly<Record<string, string>>, ...args: readonly string[]) {
+    const root = mkdtempSync(join(tmpdir(), 'grantd-runner-'));
+    try {
+      symlinkSync(join(ROOT, 'src'), join(root, 'src'));
+      for (const path of below('scripts/{test.ts,testing/*.ts}')) {
+        mkdirSync(dirname(join(root, path)), { recursive: true });
+        writeFileSync(join(root, path), readText(path));
+      }
+      for (const [path, text] of Object.entries(tests)) {
+        mkdirSync(dirname(join(root, path)), { recursive: true });
+        writeFileSync(join(root, path), `import { it } from 'node:test';\n${text}`);
+      }
+      // As started by hand: this process is a test itself, of which the runner is to know nothing.
+      const { NODE_TEST_CONTEXT: _context, NODE_OPTIONS: _options, ...env } = process.env;
+      return spawnSync(process.execPath, [join(root, 'scripts/test.ts'), ...args], { encoding: 'utf8', env });
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  }
+
+  it('ends with 0 where all pass, and with 1 where one fails or a file cannot be loaded', () => {
+    const good = "it('passes', () => {});";
+    const passed = runIn({ 'test/unit/good.test.ts': good }, 'unit');
+    assert.equal(passed.status, 0, passed.stdout + passed.stderr);
+    assert.match(passed.stdout, /✔ test\/unit\/good\.test\.ts \(1 in/);
+    const failed = runIn(
+      { 'test/unit/good.test.ts': good, 'test/tidy/bad.test.ts': "it('fails', () => { throw 1; });" },
+      'unit',
+      'tidy',
+    );
+    assert.equal(failed.status, 1, failed.stdout + failed.stderr);
+    assert.match(failed.stdout, /✖ test\/tidy\/bad\.test\.ts:2 fails/);
+    const unloaded = runIn({ 'test/unit/unloaded.test.ts': "import './nowhere.ts';" }, 'unit');
+    assert.equal(unloaded.status, 1, unloaded.stdout + unloaded.stderr);
+  });
+
+  it('lists without running, helps, and refuses what there is not with status 2', () => {
+    const tests = { 'test/unit/bad.test.ts': 'throw new Error();' };
+    const listed = runIn(tests, 'types', 'unit', '--list');
+    assert.deepEqual([listed.status, listed.stdout], [0, 'types\ntest/unit/bad.test.ts\n'], listed.stderr);
+    const help = runIn(tests, '--help');
+    assert.equal(help.status, 0);
+    for (const { name } of [...SUITES, ...STEPS]) assert.ok(help.stdout.includes(`  ${name} `), name);
+    for (const args of [['units'], ['--part', '3/2'], ['--some']]) {
+      const refused = runIn(tests, ...args);
+      assert.equal(refused.status, 2, refused.stdout);
+      assert.notEqual(refused.stderr, '');
+    }
+  });
+});

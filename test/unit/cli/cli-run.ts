@@ -1,0 +1,91 @@
+// The operator's commands in this process: a command line in, exit code and output out.
+
+import { PassThrough, Readable } from 'node:stream';
+import { Command } from 'commander';
+import type { CliDependencies } from '../../../src/cli/cli-context.ts';
+import { registerCliCommands } from '../../../src/cli/commands.ts';
+
+export interface CliRun {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliRunOptions {
+  readonly target: { readonly url: string; readonly token: string };
+  readonly stdin?: string | Readable;
+  /** Whether standard input and standard error are a terminal. */
+  readonly terminal?: boolean;
+  /** Of a terminal to which standard output goes. */
+  readonly columns?: number;
+  readonly defaultTenant?: CliDependencies['defaultTenant'];
+  readonly nowMs?: () => number;
+  readonly fetch?: typeof fetch;
+  readonly onInterrupt?: CliDependencies['onInterrupt'];
+  /** Told all that standard output has been given, as more comes. */
+  readonly onStdout?: (text: string) => void;
+}
+
+class Exit extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`exit ${code}`);
+    this.code = code;
+  }
+}
+
+function collect(onMore?: (text: string) => void): { readonly stream: PassThrough; text(): string } {
+  const stream = new PassThrough();
+  const chunks: Buffer[] = [];
+  const text = (): string => Buffer.concat(chunks).toString('utf8');
+  stream.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    onMore?.(text());
+  });
+  return { stream, text };
+}
+
+export async function runCli(args: readonly string[], options: CliRunOptions): Promise<CliRun> {
+  const stdout = collect(options.onStdout);
+  const stderr = collect();
+  const stdin = options.stdin instanceof Readable ? options.stdin : Readable.from([Buffer.from(options.stdin ?? '')]);
+  const isTTY = options.terminal === true;
+  let code = 0;
+  const program = new Command('grantd').configureOutput({
+    writeOut: (text) => stdout.stream.write(text),
+    writeErr: (text) => stderr.stream.write(text),
+  });
+  registerCliCommands(program, {
+    resolveTarget: () => options.target,
+    stdin: Object.assign(stdin, { isTTY }),
+    stdout: Object.assign(
+      stdout.stream,
+      options.columns === undefined ? {} : { isTTY: true, columns: options.columns },
+    ),
+    json: args.includes('--json'),
+    stderr: Object.assign(stderr.stream, { isTTY }),
+    setExitCode: (value) => {
+      code = value;
+    },
+    exit: (value) => {
+      throw new Exit(value);
+    },
+    // What a command waits for is there at once in a test.
+    pause: async (_delayMs, signal) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return !signal.aborted;
+    },
+    ...(options.defaultTenant === undefined ? {} : { defaultTenant: options.defaultTenant }),
+    ...(options.nowMs === undefined ? {} : { nowMs: options.nowMs }),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...(options.onInterrupt === undefined ? {} : { onInterrupt: options.onInterrupt }),
+  });
+  try {
+    await program.parseAsync(['node', 'grantd', ...args]);
+  } catch (error) {
+    if (!(error instanceof Exit)) throw error;
+    code = error.code;
+  }
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
