@@ -1,6 +1,6 @@
-// Checks at a rising rate, until one is too late, fails, or finds no room to begin: the run ends there, and its summary
-// says at which rate that was. That it ends so is no fault: it is what was looked for, but k6 counts it as one (status
-// 99).
+// Checks at a rising rate, until one is too late, fails, or finds no client to begin with: the run ends there, and its
+// summary says at which rate that was. That it ends so is no fault: it is what was looked for, but k6 counts it as one
+// (status 99).
 
 import { askCheck } from './calls.ts';
 import { question } from './data-set.ts';

@@ -64,7 +64,7 @@ function send(tenant: Tenant, request: Request, tags: Tags): Response | undefine
     return response;
   }
   const failure = response instanceof Error ? response.message : describe(response);
-  // The run was ended while it was under way: that says nothing of the service.
+  // The run was ended while it was in flight: that says nothing of the service.
   if (failure.includes(INTERRUPTED)) return undefined;
   failedRequests.add(true, allTags);
   log(`${operation} of ${tenant.tenant_id} failed: ${failure}`);

@@ -17,7 +17,7 @@ export interface LoadTest {
   readonly settings: LoadSettings;
   readonly rate: number;
   readonly durationSeconds: number;
-  /** Iterations that can be under way at once. */
+  /** Iterations that can be in flight at once. */
   readonly vus: number;
   readonly tenants: readonly Tenant[];
   /** Any of the tenants, as likely as the others. */

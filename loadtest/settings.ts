@@ -245,7 +245,7 @@ export function readSettings(
   return { values: values as unknown as LoadSettings, problems };
 }
 
-/** How many iterations can be under way at once where the settings do not say. */
+/** How many iterations can be in flight at once where the settings do not say. */
 export function defaultVus(scenario: ScenarioName, rate: number): number {
   return Math.min(VUS_MAX, Math.max(VUS_MIN, Math.ceil(rate * SCENARIOS[scenario].waitSeconds)));
 }

@@ -67,7 +67,7 @@ function readMemory(url: string, index: number): number {
   const text = readMetrics(url);
   const started = readMetric(text, 'process_start_time_seconds');
   startTimes[index] ??= started;
-  if (started !== startTimes[index]) throw new Error('it was started anew');
+  if (started !== startTimes[index]) throw new Error('it was started again');
   return readMetric(text, 'process_resident_memory_bytes');
 }
 

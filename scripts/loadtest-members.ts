@@ -23,7 +23,7 @@ export async function readServingShards(target: OperatorTarget): Promise<readonl
 export const describeShards = (shards: readonly ServingShard[]): string =>
   shards.map(({ shard, address }) => `${shard} (${address})`).join(', ');
 
-/** Those that are no longer there, or were started anew. */
+/** Those that are no longer there, or were started again. */
 export function findLost(before: readonly ServingShard[], after: readonly ServingShard[]): readonly ServingShard[] {
   const alive = new Set(after.map(({ incarnation }) => incarnation));
   return before.filter(({ incarnation }) => !alive.has(incarnation));

@@ -38,7 +38,7 @@ async function unlessUnknown<Answer>(call: Promise<Answer>): Promise<Answer | un
 
 const readTenants = (file: string): readonly Tenant[] => parseTenants(readFileSync(file, 'utf8'), file);
 
-/** The tenants of the file, where the service has them; none where it is another service, or began anew. */
+/** The tenants of the file, where the service has them; none where it is another service, or began again. */
 async function readKept(client: OperatorClient, { file, note }: SeedOptions): Promise<Tenant[]> {
   if (!existsSync(file)) return [];
   const tenants = readTenants(file);
@@ -117,7 +117,7 @@ export async function seed(target: OperatorTarget, options: SeedOptions): Promis
     const ends = await Promise.allSettled(Array.from({ length: Math.min(TENANTS_UNDER_WAY, all) }, fillInTurn));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   } finally {
-    // Also of an attempt that broke off: the next one goes on from there. Those under way may leave gaps.
+    // Also of an attempt that broke off: the next one goes on from there. Those in flight may leave gaps.
     const filled = tenants.filter((tenant) => tenant !== undefined);
     if (filled.length > 0) writeTenants(file, filled);
   }

@@ -1,4 +1,4 @@
-// Takes the pictures of docs/images/ anew: the console's pages over a cluster that is made up here, on a clock that
+// Takes the pictures of docs/images/ again: the console's pages over a cluster that is made up here, on a clock that
 // stands still and randomness from a seed, so that a picture changes only where a page does. Needs Debian's Chromium.
 
 import { mkdirSync } from 'node:fs';
@@ -62,7 +62,7 @@ function showCluster(look: number): void {
     const slotsOwned = owners.filter((owner) => owner === shardName).length;
     return {
       ...member,
-      beat: 1,
+      heartbeat: 1,
       startedAtMs: life === 2 ? clock.wallMs() - (look - BACK_AT) * LOOK_MS : START - (index + 2) * 26 * 60 * MINUTE_MS,
       leaseLeftMs: 2600 + index * 120,
       slotsOwned,

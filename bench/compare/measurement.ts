@@ -9,7 +9,7 @@ import type { Channel, System } from './systems/system.ts';
 export interface Task {
   readonly operation: Exclude<Operation, 'load'>;
   readonly shape?: Shape;
-  /** Requests under way at a time. */
+  /** Requests in flight at a time. */
   readonly workers: number;
   /** No question is asked twice: no answer is in a cache. */
   readonly everNew?: boolean;

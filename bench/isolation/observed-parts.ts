@@ -1,4 +1,4 @@
-// The processes under attack as the kernel and their metrics tell of them, looked at until they are gone: memory, the
+// The processes under attack as the kernel and their metrics tell of them, observed until they end: memory, the
 // time that others had the processor in their place, and leases.
 
 import { readMetric } from '../server/metrics-text.ts';

@@ -120,7 +120,7 @@ function* batchesOf(tenants: Tenants): Generator<readonly StateWrite[]> {
       subject = tuple.subject;
       batch.push({ kind: 'subject', tenantId, subject, stamp });
     }
-    batch.push({ kind: 'grant', tenantId, ...tuple, grantId: ids.create('grt'), createdAtMs, gone: false, stamp });
+    batch.push({ kind: 'grant', tenantId, ...tuple, grantId: ids.create('grt'), createdAtMs, tombstone: false, stamp });
     if (batch.length < ROWS_PER_WRITE) continue;
     yield batch;
     batch = [];

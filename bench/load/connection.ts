@@ -1,4 +1,4 @@
-// One keep-alive connection with at most one request under way, as cheap as can be: the client shares the machine with
+// One keep-alive connection with at most one request in flight, as cheap as can be: the client shares the machine with
 // what it measures. It reads nothing of HTTP but the status, the length and whether the server ends the connection with
 // that answer, after which it opens another one; it takes anything unexpected for an error.
 
@@ -37,7 +37,7 @@ export class Connection {
   #isLast = false;
   #sentBytes = 0;
   #receivedBytes = 0;
-  /** Where it leads to; number of the request under way, and when it was due: the client's own. */
+  /** Where it leads to; number of the request in flight, and when it was due: the client's own. */
   place = 0;
   request = 0;
   dueMs = 0;

@@ -4,7 +4,7 @@ import { percentile } from '../statistics.ts';
 import { Connection } from './connection.ts';
 import type { FromLoadProcess, LoadJob, LoadResult, PreparedRequest } from './load-job.ts';
 
-/** How long the answers still under way at the end are waited for. */
+/** How long the answers still in flight at the end are waited for. */
 const REST_MS_MAX = 15_000;
 
 function requestText(job: LoadJob, host: string, { body, key = job.key }: PreparedRequest): string {
@@ -30,7 +30,7 @@ class Load {
   #backlogStart = 0;
   readonly #latenciesMs: number[] = [];
   #sent = 0;
-  #underWay = 0;
+  #inFlight = 0;
   #wrong = 0;
   #firstWrong: string | undefined;
   #startMs = 0;
@@ -98,7 +98,7 @@ class Load {
     }
     if (restMs > 0) Atomics.wait(this.#nobodyWakes, 0, 0, restMs);
     if (nowMs < this.#endMs) setImmediate(() => this.#pace(intervalMs, restMs));
-    else if (this.#underWay === 0) this.#finish();
+    else if (this.#inFlight === 0) this.#finish();
     else setTimeout(() => this.#done.reject(new Error('Some answers did not come.')), REST_MS_MAX).unref();
   }
 
@@ -120,7 +120,7 @@ class Load {
     connection.request = this.#sent % this.#texts.length;
     connection.dueMs = dueMs;
     this.#sent += 1;
-    this.#underWay += 1;
+    this.#inFlight += 1;
     connection.send(this.#texts[connection.request] ?? '');
   }
 
@@ -137,13 +137,13 @@ class Load {
     } else if (nowMs < this.#endMs && (kind === 'saturate' || this.#sent < this.#texts.length)) {
       this.#send(connection, nowMs);
     }
-    if (this.#underWay === 0 && (kind !== 'rate' || nowMs >= this.#endMs)) this.#finish();
+    if (this.#inFlight === 0 && (kind !== 'rate' || nowMs >= this.#endMs)) this.#finish();
   }
 
   #onAnswer(connection: Connection, status: number, body: string): void {
     this.#lastAnswerMs = performance.now();
     this.#latenciesMs.push(this.#lastAnswerMs - connection.dueMs);
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
     const request = this.#job.requests[connection.request];
     if (status !== this.#job.expectedStatus || !body.startsWith(request?.expectedStart ?? '')) {
       this.#wrong += 1;

@@ -59,7 +59,7 @@ async function findRate(context: BenchContext, side: Side): Promise<number> {
   return Math.floor(perSecond / cluster.shards.length);
 }
 
-/** Look-ups in memory of each shard so far: one for each check. */
+/** Lookups in memory of each shard so far: one for each check. */
 const readAnswered = (cluster: GrantdCluster): Promise<readonly number[]> =>
   cluster.readShardMetrics('grantd_page_lookups_total');
 

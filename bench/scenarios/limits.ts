@@ -16,7 +16,7 @@ const REDIS_MS = 50;
 const QUESTIONS = 10_000;
 /** Well below what two cores serve: the latency is that of the service and not that of a queue before it. */
 const PER_SECOND = 1000;
-/** The limit of the plan `scale`: its windows begin anew every second. */
+/** The limit of the plan `scale`: its windows begin again every second. */
 const PLANS = { GRANTD_PLANS: JSON.stringify({ [PLAN_NAME]: { requests: 10_000, window_seconds: 1 } }) };
 /** Longer than a window. */
 const LEAD_IN_MS = 1500;

@@ -8,7 +8,7 @@ import { readResidentBytes, readSettledResidentBytes } from '../server/resource-
 
 const BYTES_PER_GRANT_MAX = 400;
 const MEBIBYTE = 1024 ** 2;
-const ROOMY_CACHE = '2GiB';
+const LARGE_CACHE = '2GiB';
 /** Half of the default, into which a million grants fit. */
 const TIGHT_CACHE_BYTES = 128 * MEBIBYTE;
 /** For the quick run, which has fewer grants. */
@@ -50,7 +50,7 @@ async function measureCached(context: BenchContext, large: LargeDirectory): Prom
   const service = await GrantdProcess.start({
     directory: large.directory,
     searchPath: context.searchPath,
-    settings: { GRANTD_PAGE_CACHE_BYTES: ROOMY_CACHE },
+    settings: { GRANTD_PAGE_CACHE_BYTES: LARGE_CACHE },
   });
   try {
     const fresh = await readSettledResidentBytes(service.pid);

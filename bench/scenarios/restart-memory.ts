@@ -78,12 +78,12 @@ export async function measureRestartMemory(context: BenchContext): Promise<reado
     const startMs = performance.now();
     await writeToAll(service, tenants);
     const seconds = (performance.now() - startMs) / 1000;
-    const recalled = await liveBytes(service, file);
+    const restored = await liveBytes(service, file);
     const metrics = await service.readMetrics();
     return [
       {
         name: `heap after a restart, ${TENANTS * data.grants} grants written just before`,
-        value: Math.max(ready, recalled) / MEBIBYTE,
+        value: Math.max(ready, restored) / MEBIBYTE,
         unit: 'MiB',
         target: { kind: 'at most', value: CACHE_MIB + BESIDES_MIB },
       },

@@ -118,14 +118,14 @@ export class GrantdCluster {
     await this.#waitForSlots();
   }
 
-  /** All stop in order and start anew, on the same addresses: nothing is in their memory. */
+  /** All stop in order and start again, on the same addresses: nothing is in their memory. */
   async restartShards(): Promise<void> {
     await Promise.all(this.#shards.map(({ program }) => program.stop()));
     await this.#startShards();
     await this.#waitForSlots();
   }
 
-  /** All stop in order; as many start anew, on other addresses. */
+  /** All stop in order; as many start again, on other addresses. */
   async restartFronts(): Promise<void> {
     const stopped = this.#fronts.splice(0);
     await Promise.all(stopped.map(({ program }) => program.stop()));

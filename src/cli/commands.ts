@@ -2,7 +2,7 @@
 
 import type { Command, CommanderError } from 'commander';
 import { type CliDependencies, createCliContext } from './cli-context.ts';
-import { registerChangesCommand } from './commands/audit.ts';
+import { registerAuditLogCommand } from './commands/audit-log.ts';
 import { registerCheckCommand } from './commands/check.ts';
 import { registerClusterCommands } from './commands/cluster.ts';
 import { registerCompletionCommand } from './commands/completion.ts';
@@ -55,7 +55,7 @@ export function registerCliCommands(program: Command, dependencies: CliDependenc
   registerKeysCommands(program, context);
   registerGrantsCommands(program, context);
   registerCheckCommand(program, context);
-  registerChangesCommand(program, context);
+  registerAuditLogCommand(program, context);
   registerImportCommand(program, context);
   registerExportCommand(program, context);
   registerUsageCommand(program, context);

@@ -1,4 +1,4 @@
-// `grantd changes --follow`: changes as they come. It goes on from a cursor that the service gives, so that it prints
+// `grantd audit-log --follow`: changes as they come. It goes on from a cursor that the service gives, so that it prints
 // each change once, in their order, also where the service was away for a while.
 
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
@@ -25,7 +25,7 @@ interface FollowOptions {
 }
 
 /** All fields of the change but its action. */
-export function describeChange(record: JsonRecord): string {
+export function describeEntry(record: JsonRecord): string {
   const { action: _action, ...rest } = asRecord(record.change);
   return Object.entries(rest)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
@@ -35,33 +35,33 @@ export function describeChange(record: JsonRecord): string {
 /** One line per change. Columns cannot be aligned with what is still to come. */
 function lineOf(record: JsonRecord): string {
   const { action } = asRecord(record.change);
-  return [record.at, record.actor, action, describeChange(record), record.request_id].map(String).join('  ');
+  return [record.at, record.actor, action, describeEntry(record), record.request_id].map(String).join('  ');
 }
 
 const isDeletion = (record: JsonRecord): boolean => asRecord(record.change).state === 'deleted';
 
 /** Rejects at once where the first request fails; later it waits until the service is back. */
-export async function followChanges(context: CliContext, options: FollowOptions): Promise<number> {
+export async function followAuditLog(context: CliContext, options: FollowOptions): Promise<number> {
   const ended = new AbortController();
   const end = (): void => ended.abort();
   const stopListening = context.onInterrupt(end);
   // A reader that goes away is no failure.
-  let readerGone = false;
-  const onGone = (): void => {
-    readerGone = true;
+  let readerClosed = false;
+  const onClosed = (): void => {
+    readerClosed = true;
     end();
   };
-  context.stdout.once('error', onGone);
-  context.stdout.once('close', onGone);
+  context.stdout.once('error', onClosed);
+  context.stdout.once('close', onClosed);
   try {
     const reader = createPatientReader(context, await context.connect(), ended.signal);
     const deleted = await follow(context, reader, options);
     if (deleted) context.note('The tenant is deleted: its audit log has ended.');
-    return deleted || readerGone ? EXIT.ok : EXIT.interrupted;
+    return deleted || readerClosed ? EXIT.ok : EXIT.interrupted;
   } finally {
     stopListening();
-    context.stdout.removeListener('error', onGone);
-    context.stdout.removeListener('close', onGone);
+    context.stdout.removeListener('error', onClosed);
+    context.stdout.removeListener('close', onClosed);
   }
 }
 
@@ -70,7 +70,7 @@ async function follow(context: CliContext, reader: PatientReader, options: Follo
   const { since, json, filter } = options;
   const request = (query: Record<string, string | undefined>): OperatorRequest => ({
     method: 'GET',
-    path: path`/tenants/${options.tenant}/changes`,
+    path: path`/tenants/${options.tenant}/audit-log`,
     query: { ...filter, ...query },
   });
   /** Prints them and tells whether the last of all was among them. */
@@ -87,7 +87,7 @@ async function follow(context: CliContext, reader: PatientReader, options: Follo
       const limit = String(Math.min(options.before - past.length, PAGE_LIMIT_MAX));
       const page = await reader.read(request({ order: 'desc', limit, cursor: older }));
       if (page === undefined) return false;
-      past.push(...recordsOf(page, 'changes'));
+      past.push(...recordsOf(page, 'entries'));
       cursor ??= optionalTextOf(page, 'resume_cursor');
       older = optionalTextOf(page, 'next_cursor');
       // A page may be short where few changes fit.
@@ -97,7 +97,7 @@ async function follow(context: CliContext, reader: PatientReader, options: Follo
   while (true) {
     const page = await reader.read(request({ cursor, limit: String(PAGE_LIMIT_MAX) }));
     if (page === undefined) return false;
-    if (show(recordsOf(page, 'changes'))) return true;
+    if (show(recordsOf(page, 'entries'))) return true;
     const next = optionalTextOf(page, 'next_cursor');
     cursor = next ?? optionalTextOf(page, 'resume_cursor');
     // Of a tenant that is deleted, nothing is to come.

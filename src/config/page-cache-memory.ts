@@ -10,7 +10,7 @@ export const MEBIBYTE = 1024 ** 2;
 const CACHE_SHARE = 2;
 /** Code, buffers and stacks beside the heap. */
 const OUTSIDE_HEAP_BYTES = 128 * MEBIBYTE;
-/** What the heap holds beside the cache: the program itself, connections, requests and writes under way. */
+/** What the heap holds beside the cache: the program itself, connections, requests and writes in flight. */
 const HEAP_BESIDE_CACHE_BYTES = 128 * MEBIBYTE;
 /** A shard that has just started may hold so much beside a full cache. A smaller heap cannot serve at all. */
 const HEAP_AFTER_START_BYTES = 150 * MEBIBYTE;
@@ -37,7 +37,7 @@ export interface ProcessMemory {
 
 export type HeapPlan =
   | { readonly kind: 'fits' }
-  /** The heap has to be so large, and the memory has room for it. */
+  /** The heap has to be so large, and the memory suffices for it. */
   | { readonly kind: 'too-small'; readonly heapMebibytes: number }
   /** A whole sentence or two: the numbers, and what to do. */
   | { readonly kind: 'refused'; readonly problem: string };

@@ -163,13 +163,13 @@ export function parseOperatorToken(text: string): Secret {
 }
 
 export interface NamedToken {
-  /** Stands in the trail as `operator:<name>`. */
+  /** Stands in the audit log as `operator:<name>`. */
   readonly name: string;
   /** SHA-256 of the token: 64 hexadecimal characters, lower case. */
   readonly sha256: string;
 }
 
-/** The name under which the token of GRANTD_OPERATOR_TOKEN stands in the trail. */
+/** The name under which the token of GRANTD_OPERATOR_TOKEN stands in the audit log. */
 export const OPERATOR_NAME_DEFAULT = 'operator';
 
 export function namedToken(name: string, token: Secret): NamedToken {

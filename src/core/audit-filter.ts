@@ -1,7 +1,7 @@
-// The filter of the audit log: which changes of a tenant are asked for. Each field has to fit exactly, and all of them
+// The filter of the audit log: which entries of a tenant it returns. Each field has to fit exactly, and all of them
 // at once. It is applied to rows as they are read, so that it works on any store and on what was written before.
 
-export const CHANGE_ACTIONS = [
+export const AUDIT_ACTIONS = [
   'grant.created',
   'grant.revoked',
   'key.created',
@@ -10,10 +10,10 @@ export const CHANGE_ACTIONS = [
   'tenant.created',
   'tenant.updated',
 ] as const;
-export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** An empty or missing field fits everything. */
-export interface ChangeFilter {
+export interface AuditFilter {
   readonly action?: string | undefined;
   /** A key id, `operator:<name>` or `system`. */
   readonly actor?: string | undefined;
@@ -25,7 +25,7 @@ export interface ChangeFilter {
 }
 
 /** What a filter looks at. `change`: an object as compact JSON, as `JSON.stringify` writes it. */
-export interface FilteredChange {
+export interface FilteredEntry {
   readonly actor: string;
   readonly requestId: string;
   readonly change: string;
@@ -34,13 +34,13 @@ export interface FilteredChange {
 const IN_CHANGE = ['action', 'subject', 'object'] as const;
 
 /** The filter as a list of texts, for a cursor that belongs to it; empty where everything fits. */
-export function filterScope({ action, actor, subject, object, requestId }: ChangeFilter): readonly string[] {
+export function filterScope({ action, actor, subject, object, requestId }: AuditFilter): readonly string[] {
   const fields = [action, actor, subject, object, requestId].map((field) => field ?? '');
   return fields.every((field) => field === '') ? [] : fields;
 }
 
 /** Undefined where everything fits. */
-export function changeMatcher(filter: ChangeFilter): ((change: FilteredChange) => boolean) | undefined {
+export function auditMatcher(filter: AuditFilter): ((change: FilteredEntry) => boolean) | undefined {
   if (filterScope(filter).length === 0) return undefined;
   const { actor = '', requestId = '' } = filter;
   const wanted = IN_CHANGE.flatMap((name) => {

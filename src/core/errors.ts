@@ -102,7 +102,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Method not allowed',
     'The path exists, but does not support this method. The Allow header lists the methods it supports.',
   ),
-  'request-timeout': entry(408, 4, 'Request time-out', 'The request did not arrive completely in time.', true),
+  'request-timeout': entry(408, 4, 'Request timeout', 'The request did not arrive completely in time.', true),
   'payload-too-large': entry(
     413,
     3,

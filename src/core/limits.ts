@@ -1,5 +1,5 @@
-// The limits that several rooms keep to, each with its reason: what one room lets through, the next one has to take. A
-// limit of one room alone stands there.
+// The limits that several layers keep to, each with its reason: what one layer lets through, the next one has to take.
+// A limit of one layer alone is declared there.
 
 /** Checks per bulk request: some 220 KiB of the longest identifiers, decided in one step of a shard. */
 export const BULK_CHECKS_MAX = 100;

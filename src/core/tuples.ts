@@ -51,7 +51,7 @@ export interface Tuple {
   readonly object: string;
 }
 
-/** Tuples as messages carry them: one by one they would be made anew at each end. */
+/** Tuples as messages carry them: one by one they would be made again at each end. */
 export interface TupleColumns {
   readonly subjects: readonly string[];
   /** Wire numbers. */

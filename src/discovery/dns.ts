@@ -1,5 +1,5 @@
 // Addresses of shards from DNS: every address of one name, looked up over and over, as a headless Service has one per
-// pod. It keeps: the last known set stays while a look-up fails or finds nothing, since a name server that is down, or
+// pod. It keeps: the last known set stays while a lookup fails or finds nothing, since a name server that is down, or
 // a service whose pods are all being replaced, says nothing about shards that still answer.
 
 import { lookup } from 'node:dns/promises';
@@ -12,7 +12,7 @@ import type { Discovery, DiscoveryObserver } from './discovery.ts';
 const LOOKUP_INTERVAL_MS = 2000;
 /** Up to so much of the interval is random, so that many fronts do not ask at the same moment. */
 const JITTER = 0.25;
-/** A look-up that takes longer is not waited for. The next begins only once it has ended: it holds a thread. */
+/** A lookup that takes longer is not waited for. The next begins only once it has ended: it holds a thread. */
 const LOOKUP_MS_MAX = 10_000;
 
 /** Every address of a host, IPv4 and IPv6; rejects where there is none. */

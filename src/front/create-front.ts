@@ -29,7 +29,7 @@ import { type FlightControl, FlightTable } from './requests/flights.ts';
 import { SessionCache } from './requests/session-cache.ts';
 import { expiredError } from './requests/session-path.ts';
 
-/** Requests under way in one front; more wait only for shards that cannot keep up. */
+/** Requests in flight in one front; more wait only for shards that cannot keep up. */
 const FLIGHTS_MAX_DEFAULT = 10_000;
 /** Some 500 bytes each. */
 const SESSIONS_MAX_DEFAULT = 100_000;
@@ -165,7 +165,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     return sessions.open(context, apiKey, () => ({
       tenantId,
       keyId,
-      claim: CALLS.authenticate.toWire({ tenantId, keyId, key: apiKey }),
+      authentication: CALLS.authenticate.toWire({ tenantId, keyId, key: apiKey }),
       operator: false,
     }));
   }

@@ -7,17 +7,17 @@ import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, Relation, Tuple } from '../core/tuples.ts';
 import type {
+  AuditLogPage,
+  AuditLogQuery,
   ClusterMember,
   GrantRequest,
   GrantResult,
   ListedKey,
   Load,
-  Page,
   PageQuery,
+  ResultPage,
   SlotStatus,
   TenantStatus,
-  TrailPage,
-  TrailQuery,
   UsageMinute,
 } from '../shard/shard.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
@@ -64,7 +64,7 @@ export interface TenantSession {
       readonly relation: Relation;
       readonly namespace: string | undefined;
     },
-  ): Promise<Page<string>>;
+  ): Promise<ResultPage<string>>;
   listNamespaces(context: RequestContext): Promise<readonly Namespace[]>;
   createNamespace(
     context: RequestContext,
@@ -75,15 +75,18 @@ export interface TenantSession {
     context: RequestContext,
     key: { readonly name: string; readonly scopes: ScopeMask; readonly expiresAtMs: number | undefined },
   ): Promise<{ readonly record: ListedKey; readonly text: string }>;
-  listKeys(context: RequestContext, query: PageQuery): Promise<Page<ListedKey>>;
+  listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>>;
   revokeKey(context: RequestContext, keyId: KeyId): Promise<void>;
 }
 
 /** A tenant as the operator sees it. */
 export interface OperatorTenantSession extends TenantSession {
-  listSubjects(context: RequestContext, query: PageQuery): Promise<Page<string>>;
-  listSubjectGrants(context: RequestContext, query: PageQuery & { readonly subject: string }): Promise<Page<Grant>>;
-  exportGrants(context: RequestContext, query: PageQuery): Promise<Page<Grant>>;
+  listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>>;
+  listSubjectGrants(
+    context: RequestContext,
+    query: PageQuery & { readonly subject: string },
+  ): Promise<ResultPage<Grant>>;
+  exportGrants(context: RequestContext, query: PageQuery): Promise<ResultPage<Grant>>;
 }
 
 /** One slot, as far as it is known now. */
@@ -125,7 +128,7 @@ export interface ClusterPicture {
   readonly loads: readonly ShardLoad[] | undefined;
 }
 
-/** What only the operator may ask. `operator` is the name of the token, for the trail. */
+/** What only the operator may ask. `operator` is the name of the token, for the audit log. */
 export interface OperatorApi {
   /** All scopes, on any tenant, suspended ones too. Throws `tenant-not-found`. */
   tenant(context: RequestContext, tenantId: TenantId, operator: string): Promise<OperatorTenantSession>;
@@ -150,9 +153,10 @@ export interface OperatorApi {
     query: { after: TenantId | undefined; limit: number; name?: string | undefined },
   ): Promise<{ readonly tenants: readonly TenantStatus[]; readonly next: TenantId | undefined }>;
   /**
-   * Every change of a tenant. Of one that was deleted, too, for as long as its trail is kept; else `tenant-not-found`.
+   * Every change of a tenant. Of one that was deleted, too, for as long as its audit log is kept; else
+   * `tenant-not-found`.
    */
-  listTrail(context: RequestContext, tenantId: TenantId, query: TrailQuery): Promise<TrailPage>;
+  listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery): Promise<AuditLogPage>;
   /** Every slot of the cluster, ascending. A shard that does not answer within a second delays no other's slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
   listMembers(context: RequestContext): Promise<readonly MemberView[]>;

@@ -9,7 +9,7 @@ import type { ErrorPages } from './pipeline/error-pages.ts';
 import { Exchange } from './pipeline/exchange.ts';
 import type { RequestMetrics } from './pipeline/request-metrics.ts';
 import type { Pipeline } from './pipeline/request-pipeline.ts';
-import type { Answers } from './pipeline/response-writer.ts';
+import type { ResponseWriter } from './pipeline/response-writer.ts';
 import type { Route } from './pipeline/routes.ts';
 import type { Connections } from './wire/connections.ts';
 import type { Incoming } from './wire/incoming.ts';
@@ -42,7 +42,7 @@ export function createApp(
   dependencies: {
     readonly ids: IdFactory;
     readonly connections: Connections;
-    readonly answers: Answers;
+    readonly answers: ResponseWriter;
     readonly pipeline: Pipeline;
     readonly metrics: RequestMetrics;
     readonly pages: ErrorPages;

@@ -18,12 +18,12 @@ import { createOperations } from './operation-table.ts';
 import { createErrorPages } from './pipeline/error-pages.ts';
 import { createRequestMetrics } from './pipeline/request-metrics.ts';
 import { createPipeline } from './pipeline/request-pipeline.ts';
-import { createAnswers } from './pipeline/response-writer.ts';
+import { createResponseWriter } from './pipeline/response-writer.ts';
 import { createRoutes } from './pipeline/routes.ts';
 import { ByteBudget } from './wire/byte-budget.ts';
 import type { Connection } from './wire/connection.ts';
 import { Connections } from './wire/connections.ts';
-import { Lane, takeConnections } from './wire/fast-path/connection.ts';
+import { FastPath, takeConnections } from './wire/fast-path/connection.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './wire/limits.ts';
 import { type FurtherListeners, listenFirst, listenFurther } from './wire/listeners.ts';
 import { rawProblem } from './wire/problem.ts';
@@ -61,7 +61,7 @@ export interface HttpServer {
   readonly url: string;
   /** From now on every answer asks its client to open another connection, which a load balancer may lead elsewhere. */
   drain(): void;
-  /** Takes no new connections, finishes the requests under way within a bound, cuts the rest. */
+  /** Takes no new connections, finishes the requests in flight within a bound, cuts the rest. */
   close(): Promise<void>;
 }
 
@@ -133,7 +133,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     bodies: bodies.heldBytes,
     responses: responses.heldBytes,
   }));
-  const answers = createAnswers({ clock, log }, { errorsBase, closing: () => closing });
+  const answers = createResponseWriter({ clock, log }, { errorsBase, closing: () => closing });
   const pipeline = createPipeline(
     { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses, tracing },
     { plans: options.plans, deadlineMs: bounds.deadlineMs, trustedProxies: options.trustedProxies },
@@ -160,13 +160,13 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   const attach = takeConnections(server, (socket) => {
     const connection = connections.add(socket);
     if (connection?.surplus === true) leave(connection);
-    else if (connection !== undefined) lane.enter(connection);
+    else if (connection !== undefined) fastPath.enter(connection);
   });
   const gateOptions: RequestGateOptions = { attach, hold, nowMs: () => clock.monotonicMs(), turns };
   const leave = (connection: Connection): void => {
     connection.gate = new RequestGate(connection, gateOptions);
   };
-  const lane = new Lane({
+  const fastPath = new FastPath({
     clock,
     turns,
     serve: app.serveDirect,

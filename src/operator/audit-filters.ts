@@ -2,7 +2,7 @@
 // names, rules and messages.
 
 import { z } from 'zod';
-import { CHANGE_ACTIONS, type ChangeFilter } from '../core/audit-filter.ts';
+import { AUDIT_ACTIONS, type AuditFilter } from '../core/audit-filter.ts';
 import { isIdentifier } from '../core/tuples.ts';
 
 const ID = '[0-9a-hjkmnp-tv-z]{26}';
@@ -12,17 +12,17 @@ const REQUEST_ID = new RegExp(`^req_${ID}$`);
 
 const identifier = z.string().refine(isIdentifier, 'must be namespace:external_id');
 
-export const changeFilterShape = {
-  action: z.enum(CHANGE_ACTIONS, `must be one of ${CHANGE_ACTIONS.join(', ')}`).optional(),
+export const auditFilterShape = {
+  action: z.enum(AUDIT_ACTIONS, `must be one of ${AUDIT_ACTIONS.join(', ')}`).optional(),
   actor: z.string().regex(ACTOR, 'must be operator:NAME, the id of an API key, or system').optional(),
   subject: identifier.optional(),
   object: identifier.optional(),
   request_id: z.string().regex(REQUEST_ID, 'must be the id of a request, req_ and 26 characters').optional(),
 };
 
-export type ChangeFilterFields = z.output<z.ZodObject<typeof changeFilterShape>>;
+export type AuditFilterFields = z.output<z.ZodObject<typeof auditFilterShape>>;
 
-export const changeFilterOf = (fields: ChangeFilterFields): ChangeFilter => ({
+export const auditFilterOf = (fields: AuditFilterFields): AuditFilter => ({
   action: fields.action,
   actor: fields.actor,
   subject: fields.subject,

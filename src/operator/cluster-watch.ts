@@ -91,7 +91,7 @@ export class ClusterWatch {
     return this.#history.events(this.#dependencies.clock.wallMs());
   }
 
-  /** Shared by all who ask while it is under way, and for a second. Rejects where no shard responds. */
+  /** Shared by all who ask while it is in flight, and for a second. Rejects where no shard responds. */
   look(): Promise<Look> {
     const nowMs = this.#dependencies.clock.monotonicMs();
     const before = this.#current;

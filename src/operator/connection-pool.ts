@@ -58,7 +58,7 @@ export class ConnectionPool<Visit> {
   }
 
   #enter(socket: Socket): void {
-    if (this.#visits.size >= this.#options.connectionsMax && !this.#makeRoom()) {
+    if (this.#visits.size >= this.#options.connectionsMax && !this.#makeCapacity()) {
       this.drop(socket, 'full');
       return;
     }
@@ -66,7 +66,7 @@ export class ConnectionPool<Visit> {
     socket.once('close', () => this.#visits.delete(socket));
   }
 
-  #makeRoom(): boolean {
+  #makeCapacity(): boolean {
     for (const [socket, visit] of this.#visits) {
       if (this.#options.isServed(visit)) continue;
       this.drop(socket, 'idle');

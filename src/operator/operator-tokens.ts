@@ -12,7 +12,7 @@ export interface OperatorTokens {
 }
 
 interface OperatorTokenEntry {
-  /** Appears in the trail as `operator:<name>`. */
+  /** Appears in the audit log as `operator:<name>`. */
   readonly name: string;
   /** SHA-256 over the UTF-8 text of the token: 64 hexadecimal characters. */
   readonly sha256: string;

@@ -29,13 +29,13 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const STALL_TIMEOUT_MS_DEFAULT = 60_000;
 /** How often Node looks for requests that are too slow. */
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** What is under way at the end may take so long; then its connections are cut. */
+/** What is in flight at the end may take so long; then its connections are cut. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 export interface ConsoleServer {
   /** Of the address that was bound, without a slash at the end. */
   readonly url: string;
-  /** Takes no new connections, waits for answers under way for a bounded time, cuts the rest. */
+  /** Takes no new connections, waits for answers in flight for a bounded time, cuts the rest. */
   close(): Promise<void>;
 }
 

@@ -63,8 +63,8 @@ export const CHECKS_PER_MESSAGE_MAX = 10_000;
 export const IN_FLIGHT_MAX = 2;
 /** Calls and checks of one stream that wait for an answer. */
 export const OUTSTANDING_MAX = 10_000;
-/** A change in the trail has up to 8 KiB, so that this many fit a message. */
-export const TRAIL_LIMIT_MAX = 400;
+/** A change in the audit log has up to 8 KiB, so that this many fit a message. */
+export const AUDIT_LOG_LIMIT_MAX = 400;
 
 /** Tenants in one report of a front: a shard takes it in within a millisecond. */
 export const USAGE_PER_REPORT_MAX = 1000;

@@ -18,8 +18,8 @@ function wireKindOf(kind: ShardFailureKind) {
       return FailureKind.FAILURE_WRONG_OWNER;
     case 'not-serving':
       return FailureKind.FAILURE_NOT_SERVING;
-    case 'handle-gone':
-      return FailureKind.FAILURE_HANDLE_GONE;
+    case 'handle-unknown':
+      return FailureKind.FAILURE_HANDLE_UNKNOWN;
     case 'expired':
       return FailureKind.FAILURE_EXPIRED;
     case 'undecided':
@@ -56,8 +56,8 @@ export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFa
       return new ShardFailure('wrong-owner', failure.message, failure.wrongOwner ?? undefined);
     case FailureKind.FAILURE_NOT_SERVING:
       return new ShardFailure('not-serving', failure.message);
-    case FailureKind.FAILURE_HANDLE_GONE:
-      return new ShardFailure('handle-gone', failure.message);
+    case FailureKind.FAILURE_HANDLE_UNKNOWN:
+      return new ShardFailure('handle-unknown', failure.message);
     case FailureKind.FAILURE_EXPIRED:
       return new ShardFailure('expired', failure.message);
     case FailureKind.FAILURE_UNDECIDED:

@@ -3,7 +3,7 @@
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assertNever } from '../core/assert.ts';
-import type { ChangeAction } from '../core/audit-filter.ts';
+import type { AuditAction } from '../core/audit-filter.ts';
 import { auditedAttributes } from '../core/grant-attributes.ts';
 import type { TenantId } from '../core/ids.ts';
 import { scopesOf } from '../core/scopes.ts';
@@ -44,9 +44,9 @@ export interface ChangePosition {
 }
 
 /** Compact: a filter looks for its values in the text. */
-const toJson = (action: ChangeAction, fields: object): string => JSON.stringify({ action, ...fields });
+const toJson = (action: AuditAction, fields: object): string => JSON.stringify({ action, ...fields });
 
-/** The row of the trail for a change, as JSON. An API key's hash is not part of it. */
+/** The row of the audit log for a change, as JSON. An API key's hash is not part of it. */
 function describe(change: Change): string {
   switch (change.kind) {
     case 'grant-created':
@@ -81,8 +81,8 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
     case 'grant-created':
     case 'grant-revoked': {
       const { subject } = change.grant;
-      const gone = change.kind === 'grant-revoked';
-      const row: StateWrite = { ...change.grant, kind: 'grant', tenantId, gone, stamp };
+      const tombstone = change.kind === 'grant-revoked';
+      const row: StateWrite = { ...change.grant, kind: 'grant', tenantId, tombstone, stamp };
       const isNew = change.kind === 'grant-created' && change.newSubject;
       return isNew ? [{ kind: 'subject', tenantId, subject, stamp }, row] : [row];
     }
@@ -90,7 +90,7 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
       return [{ kind: 'namespace', tenantId, name: change.name, createdAtMs: change.createdAtMs, stamp }];
     case 'key-created':
     case 'key-revoked':
-      return [{ kind: 'key', tenantId, key: change.key, gone: change.kind === 'key-revoked', stamp }];
+      return [{ kind: 'key', tenantId, key: change.key, tombstone: change.kind === 'key-revoked', stamp }];
     case 'tenant-created':
     case 'tenant-updated':
       return [{ kind: 'tenant', slot: position.slot, tenant: change.tenant, stamp }];
@@ -99,13 +99,13 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
   }
 }
 
-/** The state rows of one change, the trail's included. */
+/** The state rows of one change, the audit log's included. */
 export function deriveState(change: Change, origin: ChangeOrigin, position: ChangePosition): StateWrite[] {
   const rows = deriveRows(change, origin, position);
   // The month of the entry's base: one entry stands in one month.
   const base = position.stamp - position.index;
   rows.push({
-    kind: 'trail',
+    kind: 'audit-log',
     tenantId: origin.tenantId,
     month: monthOf(base / 1000),
     row: {

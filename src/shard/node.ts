@@ -19,7 +19,7 @@ import { PAGE_LIMITS, type PageLimits } from './memory/page-limits.ts';
 import { type Lookups, reportShard, tenureObservers } from './observers.ts';
 import { HealthWatch } from './ownership/health-watch.ts';
 import { Membership } from './ownership/membership.ts';
-import { Session } from './ownership/membership-lease.ts';
+import { MembershipLease } from './ownership/membership-lease.ts';
 import { Ownership } from './ownership/ownership.ts';
 import { declarePredecessors } from './ownership/predecessors.ts';
 import { Readiness } from './ownership/readiness.ts';
@@ -76,7 +76,7 @@ export class ShardNode implements Shard {
   readonly #readiness: Readiness;
   readonly #watch: WatchLoop;
   readonly #peers: Peers;
-  #session: Session;
+  #session: MembershipLease;
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
   #stopReporting: () => void = () => {};
 
@@ -272,18 +272,18 @@ export class ShardNode implements Shard {
     });
   }
 
-  #newSession(): Session {
+  #newSession(): MembershipLease {
     const { store, clock, log, metrics } = this.#dependencies;
     const { shardName, address, place } = this.#options;
     const incarnation = this.#ids.create('inc');
-    return new Session(
+    return new MembershipLease(
       {
         store,
         clock,
         log,
         lease: this.#sharing.createLease(),
         health: this.#health,
-        observe: ({ outcome, seconds }) => metrics.beatSeconds.observe({ outcome }, seconds),
+        observe: ({ outcome, seconds }) => metrics.heartbeatSeconds.observe({ outcome }, seconds),
         onEnded: (reason) => this.#joinAgain(reason),
       },
       { incarnation, shardName, address, place },
@@ -302,7 +302,7 @@ export class ShardNode implements Shard {
     void this.#session.join();
   }
 
-  #createTenure(row: SlotRow, session: Session): Tenure {
+  #createTenure(row: SlotRow, session: MembershipLease): Tenure {
     const { store, clock, budget } = this.#dependencies;
     const { segmentSize, deadlineMs } = this.#options.meta;
     const tenure: Tenure = new Tenure(row, session.incarnation, {

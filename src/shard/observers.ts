@@ -7,7 +7,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure } from './log/tenure.ts';
 import type { TenureDependencies } from './log/tenure-dependencies.ts';
 
-/** Look-ups of subjects since the metrics were last read. */
+/** Lookups of subjects since the metrics were last read. */
 export interface Lookups {
   hits: number;
   misses: number;

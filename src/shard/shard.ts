@@ -1,7 +1,7 @@
 // The port of a shard, as its gRPC server sees it: one connection per peer, one method per verb. Everything a shard
 // decides is behind it. Failures other than those of the catalogue are ShardFailure: they tell a front what to do next.
 
-import type { ChangeFilter } from '../core/audit-filter.ts';
+import type { AuditFilter } from '../core/audit-filter.ts';
 import type { GrantAttributes } from '../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
@@ -14,10 +14,10 @@ export type ShardFailureKind =
   /** The owner cannot answer yet, or not any more. Nothing was done. */
   | 'not-serving'
   /** The handle is unknown: its key was revoked or changed, or its tenure has ended. Authenticate again. */
-  | 'handle-gone'
+  | 'handle-unknown'
   /** The attempt arrived after its expiry. Nothing was done. */
   | 'expired'
-  /** The tenure ended while the write was under way. A repeat of the same operation finds out what became of it. */
+  /** The tenure ended while the write was in flight. A repeat of the same operation finds out what became of it. */
   | 'undecided';
 
 export interface SlotOwner {
@@ -47,7 +47,7 @@ export interface Attempt {
   readonly expiresAtMs: number;
 }
 
-export interface HandleGrant {
+export interface IssuedHandle {
   /** Valid on this connection, in this tenure; never used again on the connection. 1 and up. */
   readonly handle: number;
   readonly tenantId: TenantId;
@@ -73,7 +73,7 @@ export type GrantResult =
 export type GrantRefusal = 'namespace-limit-reached' | 'grant-limit-reached';
 
 /** May have fewer than `limit`, even none, although more follow. */
-export interface Page<Item> {
+export interface ResultPage<Item> {
   readonly items: readonly Item[];
   /** Where to go on; undefined at the end. */
   readonly nextCursor: string | undefined;
@@ -84,7 +84,7 @@ export interface PageQuery {
   readonly cursor: string | undefined;
 }
 
-export interface TrailQuery extends PageQuery, ChangeFilter {
+export interface AuditLogQuery extends PageQuery, AuditFilter {
   readonly newestFirst?: boolean | undefined;
   /** Only changes made at or after; wall clock, ms since the Unix epoch. */
   readonly sinceMs?: number | undefined;
@@ -107,7 +107,7 @@ export interface AuditRecord {
   readonly change: string;
 }
 
-export interface TrailPage extends Page<AuditRecord> {
+export interface AuditLogPage extends ResultPage<AuditRecord> {
   /**
    * Where the changes that are still to come will begin, oldest first, when everything until now has been given: on the
    * last page, or on the first one of newest first. Undefined on others, where the range of time ends, and where the
@@ -253,7 +253,7 @@ export interface ClusterMember {
   /** `draining`: alive, hands its slots over and gets no new ones. `dead` is final. */
   readonly state: 'alive' | 'draining' | 'dead';
   /** A new number at every heartbeat that it tried. */
-  readonly beat: number;
+  readonly heartbeat: number;
   /** Wall clock, ms since the Unix epoch. */
   readonly startedAtMs: number;
 }
@@ -279,7 +279,7 @@ export type HandleRight = Scope | 'handle' | 'operator-handle';
 /** The calls of tenants, which any peer may make. Every method throws (or rejects with) ShardFailure or GrantdError. */
 export interface TenantConnection {
   /** `key`: its whole text. What is stored of a key does not authenticate. */
-  authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<HandleGrant>;
+  authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<IssuedHandle>;
   /** Whose it is; empty where the handle is not known. */
   tenantOf(handle: number): string;
   /**
@@ -298,7 +298,7 @@ export interface TenantConnection {
   listObjects(
     handle: number,
     query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
-  ): Promise<Page<string>>;
+  ): Promise<ResultPage<string>>;
   listNamespaces(handle: number): Promise<readonly Namespace[]>;
   createNamespace(handle: number, attempt: Attempt, name: string): Promise<{ created: boolean; namespace: Namespace }>;
   createKey(
@@ -306,19 +306,19 @@ export interface TenantConnection {
     attempt: Attempt,
     key: { keyId: string; name: string; scopes: ScopeMask; expiresAtMs: number | undefined; hash: string },
   ): Promise<ListedKey>;
-  listKeys(handle: number, query: PageQuery): Promise<Page<ListedKey>>;
+  listKeys(handle: number, query: PageQuery): Promise<ResultPage<ListedKey>>;
   revokeKey(handle: number, attempt: Attempt, keyId: string): Promise<void>;
 
   /** What cannot be is cut down or left out. */
   report(report: FrontReport): void;
 
-  /** The peer is gone: its handles end, those of the operator too. */
+  /** The peer has disconnected: its handles end, those of the operator too. */
   close(): void;
 }
 
 /** The calls of the operator: only a console has them. `not-found` reaches the console as `tenant-not-found`. */
 export interface OperatorConnection {
-  authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant>;
+  authenticateOperator(claim: { tenantId: string; operator: string }): Promise<IssuedHandle>;
   createTenant(
     attempt: Attempt,
     tenant: { tenantId: string; name: string; plan: string; operator: string },
@@ -348,13 +348,13 @@ export interface OperatorConnection {
     limit: number;
   }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined }>;
   /** Every subject that has a grant, and some that had one; ascending by bytes. */
-  listSubjects(handle: number, query: PageQuery): Promise<Page<string>>;
+  listSubjects(handle: number, query: PageQuery): Promise<ResultPage<string>>;
   /** The live grants of one subject, ascending by (relation, object). */
-  listSubjectGrants(handle: number, query: PageQuery & { subject: string }): Promise<Page<Grant>>;
-  /** By (seq, index). Of a tenant that was deleted, too, for as long as its trail is kept. */
-  listTrail(query: TrailQuery & { readonly tenantId: string }): Promise<TrailPage>;
+  listSubjectGrants(handle: number, query: PageQuery & { subject: string }): Promise<ResultPage<Grant>>;
+  /** By (seq, index). Of a tenant that was deleted, too, for as long as its audit log is kept. */
+  listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
-  exportGrants(handle: number, query: PageQuery): Promise<Page<Grant>>;
+  exportGrants(handle: number, query: PageQuery): Promise<ResultPage<Grant>>;
   listSlots(): Promise<SlotsReport>;
   listMembers(): Promise<readonly ClusterMember[]>;
   readLoad(): Promise<Load>;

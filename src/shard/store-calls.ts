@@ -24,7 +24,7 @@ export async function readFromStore<Result>(read: Promise<Result>): Promise<Resu
   }
 }
 
-/** Lets the I/O that is ready in before going on, so that long work does not hold up beats and checks. */
+/** Lets the I/O that is ready in before going on, so that long work does not hold up heartbeats and checks. */
 export function yieldTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.setImmediate(resolve);

@@ -16,7 +16,7 @@ export type Stamp = number;
 export interface GrantWrite extends Grant {
   readonly kind: 'grant';
   readonly tenantId: TenantId;
-  readonly gone: boolean;
+  readonly tombstone: boolean;
   readonly stamp: Stamp;
 }
 
@@ -39,7 +39,7 @@ export interface KeyWrite {
   readonly kind: 'key';
   readonly tenantId: TenantId;
   readonly key: ApiKeyRecord;
-  readonly gone: boolean;
+  readonly tombstone: boolean;
   readonly stamp: Stamp;
 }
 
@@ -51,7 +51,7 @@ export interface TenantWrite {
 }
 
 /** What happened to a tenant, when and by whom. */
-export interface TrailRow {
+export interface AuditLogRow {
   readonly seq: number;
   /** The position of the change within its entry. */
   readonly index: number;
@@ -65,12 +65,12 @@ export interface TrailRow {
   readonly change: string;
 }
 
-export interface TrailWrite {
-  readonly kind: 'trail';
+export interface AuditLogWrite {
+  readonly kind: 'audit-log';
   readonly tenantId: TenantId;
   /** `2026-11`, in UTC, of the entry's time. */
   readonly month: string;
-  readonly row: TrailRow;
+  readonly row: AuditLogRow;
   readonly stamp: Stamp;
 }
 
@@ -105,7 +105,7 @@ export type StateWrite =
   | NamespaceWrite
   | KeyWrite
   | TenantWrite
-  | TrailWrite
+  | AuditLogWrite
   | GrantCountWrite;
 
 /** A grant of a subject that is known. */

@@ -10,7 +10,7 @@ import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Relation } from '../core/tuples.ts';
-import type { GrantCountRow, GrantRow, KeyPage, RemovableRow, Stamp, StateWrite, TrailRow } from './state-rows.ts';
+import type { AuditLogRow, GrantCountRow, GrantRow, KeyPage, RemovableRow, Stamp, StateWrite } from './state-rows.ts';
 
 export type * from './state-rows.ts';
 
@@ -145,10 +145,10 @@ export interface MemberRow {
   readonly address: string;
   /** `draining`: alive, hands its slots over and gets no new ones. `dead` is final. */
   readonly state: 'alive' | 'draining' | 'dead';
-  /** A new number at every attempt to beat. */
-  readonly beat: number;
+  /** A new number at every attempt to heartbeat. */
+  readonly heartbeat: number;
   /** The last of those numbers with which the member told that it had just been seen to do its work; 0: none. */
-  readonly healthyBeat: number;
+  readonly healthyHeartbeat: number;
   /** Wall clock of the insertion, ms. */
   readonly startedAtMs: number;
   /**
@@ -161,20 +161,23 @@ export interface MemberRow {
 export interface MemberStore {
   /** Inserts if there is no row of that incarnation. */
   insertMember(member: MemberRow, deadline: DeadlineMs): Promise<ConditionalOutcome<MemberRow>>;
-  /** Sets beat, healthy beat (and `alive` or `draining`) if the member is not dead and its beat is `expectedBeat`. */
-  beatMember(
-    beat: {
+  /**
+   * Sets heartbeat, healthy heartbeat (and `alive` or `draining`) if the member is not dead and its heartbeat is
+   * `expectedHeartbeat`.
+   */
+  writeHeartbeat(
+    heartbeat: {
       readonly incarnation: string;
-      readonly expectedBeat: number;
-      readonly beat: number;
-      readonly healthyBeat: number;
+      readonly expectedHeartbeat: number;
+      readonly heartbeat: number;
+      readonly healthyHeartbeat: number;
       readonly state: 'alive' | 'draining';
     },
     deadline: DeadlineMs,
   ): Promise<ConditionalOutcome<MemberRow>>;
-  /** Sets `dead` if the member is not dead and its beat is `beat`. */
+  /** Sets `dead` if the member is not dead and its heartbeat is `heartbeat`. */
   declareDead(
-    declaration: { readonly incarnation: string; readonly beat: number },
+    declaration: { readonly incarnation: string; readonly heartbeat: number },
     deadline: DeadlineMs,
   ): Promise<ConditionalOutcome<MemberRow>>;
   /** Serial. */
@@ -267,9 +270,10 @@ export interface StateStore {
     deadline: DeadlineMs,
   ): Promise<readonly GrantCountRow[]>;
   /**
-   * The trail of a tenant in one month by (seq, index), ascending or from the newest on, beyond `after` in that order.
+   * The audit log of a tenant in one month by (seq, index), ascending or from the newest on, beyond `after` in that
+   * order.
    */
-  listTrail(
+  listAuditLog(
     query: {
       readonly tenantId: TenantId;
       readonly month: string;
@@ -278,7 +282,7 @@ export interface StateStore {
       readonly limit: number;
     },
     deadline: DeadlineMs,
-  ): Promise<readonly TrailRow[]>;
+  ): Promise<readonly AuditLogRow[]>;
   /** When each of these keys was last used, wall clock in ms. At most 1,000. Kept outside the log; may be lost. */
   listKeyUses(tenantId: TenantId, keyIds: readonly KeyId[], deadline: DeadlineMs): Promise<ReadonlyMap<KeyId, number>>;
   writeKeyUse(tenantId: TenantId, keyId: KeyId, usedAtMs: number, deadline: DeadlineMs): Promise<void>;
@@ -288,10 +292,10 @@ export interface StateStore {
    * deleted tenants, and subjects. What is none of these stays. Idempotent. Called once state holds every entry of the
    * log up to the stamps; for a subject, only where it has no grant by then, not even one that is gone.
    */
-  removeGone(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
+  removeTombstones(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
   /**
    * Removes state of a tenant that is no newer than `stamp`: grants, subjects, namespaces, keys, key uses, the count of
-   * its grants (not the tenant's own row, not the trail). Does a bounded part per call; true when nothing is left.
+   * its grants (not the tenant's own row, not the audit log). Does a bounded part per call; true when nothing is left.
    * Idempotent.
    */
   purgeTenant(
@@ -302,6 +306,6 @@ export interface StateStore {
 }
 
 export interface Store extends MetaStore, LogStore, SlotStore, MemberStore, StateStore {
-  /** Ends the calls under way and lets go of files and connections. */
+  /** Ends the calls in flight and lets go of files and connections. */
   close(): Promise<void>;
 }

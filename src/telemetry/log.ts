@@ -27,7 +27,7 @@ const REDACTED = [
 export function createLog(options: { readonly level: LogLevel; readonly pretty: boolean }): Log {
   const stream = options.pretty
     ? createPretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' })
-    : // Written at once: an asynchronous write under way at the end of the process would come behind later lines.
+    : // Written at once: an asynchronous write in flight at the end of the process would come behind later lines.
       pino.destination({ dest: 2, sync: true });
   return pino(
     {

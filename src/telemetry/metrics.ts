@@ -58,7 +58,7 @@ export interface Metrics {
   readonly appends: Counter<'outcome'>;
   readonly checkpointLagEntries: Gauge;
   readonly leaseSeconds: Gauge;
-  readonly beatSeconds: Histogram<'outcome'>;
+  readonly heartbeatSeconds: Histogram<'outcome'>;
   readonly shardUnhealthy: Gauge<'part'>;
   readonly stuckSlots: Gauge<'work'>;
   readonly healthProbes: Counter<'part' | 'outcome'>;
@@ -236,9 +236,9 @@ export function createMetrics(): Metrics {
       labelNames: ['outcome'],
       registers,
     }),
-    beatSeconds: new Histogram({
-      name: 'grantd_beat_seconds',
-      help: 'Duration of the heartbeats of this shard, by outcome: stood (stored), unknown (timed out) or withheld (not sent, because this shard is unhealthy).',
+    heartbeatSeconds: new Histogram({
+      name: 'grantd_heartbeat_seconds',
+      help: 'Duration of the heartbeats of this shard, by outcome: stood (stored), unknown (timed out) or skipped (not sent, because this shard is unhealthy).',
       labelNames: ['outcome'],
       buckets: SECONDS_BUCKETS,
       registers,

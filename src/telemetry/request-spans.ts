@@ -24,7 +24,7 @@ export interface TracedRequest {
   readonly httpVersion: string;
   readonly headers: { readonly traceparent?: Header; readonly tracestate?: Header };
   /** Told when the client goes away before its answer. */
-  onceGone(listener: () => void): void;
+  onceClosed(listener: () => void): void;
 }
 
 const textOf = (header: Header): string | undefined => (typeof header === 'object' ? header.join(',') : header);
@@ -60,7 +60,7 @@ export function beginRequestSpan(
     ...(known ? {} : { 'http.request.method_original': method }),
   });
   // A client that goes away in the middle of its request gets no answer that could end it.
-  if (span !== undefined) request.onceGone(() => span.end('client-gone'));
+  if (span !== undefined) request.onceClosed(() => span.end('client-closed'));
   return span;
 }
 

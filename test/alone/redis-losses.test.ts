@@ -93,7 +93,7 @@ describe('Redis', { skip: missing ?? false, concurrency: true }, () => {
     });
   }
 
-  it('hung: only so many calls are under way, and every request is decided', async (t) => {
+  it('hung: only so many calls are in flight, and every request is decided', async (t) => {
     const server = await startServer(t);
     const [front] = await openLimiterFronts(1, { GRANTD_REDIS_URL: `redis://${server.address}` }, (close) =>
       t.after(close),

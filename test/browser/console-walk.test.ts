@@ -170,7 +170,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     assert.equal((await check(key)).status, 401);
 
     await section('Audit log').click();
-    const trail = await page.getByRole('table', { name: 'Changes' }).textContent();
+    const auditLog = await page.getByRole('table', { name: 'Changes' }).textContent();
     for (const action of [
       'tenant.created',
       'key.created',
@@ -180,9 +180,9 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       'tenant.updated',
       'key.revoked',
     ]) {
-      assert.ok(trail?.includes(action), action);
+      assert.ok(auditLog?.includes(action), action);
     }
-    assert.match(trail ?? '', /operator token alice/);
+    assert.match(auditLog ?? '', /operator token alice/);
     const rows = page.getByRole('table', { name: 'Changes' }).locator('tbody tr');
     await page.getByText('Filter by action').click();
     await page.getByLabel('Action').selectOption('grant.revoked');
@@ -193,7 +193,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await page.waitForURL('**request_id=req_**');
     assert.equal(await rows.count(), 1);
     await link('Show all entries').click();
-    await page.waitForURL(/trail$/);
+    await page.waitForURL(/audit-log$/);
     await rows.first().getByRole('link', { name: 'operator token alice' }).click();
     await page.waitForURL('**actor=operator**');
     await page.getByLabel('Subject').fill('ada');
@@ -331,9 +331,9 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       `${base}/check${question}&object=document:plan`,
       `${base}/check${question}&object=wrong`,
       `${base}/grants/revoke?subject=user:ada&relation=viewer&object=document:plan`,
-      `${base}/trail`,
-      `${base}/trail?subject=user:ada&action=grant.created`,
-      `${base}/trail?subject=wrong`,
+      `${base}/audit-log`,
+      `${base}/audit-log?subject=user:ada&action=grant.created`,
+      `${base}/audit-log?subject=wrong`,
       `${base}/delete`,
       `${base}/suspend`,
       '/nothing',

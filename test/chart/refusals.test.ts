@@ -40,7 +40,7 @@ const CASES: readonly Case[] = [
     /'burst' not allowed/,
   ],
   ['no Cassandra', 'minimal', { 'cassandra.contactPoints': [] }, /cassandra\.contactPoints must name Cassandra nodes/],
-  ['no datacentre', 'minimal', { 'cassandra.localDatacenter': '' }, /cassandra\.localDatacenter must name/],
+  ['no datacenter', 'minimal', { 'cassandra.localDatacenter': '' }, /cassandra\.localDatacenter must name/],
   [
     'a role without a password',
     'minimal',

@@ -19,9 +19,9 @@ after(() => rm(directory, { recursive: true, force: true }));
 /** A line, what is offered for it, and what it becomes where that is one word. */
 const CASES: readonly (readonly [line: string, offered: string, completed: string])[] = [
   ['grantd tenants sus', 'suspend', 'grantd tenants suspend '],
-  ['grantd changes --fol', '--follow', 'grantd changes --follow '],
+  ['grantd audit-log --fol', '--follow', 'grantd audit-log --follow '],
   ['grantd keys create --scope check:', 'check:read', 'grantd keys create --scope check:read '],
-  ['grantd changes --action grant.r', 'grant.revoked', 'grantd changes --action grant.revoked '],
+  ['grantd audit-log --action grant.r', 'grant.revoked', 'grantd audit-log --action grant.revoked '],
   ['grantd import g', 'grants.tsv', 'grantd import grants.tsv '],
 ];
 

@@ -1,4 +1,4 @@
-// `grantd changes --follow` against a real service that is killed, stays away for a while and comes back.
+// `grantd audit-log --follow` against a real service that is killed, stays away for a while and comes back.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -30,7 +30,7 @@ test('each change is printed once, over a restart of the service, until the comm
     assert.equal(run.code, 0, run.stderr);
   };
   await grant('doc:1');
-  const { child, result } = startCommand(directory, ['changes', '--tenant', tenant, '--follow', '--json'], '');
+  const { child, result } = startCommand(directory, ['audit-log', '--tenant', tenant, '--follow', '--json'], '');
   let printed = '';
   let said = '';
   child.stdout?.on('data', (chunk) => {

@@ -194,8 +194,8 @@ describe('an import of roles', () => {
     assert.equal((await grantd(['export', '--tenant', tenant])).stdout, sortedText);
   });
 
-  test('the trail tells of every grant and who made it', async () => {
-    const run = await grantd(['changes', '--tenant', tenant, '--limit', '1000', '--json']);
+  test('the audit log tells of every grant and who made it', async () => {
+    const run = await grantd(['audit-log', '--tenant', tenant, '--limit', '1000', '--json']);
     assert.equal(run.code, 0, run.stderr);
     const changes: { actor: string; change: { action: string } }[] = JSON.parse(run.stdout);
     const created = changes.filter(({ change }) => change.action === 'grant.created');

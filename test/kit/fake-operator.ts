@@ -3,7 +3,7 @@
 
 import { createApiKey } from '../../src/core/api-keys.ts';
 import type { Clock, Random } from '../../src/core/async/clock.ts';
-import { changeMatcher, filterScope } from '../../src/core/audit-filter.ts';
+import { auditMatcher, filterScope } from '../../src/core/audit-filter.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../src/core/scopes.ts';
@@ -21,14 +21,14 @@ import type {
 } from '../../src/front/front.ts';
 import { bytesOfGrant } from '../../src/shard/memory/grant-count.ts';
 import type {
+  AuditLogQuery,
   AuditRecord,
   GrantRequest,
   GrantResult,
   ListedKey,
-  Page,
   PageQuery,
+  ResultPage,
   TenantStatus,
-  TrailQuery,
 } from '../../src/shard/shard.ts';
 
 interface TenantData {
@@ -36,7 +36,7 @@ interface TenantData {
   readonly grants: Map<string, Grant>;
   readonly namespaces: Map<string, Namespace>;
   readonly keys: Map<string, ListedKey>;
-  readonly trail: AuditRecord[];
+  readonly auditLog: AuditRecord[];
 }
 
 const grantKey = (tuple: Tuple): string => `${tuple.subject}\t${tuple.relation}\t${tuple.object}`;
@@ -46,8 +46,8 @@ export class FakeOperator implements OperatorApi {
   readonly #random: Random;
   readonly #ids: IdFactory;
   readonly #tenants = new Map<string, TenantData>();
-  /** The trails of deleted tenants. */
-  readonly #gone = new Map<string, readonly AuditRecord[]>();
+  /** The audit logs of deleted tenants. */
+  readonly #tombstone = new Map<string, readonly AuditRecord[]>();
   /** Thrown, first to last, by the calls that follow; undefined lets one pass. */
   readonly faults: (Error | undefined)[] = [];
   /** What each call was given, newest last: its name and its request. */
@@ -56,7 +56,7 @@ export class FakeOperator implements OperatorApi {
   /** The grants of tenants are being counted. */
   counting = false;
   /** So many changes are read for a page at most. */
-  rowsPerTrailPage = Number.POSITIVE_INFINITY;
+  rowsPerAuditLogPage = Number.POSITIVE_INFINITY;
   /** Every page of an export leads to another one. */
   endlessExport = false;
   slots: readonly SlotView[] = [];
@@ -83,14 +83,14 @@ export class FakeOperator implements OperatorApi {
     for (const [id, data] of this.#tenants) {
       const { name, plan, state } = data.tenant;
       if (state !== 'deleting') continue;
-      this.#trail(data, { requestId: 'req_0', deadlineMs: 0 }, undefined, {
+      this.#auditLog(data, { requestId: 'req_0', deadlineMs: 0 }, undefined, {
         action: 'tenant.updated',
         name,
         plan,
         state: 'deleted',
       });
       this.#tenants.delete(id);
-      this.#gone.set(id, data.trail);
+      this.#tombstone.set(id, data.auditLog);
     }
   }
 
@@ -120,7 +120,7 @@ export class FakeOperator implements OperatorApi {
       grants: new Map(),
       namespaces: new Map(),
       keys: new Map(),
-      trail: [],
+      auditLog: [],
     });
     return record;
   }
@@ -190,28 +190,28 @@ export class FakeOperator implements OperatorApi {
     return { slots: this.slots, members: this.members, loads: this.loads };
   }
 
-  async listTrail(context: RequestContext, tenantId: TenantId, query: TrailQuery) {
-    this.#enter('listTrail', context);
+  async listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery) {
+    this.#enter('listAuditLog', context);
     const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, newestFirst = false } = query;
-    const gone = this.#gone.get(tenantId);
-    const isGone = gone !== undefined;
-    const trail = gone ?? this.#data(tenantId).trail;
-    const fits = changeMatcher(query) ?? (() => true);
-    const rows = trail.filter((row) => row.atMs >= sinceMs && row.atMs < untilMs && fits(row));
+    const tombstone = this.#tombstone.get(tenantId);
+    const isDeleted = tombstone !== undefined;
+    const auditLog = tombstone ?? this.#data(tenantId).auditLog;
+    const fits = auditMatcher(query) ?? (() => true);
+    const rows = auditLog.filter((row) => row.atMs >= sinceMs && row.atMs < untilMs && fits(row));
     // A cursor belongs to its filter.
     const scope = filterScope(query).join('|');
     const cursor = query.cursor?.endsWith(scope) ? query.cursor.slice(0, query.cursor.length - scope.length) : 'other';
     const at = { ...query, cursor: query.cursor === undefined ? undefined : cursor };
     const ordered = newestFirst ? rows.toReversed() : rows;
     // As where enough was read for a page before it was full.
-    const short = this.rowsPerTrailPage < query.limit;
-    const page = this.#page(ordered, { ...at, limit: Math.min(query.limit, this.rowsPerTrailPage) });
+    const short = this.rowsPerAuditLogPage < query.limit;
+    const page = this.#page(ordered, { ...at, limit: Math.min(query.limit, this.rowsPerAuditLogPage) });
     const { nextCursor } = page;
     const known = newestFirst ? query.cursor === undefined : nextCursor === undefined;
     return {
       items: page.items,
       nextCursor: nextCursor && nextCursor + scope,
-      resumeCursor: known && !isGone ? `at-${rows.length}${scope}` : undefined,
+      resumeCursor: known && !isDeleted ? `at-${rows.length}${scope}` : undefined,
       scannedToMs: short && nextCursor !== undefined ? page.items.at(-1)?.atMs : undefined,
     };
   }
@@ -223,7 +223,7 @@ export class FakeOperator implements OperatorApi {
     return this.#session(data, operator);
   }
 
-  #page<Item>(items: readonly Item[], query: PageQuery): Page<Item> {
+  #page<Item>(items: readonly Item[], query: PageQuery): ResultPage<Item> {
     const start = query.cursor === undefined ? 0 : Number(/^at-([0-9]+)$/.exec(query.cursor)?.[1] ?? Number.NaN);
     if (Number.isNaN(start)) throw new GrantdError('invalid-cursor', 'The cursor does not belong to this listing.');
     const end = start + query.limit;
@@ -237,7 +237,7 @@ export class FakeOperator implements OperatorApi {
     if (revoke) {
       if (present === undefined) return { kind: 'not-found' };
       data.grants.delete(grantKey(tuple));
-      this.#trail(data, context, operator, { action: 'grant.revoked', ...tuple });
+      this.#auditLog(data, context, operator, { action: 'grant.revoked', ...tuple });
       return { kind: 'revoked' };
     }
     if (present !== undefined) return { kind: 'exists', grantId: present.grantId, createdAtMs: present.createdAtMs };
@@ -250,13 +250,13 @@ export class FakeOperator implements OperatorApi {
     for (const name of missing) data.namespaces.set(name, { name, createdAtMs: nowMs });
     const grant: Grant = { ...tuple, grantId: this.#ids.create('grt'), createdAtMs: nowMs };
     data.grants.set(grantKey(tuple), grant);
-    this.#trail(data, context, operator, { action: 'grant.created', ...tuple });
+    this.#auditLog(data, context, operator, { action: 'grant.created', ...tuple });
     return { kind: 'created', grantId: grant.grantId, createdAtMs: nowMs };
   }
 
-  #trail(data: TenantData, context: RequestContext, operator: string | undefined, change: object): void {
-    data.trail.push({
-      seq: data.trail.length + 1,
+  #auditLog(data: TenantData, context: RequestContext, operator: string | undefined, change: object): void {
+    data.auditLog.push({
+      seq: data.auditLog.length + 1,
       index: 0,
       atMs: this.#clock.wallMs(),
       actor: operator === undefined ? 'system' : `operator:${operator}`,

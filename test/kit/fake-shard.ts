@@ -11,22 +11,22 @@ import { type Grant, isRelation, type Namespace, relationOf, type TupleColumns }
 import type { ClusterMember } from '../../src/shard/shard.ts';
 import {
   type Attempt,
+  type AuditLogQuery,
   type FrontReport,
   type GrantRequest,
   type GrantResult,
-  type HandleGrant,
+  type IssuedHandle,
   type ListedKey,
   type Load,
   type MemberAddress,
   type OperatorConnection,
-  type Page,
+  type ResultPage,
   type Shard,
   ShardFailure,
   type SlotOwner,
   type TenantConnection,
   type TenantDeletion,
   type TenantStatus,
-  type TrailQuery,
   type UsageMinute,
 } from '../../src/shard/shard.ts';
 
@@ -115,8 +115,8 @@ export class FakeShard implements Shard {
   onCheck: ((subject: string, object: string) => boolean | Promise<boolean> | undefined) | undefined;
   /** Runs before every call; what it throws fails the call, before anything is done. */
   onCall: ((name: CallName) => void | Promise<void>) | undefined;
-  /** What was asked of trails. */
-  readonly trailQueries: (TrailQuery & { readonly tenantId: string })[] = [];
+  /** What was asked of audit logs. */
+  readonly auditLogQueries: (AuditLogQuery & { readonly tenantId: string })[] = [];
   /** Runs after a write was done; what it throws is the answer. */
   afterWrite: (() => void | Promise<void>) | undefined;
   lastAttempt: Attempt | undefined;
@@ -130,7 +130,7 @@ export class FakeShard implements Shard {
       shardName: name,
       address: '127.0.0.1:1',
       state: 'alive',
-      beat: 42,
+      heartbeat: 42,
       startedAtMs: 1_700_000_000_000,
     });
   }
@@ -234,9 +234,9 @@ class FakeConnection implements TenantConnection, OperatorConnection {
 
   #resolve(handle: number): FakeTenant {
     const found = this.#handles.get(handle);
-    if (found === undefined) throw new ShardFailure('handle-gone', 'No such handle.');
+    if (found === undefined) throw new ShardFailure('handle-unknown', 'No such handle.');
     const { epoch } = this.#demandOwner(found.tenantId);
-    if (epoch !== found.epoch) throw new ShardFailure('handle-gone', 'Of an earlier tenure.');
+    if (epoch !== found.epoch) throw new ShardFailure('handle-unknown', 'Of an earlier tenure.');
     return this.#tenantOf(found.tenantId);
   }
 
@@ -256,7 +256,7 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return result;
   }
 
-  #grant(tenantId: string, keyId: string, key: FakeKey | undefined): HandleGrant {
+  #grant(tenantId: string, keyId: string, key: FakeKey | undefined): IssuedHandle {
     const { slot, epoch } = this.#demandOwner(tenantId);
     const handle = this.#nextHandle;
     this.#nextHandle += 1;
@@ -273,7 +273,7 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     };
   }
 
-  async authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<HandleGrant> {
+  async authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<IssuedHandle> {
     await this.#enter('authenticate');
     this.#demandOwner(claim.tenantId);
     const key = this.#shard.world.tenants.get(claim.tenantId)?.keys.get(claim.keyId);
@@ -281,7 +281,7 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return this.#grant(claim.tenantId, claim.keyId, key);
   }
 
-  async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant> {
+  async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<IssuedHandle> {
     await this.#enter('authenticateOperator');
     this.#tenantOf(claim.tenantId);
     return this.#grant(claim.tenantId, `operator:${claim.operator}`, undefined);
@@ -339,7 +339,7 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return results;
   }
 
-  #page<Item>(items: readonly Item[], query: { limit: number; cursor: string | undefined }): Page<Item> {
+  #page<Item>(items: readonly Item[], query: { limit: number; cursor: string | undefined }): ResultPage<Item> {
     const from = Number(query.cursor ?? 0);
     const end = from + query.limit;
     return { items: items.slice(from, end), nextCursor: end < items.length ? String(end) : undefined };
@@ -348,7 +348,7 @@ class FakeConnection implements TenantConnection, OperatorConnection {
   async listObjects(
     handle: number,
     query: { limit: number; cursor: string | undefined; subject: string; relation: string },
-  ): Promise<Page<string>> {
+  ): Promise<ResultPage<string>> {
     await this.#enter('listObjects');
     const objects = [...this.#resolve(handle).grants.values()]
       .filter(({ subject, relation }) => subject === query.subject && relation === query.relation)
@@ -388,7 +388,7 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     });
   }
 
-  async listKeys(handle: number, query: { limit: number; cursor: string | undefined }): Promise<Page<ListedKey>> {
+  async listKeys(handle: number, query: { limit: number; cursor: string | undefined }): Promise<ResultPage<ListedKey>> {
     await this.#enter('listKeys');
     return this.#page([...this.#resolve(handle).keys.values()], query);
   }
@@ -466,7 +466,10 @@ class FakeConnection implements TenantConnection, OperatorConnection {
       .slice(0, query.limit);
   }
 
-  async listSubjects(handle: number, query: { limit: number; cursor: string | undefined }): Promise<Page<string>> {
+  async listSubjects(
+    handle: number,
+    query: { limit: number; cursor: string | undefined },
+  ): Promise<ResultPage<string>> {
     await this.#enter('listSubjects');
     const subjects = new Set([...this.#resolve(handle).grants.values()].map(({ subject }) => subject));
     return this.#page([...subjects].sort(), query);
@@ -479,16 +482,16 @@ class FakeConnection implements TenantConnection, OperatorConnection {
   }
 
   /** As one of the version before: a filter changes nothing. */
-  async listTrail(query: TrailQuery & { readonly tenantId: string }) {
-    await this.#enter('listTrail');
-    this.#shard.trailQueries.push(query);
+  async listAuditLog(query: AuditLogQuery & { readonly tenantId: string }) {
+    await this.#enter('listAuditLog');
+    this.#shard.auditLogQueries.push(query);
     this.#tenantOf(query.tenantId);
     const entry = { atMs: 1_700_000_000_000, actor: 'operator:ann', requestId: 'req_1', change: 'x'.repeat(8192) };
     const rows = Array.from({ length: 1000 }, (_, index) => ({ ...entry, seq: index + 1, index: 0 }));
     return { ...this.#page(rows, query), resumeCursor: 'behind-all', scannedToMs: entry.atMs };
   }
 
-  async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<Page<Grant>> {
+  async exportGrants(handle: number, query: { limit: number; cursor: string | undefined }): Promise<ResultPage<Grant>> {
     await this.#enter('exportGrants');
     return this.#page([...this.#resolve(handle).grants.values()], query);
   }

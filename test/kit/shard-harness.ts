@@ -11,7 +11,7 @@ import type { Tuple } from '../../src/core/tuples.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode, type ShardNodeOptions } from '../../src/shard/node.ts';
 import { retireMembers } from '../../src/shard/ownership/membership.ts';
-import type { GrantResult, HandleGrant, OperatorConnection, TenantConnection } from '../../src/shard/shard.ts';
+import type { GrantResult, IssuedHandle, OperatorConnection, TenantConnection } from '../../src/shard/shard.ts';
 import type { Meta } from '../../src/store/store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -111,7 +111,7 @@ export class ShardHarness {
     const handle = await this.open(running, tenantId);
     const key = { keyId, name: 'test', scopes, expiresAtMs, hash };
     await running.connection.createKey(handle, this.attempt(), key);
-    const authenticate = (connection: TenantConnection): Promise<HandleGrant> =>
+    const authenticate = (connection: TenantConnection): Promise<IssuedHandle> =>
       connection.authenticate({ tenantId, keyId, key: text });
     return { keyId, hash, authenticate };
   }

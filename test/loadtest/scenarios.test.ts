@@ -17,7 +17,7 @@ import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../kit
 const ROOT = join(import.meta.dirname, '..', '..');
 const STATUS_THRESHOLDS = 99;
 const STATUS_SCRIPT = 107;
-/** Other tests run beside this one: as many requests may be under way as a whole run has, so that none is dropped. */
+/** Other tests run beside this one: as many requests may be in flight as a whole run has, so that none is dropped. */
 const PATIENCE = ['--p99-ms', '60000', '--vus', '300'];
 
 interface Ended {
@@ -165,7 +165,7 @@ describe('the load scenarios', { skip: k6 === undefined }, () => {
     assert.match(output, /memory, process 3 +\d+(\.\d+)? MiB/);
   });
 
-  it('are seeded anew where the service does not know the tenants of the file', async () => {
+  it('are seeded again where the service does not know the tenants of the file', async () => {
     const { tenant_id: id } = readDevFacts(directory);
     const file = join(directory, 'other.json');
     const stranger = { tenant_id: id.replace(/.$/, (last) => (last === '0' ? '1' : '0')), key: 'x', grants: 1000 };

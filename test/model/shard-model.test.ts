@@ -36,7 +36,7 @@ type Step =
   | { readonly kind: 'store'; readonly to: 'hold' | 'fail-before' | 'fail-after' | 'restore' }
   /** Waits until the state tables hold everything, and then makes write-behind go wrong. */
   | { readonly kind: 'settle'; readonly to: 'hold' | 'fail-before' | 'fail-after' | 'restore' }
-  /** A listing whose read of the store is under way while the write commits. */
+  /** A listing whose read of the store is in flight while the write commits. */
   | { readonly kind: 'crossing'; readonly list: Listing; readonly write: Tuple & { revoke: boolean } }
   | { readonly kind: 'stop' }
   | { readonly kind: 'kill' }

@@ -6,7 +6,7 @@ import type { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
 import type { OperatorTenantSession, RequestContext, TenantSession } from '../../src/front/front.ts';
-import type { GrantRequest, GrantResult, Page } from '../../src/shard/shard.ts';
+import type { GrantRequest, GrantResult, ResultPage } from '../../src/shard/shard.ts';
 import type { History, Invocation, Outcome } from '../kit/history/history.ts';
 import type { NamespaceRules } from './namespace-rules.ts';
 import type { Profile } from './profile.ts';
@@ -231,7 +231,7 @@ export abstract class Caller {
       session: TenantSession,
       context: RequestContext,
       cursor: string | undefined,
-    ) => Promise<{ readonly page: Page<unknown>; readonly outcome: Outcome }>,
+    ) => Promise<{ readonly page: ResultPage<unknown>; readonly outcome: Outcome }>,
   ): Promise<void> {
     let cursor: string | undefined;
     /** When the last page that listed anything was asked for, or the first one. */

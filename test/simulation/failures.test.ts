@@ -44,7 +44,10 @@ test('an error that is logged fails the run unless the faults of the run explain
   log.error({ err: new GrantdError('unavailable', 'The store timed out.') }, NOT_OPENED);
   log.error({ err: new ShardFailure('not-serving', 'Epoch 7 has begun.') }, NOT_OPENED);
   assert.deepEqual(failures, []);
-  log.error({ reason: 'The row of the member holds beat 3, which this process did not make.' }, 'the session is over');
+  log.error(
+    { reason: 'The row of the member holds heartbeat 3, which this process did not make.' },
+    'the session is over',
+  );
   log.error({ reason: 'The log of slot 1 lacks entries between seq 1 and 3.' }, 'the slot was lost');
   log.error({ err: UNREADABLE }, NOT_OPENED);
   log.error({ err: new Error('What nobody has thought of.') }, 'a call failed');
@@ -79,7 +82,7 @@ async function createSlot() {
   await memory.initializeMeta({ ...META, segmentSize: 4 }, NEVER);
   const rules = new StoreRules(memory, scheduler, { segmentSize: 4, operationsKeptMs: 1000 }, report);
   const { store } = rules;
-  await store.insertMember(createMember({ incarnation: 'inc_a', beat: 0 }), NEVER);
+  await store.insertMember(createMember({ incarnation: 'inc_a', heartbeat: 0 }), NEVER);
   await store.claimSlot({ slot: SLOT, expected: undefined, owner: 'inc_a' }, NEVER);
   for (let seq = 1; seq <= 12; seq += 1) {
     const record = createRecord(SLOT, seq);
@@ -92,7 +95,7 @@ async function createSlot() {
 
 test('a slot that is claimed from a member that lives fails the run; from a dead one, a gone one or nobody it may be', async () => {
   const store = await createSlot();
-  await store.declareDead({ incarnation: 'inc_a', beat: 0 }, NEVER);
+  await store.declareDead({ incarnation: 'inc_a', heartbeat: 0 }, NEVER);
   await store.claimSlot({ slot: SLOT, expected: { owner: 'inc_a', epoch: 1 }, owner: 'inc_b' }, NEVER);
   await store.claimSlot({ slot: SLOT, expected: { owner: 'inc_b', epoch: 2 }, owner: 'inc_c' }, NEVER);
   await store.insertMember(createMember({ incarnation: 'inc_c' }), NEVER);

@@ -83,7 +83,7 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         file: 'src/shard/ownership/predecessors.ts',
         find: 'row.place !== place ||',
-        replace: '(row.place !== place && row.beat % 2 === 0) ||',
+        replace: '(row.place !== place && row.heartbeat % 2 === 0) ||',
       },
     ],
   },
@@ -185,7 +185,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
-    name: 'operation-ids-recalled',
+    name: 'operation-ids-restored',
     what: 'A new owner does not know the operations of the log before the checkpoint.',
     caughtBy: 'broad',
     edits: [
@@ -274,7 +274,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
-    name: 'gone-rows',
+    name: 'tombstone-rows',
     what: 'A revocation deletes its row, so that an older write that comes late brings the grant back.',
     caughtBy: 'store',
     edits: [
@@ -282,7 +282,7 @@ export const MUTATIONS: readonly Mutation[] = [
         file: 'test/kit/store/store-tables.ts',
         find: 'this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write);',
         replace:
-          'this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write); if (write.gone) this.grants.remove([write.tenantId, write.subject], [write.relation, write.object], write.stamp, (row) => row === write);',
+          'this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write); if (write.tombstone) this.grants.remove([write.tenantId, write.subject], [write.relation, write.object], write.stamp, (row) => row === write);',
       },
       {
         file: 'test/kit/store/store-tables.ts',
@@ -366,7 +366,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'release',
-    what: 'A shard goes on serving a slot while its release is under way.',
+    what: 'A shard goes on serving a slot while its release is in flight.',
     caughtBy: 'moves',
     edits: [
       {

@@ -133,8 +133,8 @@ export class NemesisRun {
         if (shard !== undefined && front !== undefined)
           this.#isolateFront(front, shard, this.#random.between(1000, 5000));
         return;
-      case 'cut-beats':
-        if (shard !== undefined) this.#cutBeats(shard);
+      case 'cut-heartbeats':
+        if (shard !== undefined) this.#cutHeartbeats(shard);
         return;
       case 'stall-connection':
         if (shard !== undefined && front !== undefined) this.#stall(front, shard, this.#random.between(26_000, 34_000));
@@ -213,7 +213,7 @@ export class NemesisRun {
   }
 
   /**
-   * A machine's network goes first: the responses to what is under way are lost, and when it wakes no connection
+   * A machine's network goes first: the responses to what is in flight are lost, and when it wakes no connection
    * stands.
    */
   #suspendFront(front: RunningFront): void {
@@ -319,15 +319,17 @@ export class NemesisRun {
     });
   }
 
-  /** The store serves the log and reads, but no beats, which is enough to be declared dead, and no writes of state. */
-  #cutBeats({ process }: RunningShard): void {
+  /**
+   * The store serves the log and reads, but no heartbeats, which is enough to be declared dead, and no writes of state.
+   */
+  #cutHeartbeats({ process }: RunningShard): void {
     const { world } = this.#cluster;
-    if (world.beatless.has(process.name)) return;
-    this.#trace.add(process.name, 'cannot beat');
-    world.beatless.add(process.name);
+    if (world.withoutHeartbeats.has(process.name)) return;
+    this.#trace.add(process.name, 'cannot heartbeat');
+    world.withoutHeartbeats.add(process.name);
     this.#healLater(this.#random.between(4000, 9000), () => {
-      this.#trace.add(process.name, 'can beat again');
-      world.beatless.delete(process.name);
+      this.#trace.add(process.name, 'can heartbeat again');
+      world.withoutHeartbeats.delete(process.name);
     });
   }
 

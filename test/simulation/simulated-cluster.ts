@@ -44,7 +44,7 @@ const shared = createMetrics();
 const metrics: Metrics = { ...shared, onRender: () => () => {} };
 
 const PORT = 7000;
-/** A stopped shard keeps its streams for so long to answer what is under way. */
+/** A stopped shard keeps its streams for so long to answer what is in flight. */
 const FINISH_MS = 500;
 
 export class SimulatedCluster {
@@ -99,7 +99,7 @@ export class SimulatedCluster {
       faults: NO_STORE_FAULTS,
       down: false,
       cutOff: new Set(),
-      beatless: new Set(),
+      withoutHeartbeats: new Set(),
       pending: 0,
       scans: new Map(),
       displaced: 0,

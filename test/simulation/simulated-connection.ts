@@ -24,7 +24,7 @@ type Frame =
   | { readonly kind: 'end' }
   | { readonly kind: 'error'; readonly message: string };
 
-/** Messages under way or held before the writer is told to wait. */
+/** Messages in flight or held before the writer is told to wait. */
 const WINDOW_MESSAGES = 16;
 
 /** One direction: frames in order, through a path that may be cut, to a process that may be paused or gone. */
@@ -33,10 +33,10 @@ class Pipe {
   readonly #from: SimulatedProcess;
   readonly #to: SimulatedProcess;
   readonly #receive: (frame: Frame) => void;
-  readonly #onRoom: () => void;
+  readonly #onCapacity: () => void;
   #held: Frame[] = [];
   #lastArrivalMs = 0;
-  #underWay = 0;
+  #inFlight = 0;
   #full = false;
   #closed = false;
   readerPaused = false;
@@ -46,26 +46,26 @@ class Pipe {
     network: SimulatedNetwork,
     ends: { readonly from: SimulatedProcess; readonly to: SimulatedProcess },
     receive: (frame: Frame) => void,
-    onRoom: () => void,
+    onCapacity: () => void,
   ) {
     this.#network = network;
     this.#from = ends.from;
     this.#to = ends.to;
     this.#receive = receive;
-    this.#onRoom = onRoom;
+    this.#onCapacity = onCapacity;
   }
 
-  /** False: wait for room. */
+  /** False: wait for capacity. */
   send(frame: Frame): boolean {
     if (this.#closed) return false;
     const { scheduler } = this.#network;
-    this.#underWay += 1;
+    this.#inFlight += 1;
     this.#lastArrivalMs = Math.max(this.#lastArrivalMs + 0.001, scheduler.nowMs + this.#network.latencyMs());
     scheduler.after(this.#lastArrivalMs - scheduler.nowMs, () => {
       this.#held.push(frame);
       this.flush();
     });
-    this.#full = this.#underWay >= WINDOW_MESSAGES;
+    this.#full = this.#inFlight >= WINDOW_MESSAGES;
     return !this.#full;
   }
 
@@ -98,10 +98,10 @@ class Pipe {
     while (this.#waiting.length > 0 && (!this.readerPaused || this.#waiting[0]?.kind === 'error')) {
       const frame = this.#waiting.shift();
       if (frame === undefined) return;
-      this.#underWay -= 1;
-      if (this.#full && this.#underWay < WINDOW_MESSAGES / 2) {
+      this.#inFlight -= 1;
+      if (this.#full && this.#inFlight < WINDOW_MESSAGES / 2) {
         this.#full = false;
-        this.#network.scheduler.after(this.#network.latencyMs(), () => this.#from.deliver(this.#onRoom));
+        this.#network.scheduler.after(this.#network.latencyMs(), () => this.#from.deliver(this.#onCapacity));
       }
       this.#receive(frame);
     }
@@ -124,7 +124,7 @@ export class SimulatedConnection {
   readonly #toServer: Pipe | undefined;
   readonly #toClient: Pipe | undefined;
   readonly #listeners = new Map<ServerEvent, Listener[]>();
-  /** Told of messages that were written while there was no room. */
+  /** Told of messages that were written while there was no capacity. */
   readonly #unsent: (() => void)[] = [];
   #clientOver = false;
   #serverOver = false;
@@ -140,7 +140,7 @@ export class SimulatedConnection {
     this.#server = server;
     this.#handlers = handlers;
     if (server !== undefined) {
-      const onServerRoom = () => {
+      const onServerCapacity = () => {
         for (const onSent of this.#unsent.splice(0)) onSent();
       };
       this.#toServer = new Pipe(
@@ -155,7 +155,7 @@ export class SimulatedConnection {
         network,
         { from: server, to: client },
         (frame) => this.#receiveAtClient(frame),
-        onServerRoom,
+        onServerCapacity,
       );
     }
     this.clientStream = {
@@ -201,7 +201,7 @@ export class SimulatedConnection {
     this.#toClient?.flush();
   }
 
-  /** Both ends see the connection broken; bytes under way that have not arrived are lost. */
+  /** Both ends see the connection broken; bytes in flight that have not arrived are lost. */
   break(): void {
     this.silence();
     const { scheduler } = this.#network;
@@ -265,8 +265,8 @@ export class SimulatedConnection {
         this.#listeners.set(event, listeners);
       },
       write: (message, onSent) => {
-        const room = this.#toClient?.send({ kind: 'data', bytes: encodeShardMessage(message) }) ?? true;
-        if (room) this.#network.scheduler.after(0, () => this.#server?.deliver(onSent));
+        const hasCapacity = this.#toClient?.send({ kind: 'data', bytes: encodeShardMessage(message) }) ?? true;
+        if (hasCapacity) this.#network.scheduler.after(0, () => this.#server?.deliver(onSent));
         else this.#unsent.push(onSent);
       },
       end: () => {

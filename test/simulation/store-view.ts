@@ -1,5 +1,5 @@
 // The database as one process sees it: every call takes a way there and a way back, either of which can be slow, cut or
-// fail. What the caller is told as a time-out may not have happened, may have happened, or may yet happen, up to a
+// fail. What the caller is told as a timeout may not have happened, may have happened, or may yet happen, up to a
 // minute later and also after the caller is dead. It keeps: an answer that is given is the one of the moment at which
 // the call was applied; an acknowledged write was applied before its acknowledgement.
 
@@ -49,8 +49,8 @@ export interface StoreWorld {
   down: boolean;
   /** Names of the processes that do not reach it. */
   readonly cutOff: Set<string>;
-  /** Names of the processes that reach the log, and can neither beat nor write state. */
-  readonly beatless: Set<string>;
+  /** Names of the processes that reach the log, and can neither heartbeat nor write state. */
+  readonly withoutHeartbeats: Set<string>;
   /** Writes that may still happen. */
   pending: number;
   /** What scans of the last seconds have found, in the order of time. */
@@ -111,7 +111,7 @@ export function createStoreView(world: StoreWorld, rules: StoreRules, process: S
   const unreachableFor = (operation: StoreOperation): boolean =>
     world.down ||
     world.cutOff.has(process.name) ||
-    (world.beatless.has(process.name) && /Member|Dead$|^write/.test(operation));
+    (world.withoutHeartbeats.has(process.name) && /Member|Dead$|^write/.test(operation));
 
   const gate = <Result>(
     operation: StoreOperation,

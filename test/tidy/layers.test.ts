@@ -55,7 +55,7 @@ describe('the layers of src/', () => {
     [
       'a row of the store in the console',
       'src/operator/x.ts',
-      "import type { TrailRow } from '../store/store.ts';",
+      "import type { AuditLogRow } from '../store/store.ts';",
       /rows of the store stay within the shard/,
     ],
     ['core uses a library', 'src/core/x.ts', "import { z } from 'zod';", /zod/],

@@ -264,7 +264,7 @@ launch() { # node, extra JVM options…
   local i=$1 home=$DIR/n$1
   shift
   [ -e "$CLASSES" ] && set -- -XX:SharedArchiveFile="$CLASSES" "$@"
-  # The log starts anew: the waits below read it. The kernel ends the node should this shell be killed. The locks stay here.
+  # The log starts again: the waits below read it. The kernel ends the node should this shell be killed. The locks stay here.
   (
     exec {NET_LOCK}>&-
     [ -z "${INSTALL_LOCK:-}" ] || exec {INSTALL_LOCK}>&-
@@ -281,7 +281,7 @@ launch() { # node, extra JVM options…
 
 pid() { cat "$DIR/n$1/pid" 2> /dev/null || true; }
 alive() { local p; p=$(pid "$1"); [ -n "$p" ] && grep -qs CassandraDaemon "/proc/$p/cmdline"; }
-# An exec that is under way has no command line for a moment; the dead have none for good.
+# An exec that is in progress has no command line for a moment; the dead have none for good.
 died() { local p; p=$(pid "$1"); [ -z "$p" ] || [ ! -d "/proc/$p" ] || grep -qs '^State:[[:space:]]*[ZX]' "/proc/$p/status"; }
 paused() { grep -qs '^State:.*stopped' "/proc/$(pid "$1")/status"; }
 listening() { (exec 3<> "/dev/tcp/127.0.$N.$1/$PORT") 2> /dev/null; }

@@ -69,10 +69,10 @@ name, which both kinds of monitor leave unchanged.
   "expr" (printf "histogram_quantile(0.99, sum by (le) (rate(grantd_append_seconds_bucket{%s}[5m]))) > 1" $shard)
   "summary" "1 % of appends to the log take longer than a second"
   "description" "Writes wait for Cassandra. Check its latency and that all its nodes are up.") }}
-{{ include "grantd.alert" (dict "root" $ "name" "GrantdBeatsFail" "for" "5m" "severity" "warning"
-  "expr" (printf "sum by (pod) (rate(grantd_beat_seconds_count{%s,outcome!=\"stood\"}[5m])) > 0.2 * sum by (pod) (rate(grantd_beat_seconds_count{%s}[5m]))" $shard $shard)
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdHeartbeatsFail" "for" "5m" "severity" "warning"
+  "expr" (printf "sum by (pod) (rate(grantd_heartbeat_seconds_count{%s,outcome!=\"stood\"}[5m])) > 0.2 * sum by (pod) (rate(grantd_heartbeat_seconds_count{%s}[5m]))" $shard $shard)
   "summary" "More than 20 % of the heartbeats of {{ $labels.pod }} fail"
-  "description" "Outcome unknown: Cassandra responds too slowly. Outcome withheld: the shard is unhealthy, see grantd_shard_unhealthy. If all heartbeats fail, other shards take its slots.") }}
+  "description" "Outcome unknown: Cassandra responds too slowly. Outcome skipped: the shard is unhealthy, see grantd_shard_unhealthy. If all heartbeats fail, other shards take its slots.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdSessionsLost" "for" "0m" "severity" "warning"
   "expr" (printf "increase(grantd_sessions_lost_total{%s}[15m]) > 0" $shard)
   "summary" "{{ $labels.pod }} was declared dead and joined again"

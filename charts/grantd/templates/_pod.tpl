@@ -167,7 +167,7 @@ readinessProbe:
   failureThreshold: 2
 {{- end }}
 
-{{/* A stop is given up after shutdownSeconds, and that includes the drain; the rest is room for a machine that is busy. */}}
+{{/* A stop is given up after shutdownSeconds, and that includes the drain; the rest is slack for a busy machine. */}}
 {{- define "grantd.gracePeriod" -}}
 {{- add (int64 .drainSeconds) (int64 .shutdownSeconds) 5 -}}
 {{- end }}

@@ -95,7 +95,7 @@ const LISTINGS: readonly ClusterListing[] = [
       ['state', 'state'],
       ['slots', 'slots'],
       ['lease left', msCell('lease_left_ms')],
-      ['beat', 'beat'],
+      ['heartbeat', 'heartbeat'],
       ['started', 'started_at'],
       ['address', 'address'],
       ['incarnation', 'incarnation'],

@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import tab from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
 import { assert } from '../../core/assert.ts';
-import { CHANGE_ACTIONS } from '../../core/audit-filter.ts';
+import { AUDIT_ACTIONS } from '../../core/audit-filter.ts';
 import { BUILT_IN_PLANS } from '../../core/plans.ts';
 import { SCOPES } from '../../core/scopes.ts';
 import { RELATIONS } from '../../core/tuples.ts';
@@ -35,7 +35,7 @@ const suggestFiles: Suggest = (complete) => {
 /** Of an argument, or of an option, of one command. */
 const SUGGESTIONS: readonly (readonly [command: string, value: string, suggestions: Suggest])[] = [
   ...['check', 'grants add', 'grants revoke', 'objects'].map((name) => [name, 'relation', suggest(RELATIONS)] as const),
-  ['changes', 'action', suggest(CHANGE_ACTIONS)],
+  ['audit-log', 'action', suggest(AUDIT_ACTIONS)],
   ['keys create', 'scope', suggest(SCOPES)],
   ['tenants create', 'plan', suggest(PLANS)],
   ['tenants set-plan', 'plan', suggest(PLANS)],

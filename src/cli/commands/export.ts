@@ -46,25 +46,25 @@ function countLines(chunk: Uint8Array): number {
 
 async function exportTo(context: CliContext, client: OperatorClient, tenant: string, format: string): Promise<void> {
   const { stdout } = context;
-  const readerGone = new AbortController();
-  const onGone = (): void => readerGone.abort();
-  stdout.once('error', onGone);
-  stdout.once('close', onGone);
+  const readerClosed = new AbortController();
+  const onClosed = (): void => readerClosed.abort();
+  stdout.once('error', onClosed);
+  stdout.once('close', onClosed);
   const progress = createProgress(context);
   let grants = 0;
   try {
     const request = { method: 'GET', path: path`/tenants/${tenant}/export`, query: { format } } as const;
-    const response = await client.open(request, readerGone.signal);
+    const response = await client.open(request, readerClosed.signal);
     let last: number | undefined;
     for await (const chunk of response.body ?? []) {
       grants += countLines(chunk);
       last = chunk.at(-1);
-      if (!stdout.write(chunk)) await once(stdout, 'drain', { signal: readerGone.signal });
+      if (!stdout.write(chunk)) await once(stdout, 'drain', { signal: readerClosed.signal });
       progress.update(grants);
     }
     if (last !== undefined && last !== NEWLINE) throw new Error('it ends in the middle of a line');
   } catch (error) {
-    if (readerGone.signal.aborted) return;
+    if (readerClosed.signal.aborted) return;
     progress.clear();
     if (grants === 0 && error instanceof Error && 'exitCode' in error) throw error;
     throw new ConnectionFailure(
@@ -73,8 +73,8 @@ async function exportTo(context: CliContext, client: OperatorClient, tenant: str
       { cause: error },
     );
   } finally {
-    stdout.removeListener('error', onGone);
-    stdout.removeListener('close', onGone);
+    stdout.removeListener('error', onClosed);
+    stdout.removeListener('close', onClosed);
   }
   progress.clear();
   if (context.stderr.isTTY) context.note(`exported ${formatCount(grants)} grants`);

@@ -110,7 +110,7 @@ function registerReads(tenants: Command, context: CliContext): void {
   );
 }
 
-function registerChanges(tenants: Command, context: CliContext): void {
+function registerUpdates(tenants: Command, context: CliContext): void {
   const create = tenants
     .command('create')
     .description('create a tenant')
@@ -189,6 +189,6 @@ function registerDeletion(tenants: Command, context: CliContext): void {
 export function registerTenantsCommands(program: Command, context: CliContext): void {
   const tenants = program.command('tenants').description('create, list, change and delete tenants');
   registerReads(tenants, context);
-  registerChanges(tenants, context);
+  registerUpdates(tenants, context);
   registerDeletion(tenants, context);
 }

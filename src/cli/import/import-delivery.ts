@@ -1,4 +1,4 @@
-// One batch of an import on its way: sent, and sent again while the service is out of reach or has no room. That is
+// One batch of an import on its way: sent, and sent again while the service is out of reach or overloaded. That is
 // safe however often: a grant that is there stays, and is reported as there.
 
 import { randomBytes } from 'node:crypto';
@@ -26,7 +26,7 @@ export interface BatchResult {
 
 interface DeliveryOptions {
   readonly tenant: string;
-  /** No further try once it is aborted; the one under way is waited for. */
+  /** No further try once it is aborted; the one in flight is waited for. */
   readonly signal: AbortSignal;
   /** Told before each pause. */
   readonly onRetry: (reason: string, delayMs: number) => void;

@@ -28,7 +28,7 @@ interface ImportRun {
   readonly source: Readable;
   readonly format: ImportFormat;
   readonly tenant: string;
-  /** Ends the reading; batches under way are waited for. */
+  /** Ends the reading; batches in flight are waited for. */
   readonly signal: AbortSignal;
   readonly onProgress: (tally: Readonly<ImportTally>) => void;
   readonly onRetry: (reason: string, delayMs: number) => void;

@@ -1,99 +1,98 @@
-// A map by text, for texts that come with requests. V8 looks every text that a Map is asked for up in its table of all
-// names first, and keeps it there, which costs more than the map itself: a look-up here takes half of the time among
-// ten thousand texts, a quarter among some hundred thousand, most of which are in no cache of the processor.
+// A hash map with string keys, for strings that come with requests. V8 looks every key that a Map is asked for up in
+// its table of all names first, and keeps it there, which costs more than the map itself: a lookup here takes half of
+// the time among ten thousand keys, a quarter among some hundred thousand, most of which are in no cache of the
+// processor.
 //
 // Open addressing with linear probing (Knuth, The Art of Computer Programming, volume 3, section 6.4) into a dense list
-// of entries. The codes of texts depend on a secret of the process, so that nobody can choose texts that meet; the
+// of entries. The hashes of keys depend on a secret of the process, so that nobody can choose keys that meet; the
 // order of entries does not.
 
 import { getRandomValues } from 'node:crypto';
 
-const SLOTS_MIN = 8;
+const BUCKETS_MIN = 8;
 const [SEED = 0, FACTOR = 0] = getRandomValues(new Int32Array(2)).map((value) => value | 1);
 
-/** Bound: as a method it would be looked up for each character, since texts have many internal forms. */
-export const unitAt: (text: string, index: number) => number = Function.prototype.call.bind(
-  String.prototype.charCodeAt,
-);
+/** Bound: as a method it would be looked up for each character, since keys have many internal forms. */
+export const unitAt: (key: string, index: number) => number = Function.prototype.call.bind(String.prototype.charCodeAt);
 
-function codeOf(text: string): number {
-  const { length } = text;
-  let code = SEED ^ length;
+function hashOf(key: string): number {
+  const { length } = key;
+  let hash = SEED ^ length;
   for (let index = 0; index < length; index += 1) {
-    code = Math.imul(code ^ unitAt(text, index), FACTOR);
-    code ^= code >>> 15;
+    hash = Math.imul(hash ^ unitAt(key, index), FACTOR);
+    hash ^= hash >>> 15;
   }
-  return code;
+  return hash;
 }
 
-export class TextMap<Value> {
-  /** Of each slot the code of a text and the number of its entry, counted from 1; 0: the slot is empty. */
-  #slots = new Int32Array(2 * SLOTS_MIN);
-  #mask = SLOTS_MIN - 1;
-  /** Of each entry its text and its value. */
-  #cells: (string | Value)[] = [];
+export class StringMap<Value> {
+  /** Two numbers for each bucket: the hash of a key, and the number of its entry, counted from 1; 0: it is empty. */
+  #buckets = new Int32Array(2 * BUCKETS_MIN);
+  #mask = BUCKETS_MIN - 1;
+  /** Two places for each entry: its key and its value. */
+  #entries: (string | Value)[] = [];
 
   get size(): number {
-    return this.#cells.length / 2;
+    return this.#entries.length / 2;
   }
 
-  get(text: string): Value | undefined {
-    return this.#valueOf(text, codeOf(text));
+  get(key: string): Value | undefined {
+    return this.#valueOf(key, hashOf(key));
   }
 
   /**
-   * The values of several texts. Little of a large map is in the processor's caches: one step at a time for all of
+   * The values of several keys. Little of a large map is in the processor's caches: one step at a time for all of
    * them, what they need is fetched at once, and not one after the other.
    */
-  getMany(texts: readonly string[]): (Value | undefined)[] {
-    const codes = texts.map(codeOf);
-    const entries = codes.map((code) => this.#slots[2 * (code & this.#mask) + 1] ?? 0);
-    const candidates = entries.map((entry) => (entry === 0 ? undefined : this.#cells[2 * entry - 2]));
-    return texts.map((text, index) => {
-      if (candidates[index] === text) return this.#cells[2 * (entries[index] ?? 0) - 1] as Value;
-      return this.#valueOf(text, codes[index] ?? 0);
+  getMany(keys: readonly string[]): (Value | undefined)[] {
+    const hashes = keys.map(hashOf);
+    const entries = hashes.map((hash) => this.#buckets[2 * (hash & this.#mask) + 1] ?? 0);
+    const candidates = entries.map((entry) => (entry === 0 ? undefined : this.#entries[2 * entry - 2]));
+    return keys.map((key, index) => {
+      if (candidates[index] === key) return this.#entries[2 * (entries[index] ?? 0) - 1] as Value;
+      return this.#valueOf(key, hashes[index] ?? 0);
     });
   }
 
-  has(text: string): boolean {
-    return this.#find(text, codeOf(text)) >= 0;
+  has(key: string): boolean {
+    return this.#find(key, hashOf(key)) >= 0;
   }
 
-  set(text: string, value: Value): void {
-    const code = codeOf(text);
-    const slot = this.#find(text, code);
-    if (slot >= 0) {
-      this.#cells[this.#cellOf(slot) + 1] = value;
+  set(key: string, value: Value): void {
+    const hash = hashOf(key);
+    const bucket = this.#find(key, hash);
+    if (bucket >= 0) {
+      this.#entries[this.#offsetOf(bucket) + 1] = value;
       return;
     }
-    // At most three of four slots are taken.
+    // At most three of four buckets are occupied.
     if (4 * (this.size + 1) > 3 * (this.#mask + 1)) this.#resize(2 * (this.#mask + 1));
-    this.#cells.push(text, value);
-    this.#take(code, this.size);
+    this.#entries.push(key, value);
+    this.#occupy(hash, this.size);
   }
 
   /** Whether it was there. The last entry takes its place in the order. */
-  delete(text: string): boolean {
-    const slot = this.#find(text, codeOf(text));
-    if (slot < 0) return false;
-    const cell = this.#cellOf(slot);
-    this.#free(slot);
-    const value = this.#cells.pop() as Value;
-    const lastText = this.#cells.pop() as string;
-    if (cell < this.#cells.length) {
-      this.#slots[2 * this.#slotOfEntry(codeOf(lastText), this.#cells.length / 2 + 1) + 1] = cell / 2 + 1;
-      this.#cells[cell] = lastText;
-      this.#cells[cell + 1] = value;
+  delete(key: string): boolean {
+    const bucket = this.#find(key, hashOf(key));
+    if (bucket < 0) return false;
+    const offset = this.#offsetOf(bucket);
+    this.#free(bucket);
+    const value = this.#entries.pop() as Value;
+    const lastKey = this.#entries.pop() as string;
+    if (offset < this.#entries.length) {
+      this.#buckets[2 * this.#bucketOfEntry(hashOf(lastKey), this.#entries.length / 2 + 1) + 1] = offset / 2 + 1;
+      this.#entries[offset] = lastKey;
+      this.#entries[offset + 1] = value;
     }
-    const slotCount = this.#mask + 1;
-    if (slotCount > SLOTS_MIN && 8 * this.size < slotCount) this.#resize(slotCount / 2);
+    const bucketCount = this.#mask + 1;
+    if (bucketCount > BUCKETS_MIN && 8 * this.size < bucketCount) this.#resize(bucketCount / 2);
     return true;
   }
 
   clear(): void {
-    this.#slots = new Int32Array(2 * SLOTS_MIN);
-    this.#mask = SLOTS_MIN - 1;
-    this.#cells = [];
+    this.#buckets = new Int32Array(2 * BUCKETS_MIN);
+    this.#mask = BUCKETS_MIN - 1;
+    this.#entries = [];
   }
 
   /**
@@ -101,75 +100,75 @@ export class TextMap<Value> {
    * since the entry that takes a deleted one's place might be left out.
    */
   *entries(): Generator<[string, Value]> {
-    for (let cell = 0; cell < this.#cells.length; cell += 2) {
-      yield [this.#cells[cell] as string, this.#cells[cell + 1] as Value];
+    for (let offset = 0; offset < this.#entries.length; offset += 2) {
+      yield [this.#entries[offset] as string, this.#entries[offset + 1] as Value];
     }
   }
 
   *keys(): Generator<string> {
-    for (const [text] of this.entries()) yield text;
+    for (const [key] of this.entries()) yield key;
   }
 
   *values(): Generator<Value> {
     for (const [, value] of this.entries()) yield value;
   }
 
-  #valueOf(text: string, code: number): Value | undefined {
-    const slot = this.#find(text, code);
-    return slot < 0 ? undefined : (this.#cells[this.#cellOf(slot) + 1] as Value);
+  #valueOf(key: string, hash: number): Value | undefined {
+    const bucket = this.#find(key, hash);
+    return bucket < 0 ? undefined : (this.#entries[this.#offsetOf(bucket) + 1] as Value);
   }
 
-  /** Where the entry of a taken slot lies among the cells. */
-  #cellOf(slot: number): number {
-    return 2 * ((this.#slots[2 * slot + 1] ?? 0) - 1);
+  /** Where the entry of an occupied bucket lies in `#entries`. */
+  #offsetOf(bucket: number): number {
+    return 2 * ((this.#buckets[2 * bucket + 1] ?? 0) - 1);
   }
 
-  /** The slot of a text; −1: it has none. */
-  #find(text: string, code: number): number {
-    const slots = this.#slots;
+  /** The bucket of a key; −1: it has none. */
+  #find(key: string, hash: number): number {
+    const buckets = this.#buckets;
     const mask = this.#mask;
-    for (let slot = code & mask; ; slot = (slot + 1) & mask) {
-      const entry = slots[2 * slot + 1] ?? 0;
+    for (let bucket = hash & mask; ; bucket = (bucket + 1) & mask) {
+      const entry = buckets[2 * bucket + 1] ?? 0;
       if (entry === 0) return -1;
-      if (slots[2 * slot] === code && this.#cells[2 * (entry - 1)] === text) return slot;
+      if (buckets[2 * bucket] === hash && this.#entries[2 * (entry - 1)] === key) return bucket;
     }
   }
 
-  #slotOfEntry(code: number, entry: number): number {
-    let slot = code & this.#mask;
-    while (this.#slots[2 * slot + 1] !== entry) slot = (slot + 1) & this.#mask;
-    return slot;
+  #bucketOfEntry(hash: number, entry: number): number {
+    let bucket = hash & this.#mask;
+    while (this.#buckets[2 * bucket + 1] !== entry) bucket = (bucket + 1) & this.#mask;
+    return bucket;
   }
 
-  #take(code: number, entry: number): void {
-    let slot = code & this.#mask;
-    while (this.#slots[2 * slot + 1] !== 0) slot = (slot + 1) & this.#mask;
-    this.#slots[2 * slot] = code;
-    this.#slots[2 * slot + 1] = entry;
+  #occupy(hash: number, entry: number): void {
+    let bucket = hash & this.#mask;
+    while (this.#buckets[2 * bucket + 1] !== 0) bucket = (bucket + 1) & this.#mask;
+    this.#buckets[2 * bucket] = hash;
+    this.#buckets[2 * bucket + 1] = entry;
   }
 
-  /** Empties a slot and moves up what would not be found behind an empty one (algorithm 6.4R there). */
-  #free(slot: number): void {
-    const slots = this.#slots;
+  /** Empties a bucket and moves up what would not be found behind an empty one (algorithm 6.4R there). */
+  #free(bucket: number): void {
+    const buckets = this.#buckets;
     const mask = this.#mask;
-    let hole = slot;
-    for (let next = (hole + 1) & mask; slots[2 * next + 1] !== 0; next = (next + 1) & mask) {
-      const code = slots[2 * next] ?? 0;
-      if (((next - (code & mask)) & mask) < ((next - hole) & mask)) continue;
-      slots[2 * hole] = code;
-      slots[2 * hole + 1] = slots[2 * next + 1] ?? 0;
+    let hole = bucket;
+    for (let next = (hole + 1) & mask; buckets[2 * next + 1] !== 0; next = (next + 1) & mask) {
+      const hash = buckets[2 * next] ?? 0;
+      if (((next - (hash & mask)) & mask) < ((next - hole) & mask)) continue;
+      buckets[2 * hole] = hash;
+      buckets[2 * hole + 1] = buckets[2 * next + 1] ?? 0;
       hole = next;
     }
-    slots[2 * hole + 1] = 0;
+    buckets[2 * hole + 1] = 0;
   }
 
-  #resize(slotCount: number): void {
-    const former = this.#slots;
-    this.#slots = new Int32Array(2 * slotCount);
-    this.#mask = slotCount - 1;
-    for (let cell = 0; cell < former.length; cell += 2) {
-      const entry = former[cell + 1] ?? 0;
-      if (entry !== 0) this.#take(former[cell] ?? 0, entry);
+  #resize(bucketCount: number): void {
+    const former = this.#buckets;
+    this.#buckets = new Int32Array(2 * bucketCount);
+    this.#mask = bucketCount - 1;
+    for (let offset = 0; offset < former.length; offset += 2) {
+      const entry = former[offset + 1] ?? 0;
+      if (entry !== 0) this.#occupy(former[offset] ?? 0, entry);
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import type { DiscoveryFailure } from '../discovery.ts';
 
-/** Expired: the changes since that version are not kept any more; whoever asked has to list anew. */
+/** Expired: the changes since that version are not kept any more; whoever asked has to list again. */
 type ApiFailureKind = DiscoveryFailure | 'expired';
 
 /** The message goes to the log, so it never holds what a configuration or a credential says. */

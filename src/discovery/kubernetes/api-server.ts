@@ -1,5 +1,5 @@
 // HTTP to the API server of Kubernetes: a read and a watch, both bounded and both ended by a signal. Where it is, its
-// authority and the credentials come from @kubernetes/client-node, which is read anew for every request: tokens,
+// authority and the credentials come from @kubernetes/client-node, which is read again for every request: tokens,
 // certificates and a kubeconfig change while the process runs.
 //
 // The requests are made here, because those of the library (2.0.1) do not fit a process that is to run for months. Its

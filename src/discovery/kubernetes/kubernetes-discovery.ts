@@ -1,6 +1,6 @@
 // Addresses of shards from Kubernetes: those of every endpoint of one Service, listed and watched as EndpointSlices. It
 // keeps: the last known set stays while the API server is away or refuses, for however long, and while the Service has
-// no endpoints, since neither says anything about shards that still answer; one request is under way at a time, and
+// no endpoints, since neither says anything about shards that still answer; one request is in flight at a time, and
 // none follows at once on one that failed.
 //
 //   list ──▶ watch ──▶ watch ──▶ … ──▶ list    each watch goes on from the last version, event or bookmark, it was told
@@ -15,7 +15,6 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Discovery, DiscoveryFailure, DiscoveryObserver } from '../discovery.ts';
 import { ApiFailure } from './api-failure.ts';
 import { type ApiServer, createApiServer, type LoadKubeConfig } from './api-server.ts';
-import { Attempt } from './attempt.ts';
 import {
   addressesOf,
   type EndpointSlice,
@@ -23,6 +22,7 @@ import {
   parseSliceList,
   type SliceEvent,
 } from './endpoint-slices.ts';
+import { TimeBound } from './time-bound.ts';
 
 /** Whatever the watch has missed is noticed then. */
 const LIST_INTERVAL_MS = 5 * 60_000;
@@ -66,7 +66,7 @@ class KubernetesWatch {
   readonly #api: ApiServer;
   readonly #closing = new AbortController();
   readonly #slices = new Map<string, EndpointSlice>();
-  #attempt: Attempt | undefined;
+  #bound: TimeBound | undefined;
   #known: readonly string[] = [];
   /** Of the last list, event or bookmark; undefined: list first. */
   #version: string | undefined;
@@ -92,7 +92,7 @@ class KubernetesWatch {
 
   close(): void {
     this.#closing.abort();
-    this.#attempt?.end();
+    this.#bound?.end();
   }
 
   get #closed(): boolean {
@@ -120,11 +120,11 @@ class KubernetesWatch {
 
   async #list(): Promise<void> {
     const { clock, random } = this.#dependencies;
-    const attempt = new Attempt(clock);
-    this.#attempt = attempt;
-    attempt.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server did not respond in time.'));
+    const bound = new TimeBound(clock);
+    this.#bound = bound;
+    bound.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server did not respond in time.'));
     try {
-      const { version, slices } = parseSliceList(await this.#api.read(this.#path({}), attempt.signal));
+      const { version, slices } = parseSliceList(await this.#api.read(this.#path({}), bound.signal));
       if (this.#closed) return;
       this.#slices.clear();
       for (const slice of slices) this.#keep(slice);
@@ -132,15 +132,15 @@ class KubernetesWatch {
       this.#listAtMs = clock.monotonicMs() + jitteredMs(random, LIST_INTERVAL_MS, JITTER);
       this.#settle();
     } finally {
-      attempt.end();
+      bound.end();
     }
   }
 
   async #watch(version: string): Promise<void> {
     const { clock } = this.#dependencies;
-    const attempt = new Attempt(clock);
-    this.#attempt = attempt;
-    attempt.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server did not start the watch in time.'));
+    const bound = new TimeBound(clock);
+    this.#bound = bound;
+    bound.allow(ANSWER_MS_MAX, new ApiFailure('unreachable', 'The API server did not start the watch in time.'));
     const startMs = clock.monotonicMs();
     const untilListSeconds = Math.ceil((this.#listAtMs - startMs) / 1000);
     const timeoutSeconds = Math.max(WATCH_SECONDS_MIN, Math.min(WATCH_SECONDS, untilListSeconds));
@@ -151,10 +151,10 @@ class KubernetesWatch {
       timeoutSeconds: String(timeoutSeconds),
     });
     try {
-      const lines = await this.#api.watch(path, attempt.signal);
+      const lines = await this.#api.watch(path, bound.signal);
       if (this.#closed) return;
       this.#recover();
-      attempt.allow(
+      bound.allow(
         timeoutSeconds * 1000 + WATCH_GRACE_MS,
         new ApiFailure('interrupted', 'The watch sent nothing and did not end in time.'),
       );
@@ -163,7 +163,7 @@ class KubernetesWatch {
         this.#take(parseSliceEvent(line));
       }
     } finally {
-      attempt.end();
+      bound.end();
       if (clock.monotonicMs() - startMs >= GOOD_WATCH_MS) this.#failures = 0;
     }
     if (clock.monotonicMs() - startMs < WATCH_MS_MIN) {

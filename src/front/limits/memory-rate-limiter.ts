@@ -2,12 +2,12 @@
 // made for a request but at the begin of a window, and no window has a timer: those that have ended go by generation.
 // It keeps: never more than the limit is let through in a window; a window is counted under the limit it was begun
 // with, so that a new plan holds from the next request on; a tenant takes memory for two lengths of a window after its
-// last one at most. The reserves of keys have a bound besides, above which the oldest begin anew: a tenant makes keys
+// last one at most. The reserves of keys have a bound besides, above which the oldest begin again: a tenant makes keys
 // at will, but has one window for its plan.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
-import { TextMap } from '../../core/structures/string-map.ts';
+import { StringMap } from '../../core/structures/string-map.ts';
 import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT, secondsUntil } from './rate-limiter.ts';
 
 interface Window {
@@ -22,8 +22,8 @@ class WindowLimiter {
   readonly #requests: number;
   readonly #windowSeconds: number;
   readonly #generationMax: number;
-  #young = new TextMap<Window>();
-  #old = new TextMap<Window>();
+  #young = new StringMap<Window>();
+  #old = new StringMap<Window>();
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(clock: Clock, requests: number, windowSeconds: number, windowsMax = Number.POSITIVE_INFINITY) {
@@ -53,7 +53,7 @@ class WindowLimiter {
   /** What was begun before the last call has ended. */
   #forget(): void {
     this.#old = this.#young;
-    this.#young = new TextMap();
+    this.#young = new StringMap();
     if (this.#old.size > 0) return;
     clearInterval(this.#sweep);
     this.#sweep = undefined;

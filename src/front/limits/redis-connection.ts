@@ -1,9 +1,9 @@
 // The connection to Redis: one server, a master that sentinels name, or a cluster. It knows whether Redis answers, and
 // how many fronts share it: each front enters itself once a second into a set whose entries expire.
 //
-// It keeps: no call outlives its bound or waits for a connection, and only so many are under way; while Redis does not
-// answer, nothing but a beat a second is sent to it; what is lost and what is back is told once. No password gets into
-// a log: the errors of the library carry the commands that failed, so only their messages are used.
+// It keeps: no call outlives its bound or waits for a connection, and only so many are in flight; while Redis does not
+// answer, nothing but a heartbeat a second is sent to it; what is lost and what is back is told once. No password gets
+// into a log: the errors of the library carry the commands that failed, so only their messages are used.
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { backoffMs } from '../../core/async/backoff.ts';
@@ -11,7 +11,7 @@ import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 
-const BEAT_MS = 1000;
+const HEARTBEAT_MS = 1000;
 /** A front that ended without a word is counted for so long. */
 const FRONT_MS = 5000;
 /** A call that takes longer is taken for lost. */
@@ -19,16 +19,16 @@ const CALL_MS_MAX = 250;
 /** For a connection, its handshake, and a socket on which nothing comes back. */
 const CONNECT_MS_MAX = 1000;
 const RECONNECT = { firstMs: 50, maxMs: 1000 };
-/** Far above what a front has under way while Redis answers; each holds some hundred bytes. */
+/** Far above what a front has in flight while Redis answers; each holds some hundred bytes. */
 const CALLS_MAX = 4096;
 const FRONT_ID_BYTES = 12;
 const FRONTS_KEY = 'grantd:fronts';
 
 /**
- * KEYS: the set of the fronts. ARGV: who beats, for how many ms that counts. Returns how many are there. What takes
- * memory comes first: Redis refuses it where it is full, as it refuses the counts, but not after another write.
+ * KEYS: the set of the fronts. ARGV: who heartbeats, for how many ms that counts. Returns how many are there. What
+ * takes memory comes first: Redis refuses it where it is full, as it refuses the counts, but not after another write.
  */
-const BEAT_SCRIPT = `
+const HEARTBEAT_SCRIPT = `
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('zadd', KEYS[1], now + ARGV[2], ARGV[1])
@@ -147,7 +147,7 @@ export class RedisConnection {
   #state: 'connecting' | 'reachable' | 'lost' = 'connecting';
   #fronts = 1;
   #calls = 0;
-  #beating = false;
+  #heartbeatInFlight = false;
   #timer: Timer | undefined;
   #closed = false;
   /** What the library said last about the connection. */
@@ -166,11 +166,11 @@ export class RedisConnection {
     this.client.on('ready', () => {
       this.#connectionError = undefined;
       this.#connectMasters();
-      this.#beat();
+      this.#heartbeat();
     });
     this.client.on('+node', () => this.#connectMasters());
     this.client.on('close', () => this.#suspect());
-    this.#timer = clock.setTimer(() => this.#beat(), BEAT_MS);
+    this.#timer = clock.setTimer(() => this.#heartbeat(), HEARTBEAT_MS);
   }
 
   get reachable(): boolean {
@@ -186,7 +186,7 @@ export class RedisConnection {
   async call<Value>(send: () => Promise<Value>): Promise<Value> {
     const { clock, metrics } = this.#dependencies;
     try {
-      if (this.#calls >= CALLS_MAX) throw new CallFailure('busy', `${CALLS_MAX} calls are under way.`);
+      if (this.#calls >= CALLS_MAX) throw new CallFailure('busy', `${CALLS_MAX} calls are in flight.`);
       const startMs = clock.monotonicMs();
       const value = await this.#bounded(send());
       metrics.redisCallSeconds.observe((clock.monotonicMs() - startMs) / 1000);
@@ -235,25 +235,25 @@ export class RedisConnection {
     return reasonOf(error) === 'unreachable' ? (this.#connectionError ?? error) : error;
   }
 
-  /** Something failed: the next beat comes at once. */
+  /** Something failed: the next heartbeat comes at once. */
   #suspect(): void {
-    if (this.#state === 'reachable') this.#beat();
+    if (this.#state === 'reachable') this.#heartbeat();
   }
 
-  #beat(): void {
-    if (this.#closed || this.#beating) return;
-    this.#beating = true;
+  #heartbeat(): void {
+    if (this.#closed || this.#heartbeatInFlight) return;
+    this.#heartbeatInFlight = true;
     this.#timer?.cancel();
-    this.#bounded(this.client.eval(BEAT_SCRIPT, 1, FRONTS_KEY, this.#frontId, FRONT_MS)).then(
+    this.#bounded(this.client.eval(HEARTBEAT_SCRIPT, 1, FRONTS_KEY, this.#frontId, FRONT_MS)).then(
       (count) => this.#end(() => this.#answered(Number(count))),
       (error: unknown) => this.#end(() => this.#lose(this.#causeOf(error))),
     );
   }
 
   #end(tell: () => void): void {
-    this.#beating = false;
+    this.#heartbeatInFlight = false;
     if (this.#closed) return;
-    this.#timer = this.#dependencies.clock.setTimer(() => this.#beat(), BEAT_MS);
+    this.#timer = this.#dependencies.clock.setTimer(() => this.#heartbeat(), HEARTBEAT_MS);
     tell();
   }
 

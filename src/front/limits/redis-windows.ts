@@ -1,6 +1,6 @@
 // The windows of the tenants as Redis counts them: RateLimiterRedis, with a script of our own in the place of its own.
 // The library's window begins at the first request after the last one has ended, so that nothing could be taken ahead
-// of it. With this script a window follows the last one at once where something was taken ahead, and begins anew where
+// of it. With this script a window follows the last one at once where something was taken ahead, and begins again where
 // nothing was. It keeps: one key for each tenant, bucket and limit, which expires; Redis's own clock alone says which
 // window runs.
 

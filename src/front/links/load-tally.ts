@@ -28,7 +28,7 @@ export class LoadTally {
     if (context.arrivedAtMs !== undefined && ERROR_CATALOGUE[code].httpStatus >= 500) this.#failures += 1;
   }
 
-  /** What has gathered; begins anew. */
+  /** What has gathered; begins again. */
   take(elapsedMs: number): Load {
     const load = {
       elapsedMs: Math.max(0, Math.round(elapsedMs)),

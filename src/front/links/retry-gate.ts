@@ -1,6 +1,7 @@
 // What waits because the owner of a slot has said that it does not serve it now. Thousands of requests that ask again
 // every few milliseconds would keep both ends busy for nothing, so one of them asks for all. It keeps: over each route
-// one try at a time, at a bounded pace; all go on once that one was served, or once the shard says anew what it serves.
+// one try at a time, at a bounded pace; all go on once that one was served, or once the shard says again what it
+// serves.
 
 import { backoffMs, jitteredMs } from '../../core/async/backoff.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';

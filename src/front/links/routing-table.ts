@@ -1,6 +1,6 @@
-// Which link leads to the owner of a slot. Shards say what they serve; for each slot the claim with the highest epoch
-// counts. It keeps: a route leads over a link that is ready, and is a new object whenever owner, epoch or stream
-// changes, so that "same route" means "same tenure on the same connection".
+// Which link leads to the owner of a slot. Shards advertise the slots that they serve; for each slot the highest
+// advertised epoch counts. It keeps: a route leads over a link that is ready, and is a new object whenever owner, epoch
+// or stream changes, so that "same route" means "same tenure on the same connection".
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { slotOfTenant } from '../../core/slots.ts';
@@ -15,7 +15,7 @@ const WAKE_MS = 250;
 export class RoutingTable {
   readonly #clock: Clock;
   readonly #retries: RetryGate;
-  readonly #claims = new Map<ShardLink, Map<number, number>>();
+  readonly #advertised = new Map<ShardLink, Map<number, number>>();
   #routes: (Route | undefined)[] = [];
   #missing = 0;
   #waiters = new Set<() => void>();
@@ -60,15 +60,15 @@ export class RoutingTable {
 
   /** The ready links that serve a slot. */
   links(): ShardLink[] {
-    return [...this.#claims.keys()];
+    return [...this.#advertised.keys()];
   }
 
   /** What a shard says it serves, in place of what it said before. Slots outside the cluster's are ignored. */
   replace(link: ShardLink, epochs: ReadonlyMap<number, number>): void {
-    const claims = new Map([...epochs].filter(([slot]) => slot < this.slots));
-    const before = this.#claims.get(link);
-    this.#claims.set(link, claims);
-    for (const slot of new Set([...(before?.keys() ?? []), ...claims.keys()])) this.#decide(slot);
+    const advertised = new Map([...epochs].filter(([slot]) => slot < this.slots));
+    const before = this.#advertised.get(link);
+    this.#advertised.set(link, advertised);
+    for (const slot of new Set([...(before?.keys() ?? []), ...advertised.keys()])) this.#decide(slot);
     // Where nothing has changed it says so because it may answer again, or no longer.
     this.#retries.openWhere((route) => route.link === link);
     this.wake();
@@ -76,10 +76,10 @@ export class RoutingTable {
 
   /** The stream of a shard has ended: nothing that it said counts any more. */
   drop(link: ShardLink): void {
-    const claims = this.#claims.get(link);
-    if (claims === undefined) return;
-    this.#claims.delete(link);
-    for (const slot of claims.keys()) this.#decide(slot);
+    const advertised = this.#advertised.get(link);
+    if (advertised === undefined) return;
+    this.#advertised.delete(link);
+    for (const slot of advertised.keys()) this.#decide(slot);
     this.wake();
   }
 
@@ -87,13 +87,13 @@ export class RoutingTable {
   learn(link: ShardLink, owner: SlotOwner, ownerLink: ShardLink | undefined): void {
     const { slot, epoch } = owner;
     if (slot >= this.slots) return;
-    // A claim with a higher epoch is newer than this answer.
-    const claims = this.#claims.get(link);
-    const claimed = claims?.get(slot);
-    if (ownerLink !== link && claimed !== undefined && claimed <= epoch) claims?.delete(slot);
+    // A higher advertised epoch is newer than this reply.
+    const advertised = this.#advertised.get(link);
+    const advertisedEpoch = advertised?.get(slot);
+    if (ownerLink !== link && advertisedEpoch !== undefined && advertisedEpoch <= epoch) advertised?.delete(slot);
     // What a shard serves itself it says by its routes.
-    const ownerClaims = ownerLink === undefined || ownerLink === link ? undefined : this.#claims.get(ownerLink);
-    if (ownerClaims !== undefined && (ownerClaims.get(slot) ?? -1) < epoch) ownerClaims.set(slot, epoch);
+    const ownerAdvertised = ownerLink === undefined || ownerLink === link ? undefined : this.#advertised.get(ownerLink);
+    if (ownerAdvertised !== undefined && (ownerAdvertised.get(slot) ?? -1) < epoch) ownerAdvertised.set(slot, epoch);
     this.#decide(slot);
     this.wake();
   }
@@ -117,8 +117,8 @@ export class RoutingTable {
   #decide(slot: number): void {
     let best: ShardLink | undefined;
     let bestEpoch = -1;
-    for (const [link, claims] of this.#claims) {
-      const epoch = claims.get(slot);
+    for (const [link, advertised] of this.#advertised) {
+      const epoch = advertised.get(slot);
       if (epoch !== undefined && epoch > bestEpoch) {
         best = link;
         bestEpoch = epoch;

@@ -33,7 +33,9 @@ export class UsageLedger {
     this.#sourcesMax = sourcesMax;
   }
 
-  /** To be called at a request while the source is not listed. Where there is no room, the next request tries again. */
+  /**
+   * To be called at a request while the source is not listed. Where there is no capacity, the next request tries again.
+   */
   list(source: UsageSource): void {
     if (this.#sources.length >= this.#sourcesMax) return;
     source.usage.listed = true;
@@ -47,7 +49,7 @@ export class UsageLedger {
     return sources;
   }
 
-  /** Its counts have gone out: it begins anew. */
+  /** Its counts have gone out: it begins again. */
   reported({ usage }: UsageSource): void {
     usage.requests = 0;
     usage.refused = 0;

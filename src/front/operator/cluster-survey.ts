@@ -17,7 +17,7 @@ const QUESTION_MS_MAX = 1000;
 /** Shards that are asked for the members, one after the other. */
 const MEMBER_TRIES_MAX = 2;
 
-interface Answers {
+interface ResponseWriter {
   readonly reports: readonly ShardReport[];
   /** Those that have just answered. */
   readonly links: readonly ShardLink[];
@@ -80,7 +80,7 @@ export class ClusterSurvey {
   }
 
   /** What all who answer in time say; at least one. */
-  async #askSlots(context: RequestContext): Promise<Answers> {
+  async #askSlots(context: RequestContext): Promise<ResponseWriter> {
     for (let tries = 0; ; tries += 1) {
       const asked = this.#readyLinks();
       const answers = await Promise.all(asked.map((link) => this.#ask(context, link, CALLS.listSlots)));

@@ -1,12 +1,12 @@
 // What the operator asks of the cluster: calls on one tenant go to its owner, listings to every shard.
 
-import { changeMatcher } from '../../core/audit-filter.ts';
+import { auditMatcher } from '../../core/audit-filter.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { CallField, DefinedCall } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import type { TenantStatus, TrailPage, TrailQuery } from '../../shard/shard.ts';
+import type { AuditLogPage, AuditLogQuery, TenantStatus } from '../../shard/shard.ts';
 import type {
   ClusterPicture,
   MemberView,
@@ -55,7 +55,7 @@ export class FrontOperator implements OperatorApi {
       this.#sessions.open(context, key, () => ({
         tenantId,
         keyId: `operator:${operator}`,
-        claim: CALLS.authenticateOperator.toWire({ tenantId, operator }),
+        authentication: CALLS.authenticateOperator.toWire({ tenantId, operator }),
         operator: true,
       }))
     );
@@ -92,10 +92,10 @@ export class FrontOperator implements OperatorApi {
     return this.#listing.list(context, query);
   }
 
-  async listTrail(context: RequestContext, tenantId: TenantId, query: TrailQuery): Promise<TrailPage> {
-    const page = await this.#ask(context, tenantId, CALLS.listTrail, { ...query, tenantId });
+  async listAuditLog(context: RequestContext, tenantId: TenantId, query: AuditLogQuery): Promise<AuditLogPage> {
+    const page = await this.#ask(context, tenantId, CALLS.listAuditLog, { ...query, tenantId });
     // A shard of the version before does not know the filter.
-    const fits = changeMatcher(query);
+    const fits = auditMatcher(query);
     return fits === undefined ? page : { ...page, items: page.items.filter(fits) };
   }
 

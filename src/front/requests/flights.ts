@@ -253,7 +253,7 @@ export class FlightTable {
     }
     if (this.#size >= this.#flightsMax) {
       const oldest = this.#first;
-      const overloaded = new GrantdError('overloaded', 'Too many requests are under way.');
+      const overloaded = new GrantdError('overloaded', 'Too many requests are in flight.');
       if (oldest === undefined || oldest.context.deadlineMs > flight.context.deadlineMs) {
         flight.refuse(overloaded);
         return;

@@ -7,7 +7,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { beginCall, endCall } from '../../rpc/call-spans.ts';
 import { handleGrantOf } from '../../rpc/calls/parts/handles.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import { type HandleGrant, ShardFailure } from '../../shard/shard.ts';
+import { type IssuedHandle, ShardFailure } from '../../shard/shard.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import { type CallBody, requestOf } from '../links/outbox.ts';
 import type { Waiter } from '../links/retry-gate.ts';
@@ -20,7 +20,7 @@ import { retry, served } from './retries.ts';
 const ACQUIRE_MS_MAX = 3000;
 
 export interface HandleEvents {
-  onGranted(grant: HandleGrant): void;
+  onGranted(grant: IssuedHandle): void;
   /** The owner will not have this key: every flight that waited has been refused. */
   onRefused(error: GrantdError): void;
   /** No flight waits any more, and there is no handle. */
@@ -31,7 +31,7 @@ export class HandleKeeper implements Waiter {
   probing: (() => void) | undefined;
   readonly #control: FlightControl;
   readonly #tenantId: string;
-  readonly #claim: CallBody;
+  readonly #authentication: CallBody;
   readonly #events: HandleEvents;
   #slot = -1;
   #binding: Binding | undefined;
@@ -39,10 +39,10 @@ export class HandleKeeper implements Waiter {
   #acquiring = false;
   #tries = 0;
 
-  constructor(control: FlightControl, tenantId: string, claim: CallBody, events: HandleEvents) {
+  constructor(control: FlightControl, tenantId: string, authentication: CallBody, events: HandleEvents) {
     this.#control = control;
     this.#tenantId = tenantId;
-    this.#claim = claim;
+    this.#authentication = authentication;
     this.#events = events;
   }
 
@@ -97,7 +97,7 @@ export class HandleKeeper implements Waiter {
     );
     // It is asked for all of them; one trace says so.
     const span = this.#waiting.find(({ context }) => context.span !== undefined)?.context.span;
-    question.ask(route.link, this.#claim, clock, span);
+    question.ask(route.link, this.#authentication, clock, span);
   }
 
   #take(route: Route, reply: Reply__Output): void {
@@ -115,7 +115,7 @@ export class HandleKeeper implements Waiter {
     for (const flight of waiting) flight.attempt();
   }
 
-  #grantOf(reply: Reply__Output): HandleGrant | GrantdError {
+  #grantOf(reply: Reply__Output): IssuedHandle | GrantdError {
     try {
       const grant = handleGrantOf(reply);
       if (grant.tenantId === this.#tenantId) return grant;
@@ -159,9 +159,9 @@ class Question implements Receiver {
     this.#onFailure = onFailure;
   }
 
-  ask(link: ShardLink, claim: CallBody, clock: Clock, parent: TraceSpan | undefined): void {
-    if (parent !== undefined) this.#span = beginCall(parent, requestOf(claim), link.address);
-    const id = link.call(this, 0, claim, undefined, this.#span?.traceparent);
+  ask(link: ShardLink, authentication: CallBody, clock: Clock, parent: TraceSpan | undefined): void {
+    if (parent !== undefined) this.#span = beginCall(parent, requestOf(authentication), link.address);
+    const id = link.call(this, 0, authentication, undefined, this.#span?.traceparent);
     if (this.#answered) return;
     this.#timer = clock.setTimer(() => {
       link.forget(id);

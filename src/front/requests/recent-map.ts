@@ -1,13 +1,13 @@
 // A bounded map that forgets what was not used lately. Two generations instead of a list in order of use: a hit in the
-// young one costs a single look-up. It keeps: at most `sizeMax` entries; one used among the last `sizeMax / 2` distinct
+// young one costs a single lookup. It keeps: at most `sizeMax` entries; one used among the last `sizeMax / 2` distinct
 // keys is still there.
 
-import { TextMap } from '../../core/structures/string-map.ts';
+import { StringMap } from '../../core/structures/string-map.ts';
 
 export class RecentMap<Value> {
   readonly #generationMax: number;
-  #young = new TextMap<Value>();
-  #old = new TextMap<Value>();
+  #young = new StringMap<Value>();
+  #old = new StringMap<Value>();
 
   constructor(sizeMax: number) {
     this.#generationMax = Math.max(1, Math.floor(sizeMax / 2));
@@ -29,7 +29,7 @@ export class RecentMap<Value> {
     this.#old.delete(key);
     if (!this.#young.has(key) && this.#young.size >= this.#generationMax) {
       this.#old = this.#young;
-      this.#young = new TextMap();
+      this.#young = new StringMap();
     }
     this.#young.set(key, value);
   }

@@ -37,7 +37,7 @@ export function retry(
     return;
   }
   served(waiter);
-  if (tries < AT_ONCE_TRIES && (refused || kind === 'handle-gone')) waiter.attempt();
+  if (tries < AT_ONCE_TRIES && (refused || kind === 'handle-unknown')) waiter.attempt();
   else clock.setTimer(() => waiter.attempt(), retryDelayMs(random, tries + 1));
 }
 

@@ -1,5 +1,5 @@
 // The sessions a front knows, by API key (or by tenant and operator). It keeps: a refused authentication leaves nothing
-// behind; one that is under way is shared by all who ask for it; the number of sessions is bounded.
+// behind; one that is in flight is shared by all who ask for it; the number of sessions is bounded.
 
 import type { GrantdError } from '../../core/errors.ts';
 import type { RequestContext } from '../front.ts';
@@ -8,7 +8,7 @@ import { Flight, type FlightControl } from './flights.ts';
 import { RecentMap } from './recent-map.ts';
 import { FrontSession, type SessionDependencies, type SessionIdentity } from './session.ts';
 
-export type SessionClaim = Pick<SessionIdentity, 'tenantId' | 'keyId' | 'claim' | 'operator'>;
+export type Credentials = Pick<SessionIdentity, 'tenantId' | 'keyId' | 'authentication' | 'operator'>;
 
 export class SessionCache {
   readonly #dependencies: SessionDependencies;
@@ -32,10 +32,10 @@ export class SessionCache {
   }
 
   /** Authenticates a key that is not known. Rejects with what the owner says, or `unavailable`. */
-  open(context: RequestContext, key: string, claim: () => SessionClaim): Promise<FrontSession> {
+  open(context: RequestContext, key: string, credentialsOf: () => Credentials): Promise<FrontSession> {
     let session = this.#opening.get(key);
     if (session === undefined) {
-      session = this.#create(key, claim());
+      session = this.#create(key, credentialsOf());
       this.#opening.set(key, session);
     }
     const opening = session;
@@ -45,9 +45,9 @@ export class SessionCache {
     });
   }
 
-  #create(key: string, claim: SessionClaim): FrontSession {
+  #create(key: string, credentials: Credentials): FrontSession {
     const session: FrontSession = new FrontSession(this.#dependencies, {
-      ...claim,
+      ...credentials,
       onGranted: () => {
         this.#close(key, session);
         if (!session.expired) this.#known.set(key, session);

@@ -55,7 +55,7 @@ export class SessionPath implements FlightPath {
 
   fail(flight: Flight, failure: RetryableFailure): void {
     const route = flight.binding?.route;
-    if (failure.kind === 'handle-gone') this.#session.handles.invalidate(flight.binding);
+    if (failure.kind === 'handle-unknown') this.#session.handles.invalidate(flight.binding);
     else if (route !== undefined) flight.control.redirect(route.link, failure);
     flight.retry(failure, route);
   }

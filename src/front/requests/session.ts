@@ -12,7 +12,7 @@ import { columnsOf, type Grant, type Namespace, type Relation, type Tuple, wireN
 import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import type { GrantRequest, GrantResult, HandleGrant, ListedKey, Page, PageQuery } from '../../shard/shard.ts';
+import type { GrantRequest, GrantResult, IssuedHandle, ListedKey, PageQuery, ResultPage } from '../../shard/shard.ts';
 import type { OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
@@ -31,10 +31,10 @@ export interface SessionDependencies {
 
 export interface SessionIdentity {
   readonly tenantId: TenantId;
-  /** The key's id, or the operator as the trail names him. */
+  /** The key's id, or the operator as the audit log names him. */
   readonly keyId: string;
   /** How the handle is asked for. */
-  readonly claim: CallBody;
+  readonly authentication: CallBody;
   readonly operator: boolean;
   /** The owner has given a handle: what it says about the key holds from now on. */
   readonly onGranted: () => void;
@@ -65,7 +65,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     this.#dependencies = dependencies;
     this.#control = dependencies.control;
     this.#operator = identity.operator;
-    this.handles = new HandleKeeper(dependencies.control, identity.tenantId, identity.claim, {
+    this.handles = new HandleKeeper(dependencies.control, identity.tenantId, identity.authentication, {
       onGranted: (grant) => {
         this.#update(grant);
         identity.onGranted();
@@ -137,7 +137,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   listObjects(
     context: RequestContext,
     query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
-  ): Promise<Page<string>> {
+  ): Promise<ResultPage<string>> {
     return this.#ask(context, CALLS.listObjects, query);
   }
 
@@ -161,7 +161,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return { record, text };
   }
 
-  listKeys(context: RequestContext, query: PageQuery): Promise<Page<ListedKey>> {
+  listKeys(context: RequestContext, query: PageQuery): Promise<ResultPage<ListedKey>> {
     return this.#ask(context, CALLS.listKeys, query);
   }
 
@@ -169,19 +169,19 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#ask(context, CALLS.revokeKey, keyId);
   }
 
-  listSubjects(context: RequestContext, query: PageQuery): Promise<Page<string>> {
+  listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>> {
     return this.#ask(context, CALLS.listSubjects, query);
   }
 
-  listSubjectGrants(context: RequestContext, query: PageQuery & { subject: string }): Promise<Page<Grant>> {
+  listSubjectGrants(context: RequestContext, query: PageQuery & { subject: string }): Promise<ResultPage<Grant>> {
     return this.#ask(context, CALLS.listSubjectGrants, query);
   }
 
-  exportGrants(context: RequestContext, query: PageQuery): Promise<Page<Grant>> {
+  exportGrants(context: RequestContext, query: PageQuery): Promise<ResultPage<Grant>> {
     return this.#ask(context, CALLS.exportGrants, query);
   }
 
-  #update(grant: HandleGrant): void {
+  #update(grant: IssuedHandle): void {
     this.#scopes = grant.scopes;
     this.#plan = grant.plan;
     this.#suspended = grant.suspended;

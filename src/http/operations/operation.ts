@@ -20,7 +20,7 @@ export interface OperationRequest {
   readonly pathParameters: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-export interface Reply {
+export interface OperationResponse {
   readonly status: 200 | 201 | 204;
   /** JSON text; empty for a 204. A function: text that takes long to make, made in the turn of the tenant. */
   readonly json: string | (() => string);
@@ -69,7 +69,7 @@ export interface Operation {
    * fault: the owner has not been asked then, and the pipeline asks it to confirm the key first. What the returned
    * promise rejects with comes from the owner.
    */
-  answer(session: TenantSession, context: RequestContext, request: OperationRequest): Promise<Reply>;
+  answer(session: TenantSession, context: RequestContext, request: OperationRequest): Promise<OperationResponse>;
 }
 
 /** Each adds to the count of checks with that outcome. */

@@ -1,4 +1,4 @@
-// How many bytes the longest answers may have: what they claim of the budget of responses before they are made.
+// How many bytes the longest answers may have: what they reserve of the budget of responses before they are made.
 
 import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT, parsePageLimit } from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';

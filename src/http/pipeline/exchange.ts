@@ -4,15 +4,15 @@
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import type { RateDecision } from '../../front/limits/rate-limiter.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
-import type { Claim } from '../wire/byte-budget.ts';
+import type { Reservation } from '../wire/byte-budget.ts';
 import type { Incoming } from '../wire/incoming.ts';
 import type { OperationMeter } from './request-metrics.ts';
 
 export class Exchange implements RequestContext {
   readonly requestId: string;
-  /** On the monotonic clock; set anew once the request has arrived whole. */
+  /** On the monotonic clock; set again once the request has arrived whole. */
   deadlineMs: number;
-  /** On the same clock; set anew, too. */
+  /** On the same clock; set again, too. */
   arrivedAtMs: number;
   readonly incoming: Incoming;
   /** Set once the key is verified. */
@@ -23,7 +23,7 @@ export class Exchange implements RequestContext {
   /** Undefined: this request is not traced. */
   span: TraceSpan | undefined = undefined;
   /** Of the budget of responses, for an answer that may be large. */
-  claim: Claim | undefined = undefined;
+  reservation: Reservation | undefined = undefined;
   answered = false;
 
   constructor(requestId: string, deadlineMs: number, incoming: Incoming, meter: OperationMeter) {

@@ -7,7 +7,7 @@ import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { hasScope } from '../../core/scopes.ts';
 import type { TenantSession } from '../../front/front.ts';
-import type { OperationRequest, Reply } from '../operations/operation.ts';
+import type { OperationRequest, OperationResponse } from '../operations/operation.ts';
 import type { ByteBudget } from '../wire/byte-budget.ts';
 import { JSON_SCANNED_LENGTH_MIN, RESPONSE_UNCLAIMED_BYTES_MAX } from '../wire/limits.ts';
 import type { Exchange } from './exchange.ts';
@@ -15,13 +15,13 @@ import { LongJson, parseJson } from './json-text.ts';
 import { findMediaTypeError } from './media-type.ts';
 import { parseQuery, queryTextOf } from './query-text.ts';
 import type { Refusals } from './refusals.ts';
-import type { Answers } from './response-writer.ts';
+import type { ResponseWriter } from './response-writer.ts';
 import type { RegisteredOperation, Route } from './routes.ts';
 
 export interface OperationStageDependencies {
   readonly clock: Clock;
   readonly turns: Turns;
-  readonly answers: Answers;
+  readonly answers: ResponseWriter;
   readonly refusals: Refusals;
   /** Of responses that are made or not yet taken. */
   readonly responses: ByteBudget;
@@ -30,7 +30,7 @@ export interface OperationStageDependencies {
 export class OperationStage {
   readonly #clock: Clock;
   readonly #turns: Turns;
-  readonly #answers: Answers;
+  readonly #answers: ResponseWriter;
   readonly #refusals: Refusals;
   readonly #responses: ByteBudget;
   readonly #deadlineMs: number;
@@ -69,7 +69,7 @@ export class OperationStage {
       const error = new GrantdError('invalid-request', 'The header Expect can only be 100-continue.');
       this.#refuse(exchange, session, error);
     } else if (operation.body === undefined) {
-      this.#claimResponse(exchange, session, operation, undefined);
+      this.#reserveResponse(exchange, session, operation, undefined);
     } else {
       this.#readBody(exchange, session, operation, operation.body.bytesMax);
     }
@@ -107,7 +107,7 @@ export class OperationStage {
       return;
     }
     exchange.incoming.releaseBody();
-    this.#claimResponse(exchange, session, operation, body);
+    this.#reserveResponse(exchange, session, operation, body);
   }
 
   /** A long body, step by step. */
@@ -124,13 +124,13 @@ export class OperationStage {
         return false;
       }
       exchange.incoming.releaseBody();
-      this.#claimResponse(exchange, session, operation, body);
+      this.#reserveResponse(exchange, session, operation, body);
       return false;
     });
   }
 
   /** The request is whole from here on: its deadline counts, and what may answer it at length waits for memory. */
-  #claimResponse(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, body: unknown): void {
+  #reserveResponse(exchange: Exchange, session: TenantSession, operation: RegisteredOperation, body: unknown): void {
     const { url, pathParameters } = exchange.incoming;
     let request: OperationRequest;
     try {
@@ -154,11 +154,11 @@ export class OperationStage {
     request: OperationRequest,
     responseBytes: number,
   ): void {
-    this.#responses.claim(
+    this.#responses.reserve(
       session.tenantId,
       responseBytes,
-      (claim) => {
-        exchange.claim = claim;
+      (reservation) => {
+        exchange.reservation = reservation;
         this.#evaluate(exchange, session, operation, request);
       },
       (error) => this.#refuse(exchange, session, error),
@@ -187,7 +187,7 @@ export class OperationStage {
     );
   }
 
-  #replyInTurn(exchange: Exchange, session: TenantSession, reply: Reply): void {
+  #replyInTurn(exchange: Exchange, session: TenantSession, reply: OperationResponse): void {
     this.#turns.run(session.tenantId, () => {
       try {
         this.#answers.reply(exchange, reply);

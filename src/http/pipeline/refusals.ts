@@ -5,13 +5,13 @@ import { GrantdError } from '../../core/errors.ts';
 import type { TenantSession } from '../../front/front.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import type { Answers } from './response-writer.ts';
+import type { ResponseWriter } from './response-writer.ts';
 
 export class Refusals {
-  readonly #answers: Answers;
+  readonly #answers: ResponseWriter;
   readonly #metrics: RequestMetrics;
 
-  constructor(dependencies: { readonly answers: Answers; readonly metrics: RequestMetrics }) {
+  constructor(dependencies: { readonly answers: ResponseWriter; readonly metrics: RequestMetrics }) {
     this.#answers = dependencies.answers;
     this.#metrics = dependencies.metrics;
   }

@@ -17,7 +17,7 @@ import { KeyGuesses } from './key-guesses.ts';
 import { OperationStage } from './operation-stage.ts';
 import { Refusals } from './refusals.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import type { Answers } from './response-writer.ts';
+import type { ResponseWriter } from './response-writer.ts';
 import type { Route } from './routes.ts';
 
 export interface Pipeline {
@@ -33,7 +33,7 @@ export interface PipelineDependencies {
   readonly failureLimiter: FailureLimiter;
   readonly clock: Clock;
   readonly turns: Turns;
-  readonly answers: Answers;
+  readonly answers: ResponseWriter;
   readonly metrics: RequestMetrics;
   /** Of responses that are made or not yet taken. */
   readonly responses: ByteBudget;

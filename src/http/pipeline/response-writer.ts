@@ -5,13 +5,13 @@ import type { Clock } from '../../core/async/clock.ts';
 import type { RateDecision } from '../../front/limits/rate-limiter.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { endRequestSpan } from '../../telemetry/request-spans.ts';
-import type { Reply } from '../operations/operation.ts';
+import type { OperationResponse } from '../operations/operation.ts';
 import { describeProblem, type ProblemText } from '../wire/problem.ts';
 import type { Exchange } from './exchange.ts';
 
-export interface Answers {
+export interface ResponseWriter {
   /** A success of an operation. */
-  reply(exchange: Exchange, reply: Reply): void;
+  reply(exchange: Exchange, reply: OperationResponse): void;
   /** Any thrown value, as a problem document. */
   problem(exchange: Exchange, thrown: unknown): void;
   /** A public page. */
@@ -31,14 +31,14 @@ const bodyLines = (contentType: string, body: string): string =>
 const rateLines = ({ limit, remaining, resetSeconds }: RateDecision): string =>
   `X-Service-RateLimit-Limit: ${limit}\r\nX-Service-RateLimit-Remaining: ${remaining}\r\nX-Service-RateLimit-Reset: ${resetSeconds}\r\n`;
 
-export function createAnswers(
+export function createResponseWriter(
   dependencies: { readonly clock: Clock; readonly log: Log },
   options: {
     readonly errorsBase: string;
     /** Whether the server takes no more requests, so that every answer ends its connection. */
     readonly closing: () => boolean;
   },
-): Answers {
+): ResponseWriter {
   const { clock, log } = dependencies;
   const { errorsBase, closing } = options;
   const debug = log.isLevelEnabled('debug');
@@ -48,9 +48,9 @@ export function createAnswers(
     if (exchange.answered) return;
     exchange.answered = true;
     const head = rate === undefined ? lines : lines + rateLines(rate);
-    const { claim } = exchange;
-    if (claim !== undefined) claim.resize(Buffer.byteLength(body));
-    exchange.incoming.send({ status, head, body, last: closing(), claim });
+    const { reservation } = exchange;
+    if (reservation !== undefined) reservation.resize(Buffer.byteLength(body));
+    exchange.incoming.send({ status, head, body, last: closing(), reservation });
     const elapsedMs = clock.monotonicMs() - exchange.incoming.startedAtMs;
     exchange.meter.observe(status, elapsedMs / 1000);
     if (exchange.span !== undefined) endRequestSpan(exchange.span, status);

@@ -1,7 +1,7 @@
 // A budget of bytes that requests hold in memory: so much for the process, and a small part of it for each holder (a
 // tenant), so that no few of them use it up. Whoever would exceed its share waits, and is refused with `overloaded`
-// when the wait is over. Where the process has no room, whoever holds more than the one who asks gives some of it back,
-// if it can.
+// when the wait is over. Where the process has no capacity, a holder of more than the one that asks gives some of it
+// back, if it can.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -22,7 +22,7 @@ export interface ByteBudgetMeter {
 }
 
 /** Bytes that are held. */
-export interface Claim {
+export interface Reservation {
   /** Ends what the bytes are held for and releases them, at once; undefined: it cannot be ended now. */
   drop: (() => void) | undefined;
   /** It turns out to hold so many: what is beyond them is given back. More are counted without asking. */
@@ -34,13 +34,13 @@ export interface Claim {
 interface Waiting {
   readonly bytes: number;
   readonly timer: Timer;
-  readonly grant: (claim: Claim) => void;
+  readonly admit: (reservation: Reservation) => void;
 }
 
 interface Holder {
   readonly name: string;
   bytes: number;
-  readonly claims: Set<HeldClaim>;
+  readonly reservations: Set<HeldReservation>;
   /** First come, first served. */
   readonly waiting: Set<Waiting>;
 }
@@ -79,24 +79,31 @@ export class ByteBudget {
     return this.#heldBytes;
   }
 
-  /** Calls either `grant`, at once where there is room, or `refuse`, once. Returns a function that gives up waiting. */
-  claim(name: string, bytes: number, grant: (claim: Claim) => void, refuse: (error: GrantdError) => void): () => void {
+  /**
+   * Calls either `admit`, at once where there is capacity, or `refuse`, once. Returns a function that gives up waiting.
+   */
+  reserve(
+    name: string,
+    bytes: number,
+    admit: (reservation: Reservation) => void,
+    refuse: (error: GrantdError) => void,
+  ): () => void {
     let holder = this.#holders.get(name);
     if (holder === undefined) {
-      holder = { name, bytes: 0, claims: new Set(), waiting: new Set() };
+      holder = { name, bytes: 0, reservations: new Set(), waiting: new Set() };
       this.#holders.set(name, holder);
     }
-    if (holder.waiting.size === 0 && this.#hasRoom(holder, bytes)) {
-      grant(this.#take(holder, bytes));
+    if (holder.waiting.size === 0 && this.#hasCapacity(holder, bytes)) {
+      admit(this.#take(holder, bytes));
       return () => {};
     }
-    return this.#wait(holder, bytes, grant, refuse);
+    return this.#wait(holder, bytes, admit, refuse);
   }
 
   #wait(
     holder: Holder,
     bytes: number,
-    grant: (claim: Claim) => void,
+    admit: (reservation: Reservation) => void,
     refuse: (error: GrantdError) => void,
   ): () => void {
     this.#meter.waited();
@@ -119,11 +126,11 @@ export class ByteBudget {
           return false;
         });
       }, this.#bounds.waitMs),
-      grant: (claim) => {
+      admit: (reservation) => {
         stopWaiting();
         this.#turns.run(holder.name, () => {
-          if (abandoned) claim.release();
-          else grant(claim);
+          if (abandoned) reservation.release();
+          else admit(reservation);
           return false;
         });
       },
@@ -136,7 +143,7 @@ export class ByteBudget {
     };
   }
 
-  #hasRoom(holder: Holder, bytes: number): boolean {
+  #hasCapacity(holder: Holder, bytes: number): boolean {
     const { bytesMax, holderBytesMax } = this.#bounds;
     if (holder.bytes + bytes > holderBytesMax) return false;
     while (this.#heldBytes + bytes > bytesMax) {
@@ -148,13 +155,15 @@ export class ByteBudget {
     return true;
   }
 
-  /** What ends the oldest claim that can be ended, of the holder that has the most, if that is more than `bytes`. */
+  /**
+   * What ends the oldest reservation that can be ended, of the holder that has the most, if that is more than `bytes`.
+   */
   #largestDroppable(bytes: number): (() => void) | undefined {
     let most = bytes;
     let largest: (() => void) | undefined;
     for (const holder of this.#holders.values()) {
       if (holder.bytes <= most) continue;
-      for (const { drop } of holder.claims) {
+      for (const { drop } of holder.reservations) {
         if (drop === undefined) continue;
         most = holder.bytes;
         largest = drop;
@@ -164,18 +173,18 @@ export class ByteBudget {
     return largest;
   }
 
-  #take(holder: Holder, bytes: number): Claim {
-    const claim = new HeldClaim(bytes, (given, all) => {
+  #take(holder: Holder, bytes: number): Reservation {
+    const reservation = new HeldReservation(bytes, (given, all) => {
       this.#heldBytes -= given;
       holder.bytes -= given;
-      if (all) holder.claims.delete(claim);
+      if (all) holder.reservations.delete(reservation);
       this.#serve(holder);
       this.#forgetIfUnused(holder);
     });
     this.#heldBytes += bytes;
     holder.bytes += bytes;
-    holder.claims.add(claim);
-    return claim;
+    holder.reservations.add(reservation);
+    return reservation;
   }
 
   /**
@@ -200,19 +209,19 @@ export class ByteBudget {
   }
 
   #serveHolder(holder: Holder): void {
-    for (const { bytes, grant } of holder.waiting) {
-      if (!this.#hasRoom(holder, bytes)) return;
-      grant(this.#take(holder, bytes));
+    for (const { bytes, admit } of holder.waiting) {
+      if (!this.#hasCapacity(holder, bytes)) return;
+      admit(this.#take(holder, bytes));
     }
   }
 
   #forgetIfUnused(holder: Holder): void {
-    if (holder.claims.size > 0 || holder.waiting.size > 0 || this.#holders.get(holder.name) !== holder) return;
+    if (holder.reservations.size > 0 || holder.waiting.size > 0 || this.#holders.get(holder.name) !== holder) return;
     this.#holders.delete(holder.name);
   }
 }
 
-class HeldClaim implements Claim {
+class HeldReservation implements Reservation {
   drop: (() => void) | undefined = undefined;
   readonly #giveBack: (bytes: number, all: boolean) => void;
   #bytes: number;

@@ -28,11 +28,11 @@ export interface Connection {
   failBody: ((error: GrantdError) => boolean) | undefined;
   /** Why nothing more can be read from it. */
   failure: GrantdError | undefined;
-  /** Ends it unless a request is under way; undefined: Node's server does that, or nobody. */
+  /** Ends it unless a request is in flight; undefined: Node's server does that, or nobody. */
   endIfIdle: (() => void) | undefined;
   /** Once Node's server has it. */
   gate: Gate | undefined;
-  /** Whether a request is under way, or its answer being taken. */
+  /** Whether a request is in flight, or its answer being taken. */
   busy: boolean;
   /** On the monotonic clock: when it was opened or last had something to do. */
   activeAtMs: number;

@@ -34,8 +34,8 @@ function refusalOf(error: NodeJS.ErrnoException): GrantdError {
   }
 }
 
-/** Errors of a peer that is gone: there is nobody to tell. */
-const GONE = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+/** Errors of a peer that has disconnected: there is nobody to inform. */
+const DISCONNECTED = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /** Why a connection was dropped, for metrics. */
 export type DropReason = 'full' | 'idle' | 'held-bytes';
@@ -119,7 +119,7 @@ export class Connections {
     const peerName = isShared(address) ? undefined : clientNetwork(address);
     const nowMs = clock.monotonicMs();
     const full = this.#connections.size - this.#surplus >= connectionsMax;
-    const surplus = full && !this.#makeRoom(peerName, nowMs);
+    const surplus = full && !this.#makeCapacity(peerName, nowMs);
     if (surplus && this.#surplus >= refusedConnectionsMax) {
       this.#drop(socket, 'full');
       return undefined;
@@ -151,7 +151,7 @@ export class Connections {
   }
 
   /** Drops a connection for one of that peer, of which there may be none yet; false: nobody has so many more. */
-  #makeRoom(peerName: string | undefined, nowMs: number): boolean {
+  #makeCapacity(peerName: string | undefined, nowMs: number): boolean {
     const most = this.#peers.most();
     if (most === undefined) return false;
     const own = peerName === undefined ? undefined : this.#peers.of(peerName);
@@ -225,14 +225,14 @@ export class Connections {
     for (const { socket } of this.#connections.values()) socket.destroy();
   }
 
-  /** Tells a client that has asked nothing in time, and ends its connection. No answer may be under way on it. */
+  /** Tells a client that has asked nothing in time, and ends its connection. No answer may be in flight on it. */
   expire({ socket }: Connection): void {
     this.#end(socket, lateRequest());
   }
 
   #onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     const connection = this.#connections.get(socket);
-    if (connection === undefined || !socket.writable || (error.code !== undefined && GONE.has(error.code))) {
+    if (connection === undefined || !socket.writable || (error.code !== undefined && DISCONNECTED.has(error.code))) {
       socket.destroy();
       return;
     }

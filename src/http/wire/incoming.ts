@@ -1,10 +1,10 @@
 // A request as the pipeline sees it, and the way back for its answer, whoever reads its bytes: Node's server, which
-// takes whatever HTTP/1.1 allows (node-incoming.ts), or the lane of plain requests, which takes the common form at half
+// takes whatever HTTP/1.1 allows (node-incoming.ts), or the fast path, which takes the common form at half
 // the price (plain/).
 
 import type { Socket } from 'node:net';
 import type { GrantdError } from '../../core/errors.ts';
-import type { Claim } from './byte-budget.ts';
+import type { Reservation } from './byte-budget.ts';
 
 /** The headers that anything here looks at. */
 export interface RequestHeaders {
@@ -25,7 +25,7 @@ export const NO_PARAMETERS: PathParameters = Object.freeze({});
 /** `text` counts where there is no error. */
 export type BodyDone = (error: GrantdError | undefined, text: string) => void;
 
-export interface Answer {
+export interface WireResponse {
   readonly status: number;
   /** Header lines, each with its CRLF; nothing in them comes from a client. */
   readonly head: string;
@@ -33,7 +33,7 @@ export interface Answer {
   /** The server takes no more requests: the connection is to end with this answer. */
   readonly last: boolean;
   /** Of the budget of responses; released once the client has taken the answer or is gone. */
-  readonly claim: Claim | undefined;
+  readonly reservation: Reservation | undefined;
 }
 
 export interface Incoming {
@@ -51,7 +51,7 @@ export interface Incoming {
   /** The text of the body is not needed any more. */
   releaseBody(): void;
   /** Sends the answer; to be called once. */
-  send(answer: Answer): void;
+  send(answer: WireResponse): void;
   /** Told where the client goes away before its answer; it may be told once the answer is sent, too. */
-  onceGone(listener: () => void): void;
+  onceClosed(listener: () => void): void;
 }

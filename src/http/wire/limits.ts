@@ -25,19 +25,20 @@ export const JSON_VALUES_MAX = 4096;
 export const JSON_STEP_LENGTH = 64 * 1024;
 
 /**
- * A body up to this length is read without a claim on the budget of bodies: so many bytes are in memory as soon as
- * their packets have come. 10,000 connections hold 80 MiB with them, if each sends such a body slowly.
+ * A body up to this length is read without a reservation on the budget of bodies: so many bytes are in memory as soon
+ * as their packets have come. 10,000 connections hold 80 MiB with them, if each sends such a body slowly.
  */
 export const BODY_UNCLAIMED_BYTES_MAX = 8 * 1024;
 
-/** What a body claims that is read to be thrown away: what one look at its socket brings. */
-export const DISCARD_CLAIM_BYTES = 64 * 1024;
+/** What a body that is read to be thrown away reserves: what one look at its socket brings. */
+export const DISCARD_RESERVATION_BYTES = 64 * 1024;
 
-/** A body whose length is not announced claims this much at a time. */
+/** A body whose length is not announced reserves this much at a time. */
 export const BODY_CLAIM_BYTES = 64 * 1024;
 
 /**
- * An answer up to this length is made without a claim on the budget of responses: the system takes it from us at once.
+ * An answer up to this length is made without a reservation on the budget of responses: the system takes it from us at
+ * once.
  */
 export const RESPONSE_UNCLAIMED_BYTES_MAX = 8 * 1024;
 
@@ -85,7 +86,7 @@ export interface HttpBounds {
    */
   readonly responseBytesMax: number;
   readonly tenantResponseBytesMax: number;
-  /** How long `close` waits for requests under way. */
+  /** How long `close` waits for requests in flight. */
   readonly closeTimeoutMs: number;
   /**
    * After an early answer: how long and how much of a body is still read and thrown away, so that the client gets to

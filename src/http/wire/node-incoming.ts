@@ -3,17 +3,17 @@
 
 import type { Request, Response } from 'express';
 import type { Clock, Timer } from '../../core/async/clock.ts';
-import type { ByteBudget, Claim } from './byte-budget.ts';
+import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { ageEnds, type Connection } from './connection.ts';
 import {
-  type Answer,
   type BodyDone,
   type Incoming,
   NO_PARAMETERS,
   type PathParameters,
   type RequestHeaders,
+  type WireResponse,
 } from './incoming.ts';
-import { DISCARD_CLAIM_BYTES } from './limits.ts';
+import { DISCARD_RESERVATION_BYTES } from './limits.ts';
 import { ReadBody } from './request-body.ts';
 import { headersOf } from './response-head.ts';
 
@@ -69,7 +69,7 @@ export class NodeIncoming implements Incoming {
     this.#body?.release();
   }
 
-  send({ status, head, body, last, claim }: Answer): void {
+  send({ status, head, body, last, reservation }: WireResponse): void {
     const { request, response, connection } = this;
     const broken = connection.failure !== undefined && !request.complete;
     const longRest = !broken && this.#hasLongRest();
@@ -77,25 +77,25 @@ export class NodeIncoming implements Incoming {
     const close = longRest || broken || last || connection.surplus || old;
     const headers = headersOf(head);
     if (close) headers.push('Connection', 'close');
-    if (claim !== undefined) this.#releaseOnceTaken(claim);
+    if (reservation !== undefined) this.#releaseOnceTaken(reservation);
     response.writeHead(status, headers);
     // What is still to come of a body must be read: unread bytes would cut the connection before the answer is taken.
     if (close && !broken && this.#hasRest()) this.#endAfterDiscarding(body);
     else response.end(body);
   }
 
-  #releaseOnceTaken(claim: Claim): void {
+  #releaseOnceTaken(reservation: Reservation): void {
     const { response, socket } = this;
-    claim.drop = () => {
+    reservation.drop = () => {
       socket.destroy();
-      claim.release();
+      reservation.release();
     };
-    response.once('close', () => claim.release());
+    response.once('close', () => reservation.release());
     // A client that is gone has been told of before.
-    if (response.closed) claim.release();
+    if (response.closed) reservation.release();
   }
 
-  onceGone(listener: () => void): void {
+  onceClosed(listener: () => void): void {
     this.response.once('close', listener);
   }
 
@@ -127,16 +127,16 @@ export class NodeIncoming implements Incoming {
     let discarded = 0;
     let giveUpWaiting: (() => void) | undefined;
     let timer: Timer | undefined;
-    let claim: Claim | undefined;
+    let reservation: Reservation | undefined;
     const end = (): void => {
       giveUpWaiting?.();
       timer?.cancel();
-      claim?.release();
+      reservation?.release();
       request.removeAllListeners('data');
       response.end();
     };
-    const discard = (granted: Claim): void => {
-      claim = granted;
+    const discard = (granted: Reservation): void => {
+      reservation = granted;
       timer = clock.setTimer(end, discardTimeoutMs);
       request.on('data', (chunk: Buffer) => {
         discarded += chunk.length;
@@ -148,6 +148,6 @@ export class NodeIncoming implements Incoming {
     };
     response.write(body);
     request.once('close', end);
-    giveUpWaiting = discards.claim(connection.turnKey, DISCARD_CLAIM_BYTES, discard, end);
+    giveUpWaiting = discards.reserve(connection.turnKey, DISCARD_RESERVATION_BYTES, discard, end);
   }
 }

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';
-import type { ByteBudget, Claim } from './byte-budget.ts';
+import type { ByteBudget, Reservation } from './byte-budget.ts';
 import type { Connection } from './connection.ts';
 import type { BodyDone } from './incoming.ts';
 import { BODY_CLAIM_BYTES, BODY_UNCLAIMED_BYTES_MAX } from './limits.ts';
@@ -50,9 +50,9 @@ export class ReadBody {
   readonly #bytesMax: number;
   readonly #tenantId: string;
   readonly #done: BodyDone;
-  readonly #claims: Claim[] = [];
+  readonly #reservations: Reservation[] = [];
   readonly #chunks: Buffer[] = [];
-  /** Of what has come, and of what may come without a further claim. */
+  /** Of what has come, and of what may come without a further reservation. */
   #length = 0;
   #claimedLength = BODY_UNCLAIMED_BYTES_MAX;
   #giveUpWaiting: (() => void) | undefined;
@@ -88,7 +88,7 @@ export class ReadBody {
   release(): void {
     this.#giveUpWaiting?.();
     this.#giveUpWaiting = undefined;
-    for (const claim of this.#claims.splice(0)) claim.release();
+    for (const reservation of this.#reservations.splice(0)) reservation.release();
     this.#incoming.response.removeListener('close', this.#onClose);
   }
 
@@ -100,11 +100,11 @@ export class ReadBody {
       go();
       return;
     }
-    const grant = (claim: Claim): void => {
+    const grant = (reservation: Reservation): void => {
       this.#giveUpWaiting = undefined;
       this.#claimedLength = length;
-      this.#claims.push(claim);
-      claim.drop = () => {
+      this.#reservations.push(reservation);
+      reservation.drop = () => {
         this.#finish(
           new GrantdError('overloaded', 'Bodies that arrived faster needed the memory. Nothing was changed.'),
         );
@@ -112,7 +112,7 @@ export class ReadBody {
       };
       go();
     };
-    this.#giveUpWaiting = this.#budget.claim(this.#tenantId, length - this.#claimedLength, grant, (error) =>
+    this.#giveUpWaiting = this.#budget.reserve(this.#tenantId, length - this.#claimedLength, grant, (error) =>
       this.#finish(error),
     );
   }
@@ -149,7 +149,7 @@ export class ReadBody {
     request.removeListener('data', this.#onData);
     request.removeListener('end', this.#onEnd);
     const chunks = this.#chunks.splice(0);
-    for (const claim of this.#claims) claim.drop = undefined;
+    for (const reservation of this.#reservations) reservation.drop = undefined;
     if (error !== undefined) {
       request.pause();
       // What is still to come is thrown away behind the answer.

@@ -1,6 +1,6 @@
 // What stands between a connection and the parser of Node's server, which would emit every request that has come: the
 // bytes are given to it in pieces that end where a request may, and none while a request is being answered, or is not
-// to be read. What comes behind stays in the socket, which is not read. So a connection has one request under way, and
+// to be read. What comes behind stays in the socket, which is not read. So a connection has one request in flight, and
 // it begins only when the client has taken the answer to the one before, when it is the client's turn. The gate only
 // chooses where to cut: what the bytes mean, the parser alone decides. Should a piece make more than one request
 // nevertheless, they are served one after another.

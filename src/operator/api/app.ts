@@ -23,7 +23,7 @@ import { createPages } from '../console/page-table.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { authenticate } from './authentication.ts';
 import type { Operation } from './operation.ts';
-import { changeOperations } from './operations/audit-log.ts';
+import { auditLogOperations } from './operations/audit-log.ts';
 import { browseOperations } from './operations/browse.ts';
 import { clusterOperations } from './operations/cluster.ts';
 import { exportOperations } from './operations/export.ts';
@@ -33,7 +33,7 @@ import { keyOperations } from './operations/keys.ts';
 import { namespaceOperations } from './operations/namespaces.ts';
 import { tenantOperations } from './operations/tenants.ts';
 import { usageOperations } from './operations/usage.ts';
-import { sendAnswer, sendProblem } from './response-writer.ts';
+import { sendProblem, sendResponse } from './response-writer.ts';
 
 const OPERATOR_API_PREFIX = '/operator/v1';
 const DEADLINE_MS_DEFAULT = 10_000;
@@ -88,7 +88,7 @@ function consoleOperations(
     ...grantOperations(operator),
     ...namespaceOperations(operator),
     ...browseOperations(operator),
-    ...changeOperations(operator),
+    ...auditLogOperations(operator),
     ...importOperations(operator, options.errorsBase),
     ...exportOperations(operator),
     ...clusterOperations(operator, options.plans),
@@ -164,7 +164,7 @@ export function createConsoleApp(
         method,
         httpVersion,
         headers: { traceparent: headers.traceparent, tracestate: headers.tracestate },
-        onceGone: (listener: () => void) => void response.once('close', listener),
+        onceClosed: (listener: () => void) => void response.once('close', listener),
       };
       locals.span = beginRequestSpan(tracing, traced, {
         route,
@@ -184,7 +184,7 @@ export function createConsoleApp(
         span: locals.span,
       }),
     });
-    await sendAnswer(response, answer, request.method === 'HEAD');
+    await sendResponse(response, answer, request.method === 'HEAD');
   };
 
   const byPath = Map.groupBy(consoleOperations(dependencies, options), (operation) => operation.path);

@@ -6,7 +6,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 
-export type Answer =
+export type ApiResponse =
   | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: object }
   | { readonly kind: 'empty' }
   | {
@@ -37,7 +37,7 @@ export interface Operation {
   readonly path: string;
   /** The label of its metrics. */
   readonly name: string;
-  run(call: Call): Promise<Answer>;
+  run(call: Call): Promise<ApiResponse>;
 }
 
 /** The tenant of the path. Throws `tenant-not-found` for an id that no factory could have made. */

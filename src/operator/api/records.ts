@@ -35,7 +35,7 @@ export function usageRecord({ atMs, requests, refused, checks }: UsageMinute): o
 
 const optionalWholeMs = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms));
 
-export function changeRecord(row: AuditRecord): object {
+export function auditLogRecord(row: AuditRecord): object {
   const change: unknown = JSON.parse(row.change);
   return {
     seq: row.seq,
@@ -92,7 +92,7 @@ export function memberRecord(member: MemberView): object {
     shard: member.shardName,
     address: member.address,
     state: member.state,
-    beat: member.beat,
+    heartbeat: member.heartbeat,
     started_at: formatTimestamp(member.startedAtMs),
     lease_left_ms: optionalWholeMs(member.leaseLeftMs),
     slots: member.slotsOwned,

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { assertNever } from '../../core/assert.ts';
 import type { Problem } from '../../core/problem.ts';
-import type { Answer } from './operation.ts';
+import type { ApiResponse } from './operation.ts';
 
 function sendText(response: ServerResponse, status: number, contentType: string, text: string): void {
   const bytes = Buffer.from(text, 'utf8');
@@ -28,7 +28,7 @@ async function drained(response: ServerResponse): Promise<void> {
 
 async function sendStream(
   response: ServerResponse,
-  answer: Extract<Answer, { kind: 'stream' }>,
+  answer: Extract<ApiResponse, { kind: 'stream' }>,
   bodyless: boolean,
 ): Promise<void> {
   const chunks = answer.chunks[Symbol.asyncIterator]();
@@ -56,7 +56,7 @@ async function sendStream(
 }
 
 /** `bodyless`: the answer to a HEAD request. Rejects where a stream broke; the response is then destroyed. */
-export async function sendAnswer(response: ServerResponse, answer: Answer, bodyless: boolean): Promise<void> {
+export async function sendResponse(response: ServerResponse, answer: ApiResponse, bodyless: boolean): Promise<void> {
   switch (answer.kind) {
     case 'json':
       sendText(response, answer.status, 'application/json', JSON.stringify(answer.body));

@@ -12,7 +12,7 @@ import type { ClusterWatch } from '../cluster-watch.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { loadAssets } from './assets.ts';
 import type { LogInCode } from './log-in-code.ts';
-import { trailPages } from './pages/audit-log.ts';
+import { auditLogPages } from './pages/audit-log.ts';
 import { checkPages } from './pages/check.ts';
 import { clusterPages } from './pages/cluster.ts';
 import { grantPages } from './pages/grants.ts';
@@ -61,7 +61,7 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     ...grantPages(forPages),
     ...objectPages(forPages),
     ...checkPages(forPages),
-    ...trailPages(forPages),
+    ...auditLogPages(forPages),
   ];
   const logIn = createLogIn({ sessions, failureLimiter, metrics, logInCode });
   return createPageRouter({ ...dependencies, pages, logIn, sessions, assets: loadAssets() }, options);

@@ -15,7 +15,7 @@ import type { OperatorSession, Undo } from './sessions.ts';
 /** Everything of the console's pages stands below this path. */
 export const PAGES_PREFIX = '/console';
 
-export type PageAnswer =
+export type PageResult =
   | { readonly kind: 'page'; readonly status: number; readonly title: string; readonly body: Markup }
   /** A part of a page that renews itself. */
   | { readonly kind: 'part'; readonly body: Markup }
@@ -35,7 +35,7 @@ export interface PageCall {
   context(): RequestContext;
 }
 
-export interface Page {
+export interface ConsolePage {
   readonly method: 'GET' | 'POST';
   /** Below the prefix, with `:name` parameters. */
   readonly path: string;
@@ -43,7 +43,7 @@ export interface Page {
   readonly name: string;
   /** What the page asks by itself, without the operator: it keeps nobody logged in. */
   readonly unattended?: boolean;
-  run(call: PageCall): Promise<PageAnswer>;
+  run(call: PageCall): Promise<PageResult>;
 }
 
 export interface PageDependencies {

@@ -13,7 +13,7 @@ import type { RequestOrigin } from '../client-address.ts';
 import type { Assets } from './assets.ts';
 import { Fields, NO_FIELDS, readForm } from './forms.ts';
 import { renderMarkup } from './markup.ts';
-import { PAGES_PREFIX, type Page, type PageAnswer, pathTo } from './page.ts';
+import { type ConsolePage, PAGES_PREFIX, type PageResult, pathTo } from './page.ts';
 import { errorBody } from './pages/error.ts';
 import { type LogIn, showLogIn } from './pages/log-in.ts';
 import { renderDocument } from './parts/layout.ts';
@@ -41,7 +41,7 @@ interface Locals {
 type PageResponse = Response<unknown, Locals & Record<string, unknown>>;
 
 interface RouterDependencies {
-  readonly pages: readonly Page[];
+  readonly pages: readonly ConsolePage[];
   readonly logIn: LogIn;
   readonly sessions: OperatorSessions;
   readonly assets: Assets;
@@ -109,7 +109,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     request: Request,
     response: PageResponse,
     session: OperatorSession | undefined,
-    page: Pick<Extract<PageAnswer, { kind: 'page' }>, 'status' | 'title' | 'body'>,
+    page: Pick<Extract<PageResult, { kind: 'page' }>, 'status' | 'title' | 'body'>,
   ): void {
     const path = `${PAGES_PREFIX}${request.path}`;
     const text = renderDocument({ assets, title: page.title, session, path, body: page.body });
@@ -208,7 +208,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     redirect(response, pathTo(['log-in'], { done: 'logged-out' }));
   });
 
-  async function run(page: Page, request: Request, response: PageResponse): Promise<void> {
+  async function run(page: ConsolePage, request: Request, response: PageResponse): Promise<void> {
     const { locals } = response;
     locals.operation = page.name;
     const session = sessionIn(request, page.unattended !== true);

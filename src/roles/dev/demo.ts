@@ -16,7 +16,7 @@ export interface DemoTenant {
 }
 
 /** Answers of the service that say: this is not there any more. Any other error is one. */
-const isGone = (error: unknown): boolean =>
+const isMissing = (error: unknown): boolean =>
   error instanceof GrantdError && (error.code === 'unauthorized' || error.code === 'tenant-not-found');
 
 /** Whether the key still opens its tenant. A suspended one counts: that was the operator's wish. */
@@ -27,7 +27,7 @@ async function works(front: Front, context: RequestContext, known: DemoTenant): 
     return session.tenantId === known.tenantId;
   } catch (error) {
     if (error instanceof GrantdError && error.code === 'tenant-suspended') return true;
-    if (isGone(error)) return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }
@@ -43,7 +43,7 @@ async function findTenant(
     const tenant = await operator.readTenant(context, tenantId);
     return tenant.state === 'active' || tenant.state === 'suspended' ? tenant.tenantId : undefined;
   } catch (error) {
-    if (isGone(error)) return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

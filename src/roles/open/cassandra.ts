@@ -52,7 +52,7 @@ export function createCassandraAdapter(dependencies: CassandraDependencies, conf
 }
 
 function describeCluster({ meta, schema, serial }: ClusterRow): string {
-  const where = serial.datacentre === '' ? '' : ` in ${serial.datacentre}`;
+  const where = serial.datacenter === '' ? '' : ` in ${serial.datacenter}`;
   return `The schema is at version ${schema.version}: ${meta.slots} slots, ${serial.serialLevel}${where}.`;
 }
 

@@ -7,8 +7,8 @@ import { stateReader } from './parts/answer-fields.ts';
 
 const stateFrom = stateReader<ClusterMember['state']>(['alive', 'draining', 'dead'], 'member');
 
-function memberFrom({ incarnation, shardName, address, state, beat, startedAtMs }: Member__Output): ClusterMember {
-  return { incarnation, shardName, address, state: stateFrom(state), beat, startedAtMs };
+function memberFrom({ incarnation, shardName, address, state, heartbeat, startedAtMs }: Member__Output): ClusterMember {
+  return { incarnation, shardName, address, state: stateFrom(state), heartbeat, startedAtMs };
 }
 
 export const listMembers = defineCall({

@@ -13,6 +13,7 @@ import { createTenant } from './create-tenant.ts';
 import type { CallField, DefinedCall } from './define-call.ts';
 import { exportGrants } from './export-grants.ts';
 import { findTenants } from './find-tenants.ts';
+import { listAuditLog } from './list-audit-log.ts';
 import { listKeys } from './list-keys.ts';
 import { listMembers } from './list-members.ts';
 import { listNamespaces } from './list-namespaces.ts';
@@ -21,7 +22,6 @@ import { listSlots } from './list-slots.ts';
 import { listSubjectGrants } from './list-subject-grants.ts';
 import { listSubjects } from './list-subjects.ts';
 import { listTenants } from './list-tenants.ts';
-import { listTrail } from './list-trail.ts';
 import { readLoad } from './read-load.ts';
 import { readTenant } from './read-tenant.ts';
 import { readUsage } from './read-usage.ts';
@@ -52,7 +52,7 @@ export const CALLS = Object.freeze({
   listTenants,
   listSubjects,
   listSubjectGrants,
-  listTrail,
+  listAuditLog,
   exportGrants,
   readLoad,
   listSlots,

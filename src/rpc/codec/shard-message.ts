@@ -1,6 +1,6 @@
 // The bytes of what a shard sends. The results of checks, single and in bulk, and listings of objects are encoded by
-// hand, since each check and each object pays for it; the library encodes everything else, and decodes each message that
-// holds anything else. Both write the same format, by the schema.
+// hand, since each check and each object pays for it; the library encodes everything else, and decodes each message
+// that holds anything else. Both write the same format, by the schema.
 
 import type { BulkResults__Output } from '../gen/grantd/v1/BulkResults.ts';
 import type { CheckResults, CheckResults__Output } from '../gen/grantd/v1/CheckResults.ts';

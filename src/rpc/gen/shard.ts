@@ -2,6 +2,8 @@ import type * as grpc from '@grpc/grpc-js';
 import type { EnumTypeDefinition, MessageTypeDefinition } from '@grpc/proto-loader';
 
 import type { Attempt as _grantd_v1_Attempt, Attempt__Output as _grantd_v1_Attempt__Output } from './grantd/v1/Attempt.ts';
+import type { AuditLog as _grantd_v1_AuditLog, AuditLog__Output as _grantd_v1_AuditLog__Output } from './grantd/v1/AuditLog.ts';
+import type { AuditLogEntry as _grantd_v1_AuditLogEntry, AuditLogEntry__Output as _grantd_v1_AuditLogEntry__Output } from './grantd/v1/AuditLogEntry.ts';
 import type { Authenticate as _grantd_v1_Authenticate, Authenticate__Output as _grantd_v1_Authenticate__Output } from './grantd/v1/Authenticate.ts';
 import type { AuthenticateOperator as _grantd_v1_AuthenticateOperator, AuthenticateOperator__Output as _grantd_v1_AuthenticateOperator__Output } from './grantd/v1/AuthenticateOperator.ts';
 import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from './grantd/v1/BulkResults.ts';
@@ -26,6 +28,7 @@ import type { Handle as _grantd_v1_Handle, Handle__Output as _grantd_v1_Handle__
 import type { Hello as _grantd_v1_Hello, Hello__Output as _grantd_v1_Hello__Output } from './grantd/v1/Hello.ts';
 import type { Key as _grantd_v1_Key, Key__Output as _grantd_v1_Key__Output } from './grantd/v1/Key.ts';
 import type { Keys as _grantd_v1_Keys, Keys__Output as _grantd_v1_Keys__Output } from './grantd/v1/Keys.ts';
+import type { ListAuditLog as _grantd_v1_ListAuditLog, ListAuditLog__Output as _grantd_v1_ListAuditLog__Output } from './grantd/v1/ListAuditLog.ts';
 import type { ListKeys as _grantd_v1_ListKeys, ListKeys__Output as _grantd_v1_ListKeys__Output } from './grantd/v1/ListKeys.ts';
 import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from './grantd/v1/ListMembers.ts';
 import type { ListNamespaces as _grantd_v1_ListNamespaces, ListNamespaces__Output as _grantd_v1_ListNamespaces__Output } from './grantd/v1/ListNamespaces.ts';
@@ -34,7 +37,6 @@ import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1
 import type { ListSubjectGrants as _grantd_v1_ListSubjectGrants, ListSubjectGrants__Output as _grantd_v1_ListSubjectGrants__Output } from './grantd/v1/ListSubjectGrants.ts';
 import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _grantd_v1_ListSubjects__Output } from './grantd/v1/ListSubjects.ts';
 import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from './grantd/v1/ListTenants.ts';
-import type { ListTrail as _grantd_v1_ListTrail, ListTrail__Output as _grantd_v1_ListTrail__Output } from './grantd/v1/ListTrail.ts';
 import type { Load as _grantd_v1_Load, Load__Output as _grantd_v1_Load__Output } from './grantd/v1/Load.ts';
 import type { Member as _grantd_v1_Member, Member__Output as _grantd_v1_Member__Output } from './grantd/v1/Member.ts';
 import type { MemberAddress as _grantd_v1_MemberAddress, MemberAddress__Output as _grantd_v1_MemberAddress__Output } from './grantd/v1/MemberAddress.ts';
@@ -63,8 +65,6 @@ import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Outpu
 import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from './grantd/v1/TenantGrants.ts';
 import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './grantd/v1/Tenants.ts';
 import type { TracedCheck as _grantd_v1_TracedCheck, TracedCheck__Output as _grantd_v1_TracedCheck__Output } from './grantd/v1/TracedCheck.ts';
-import type { Trail as _grantd_v1_Trail, Trail__Output as _grantd_v1_Trail__Output } from './grantd/v1/Trail.ts';
-import type { TrailEntry as _grantd_v1_TrailEntry, TrailEntry__Output as _grantd_v1_TrailEntry__Output } from './grantd/v1/TrailEntry.ts';
 import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _grantd_v1_UpdateTenant__Output } from './grantd/v1/UpdateTenant.ts';
 import type { Usage as _grantd_v1_Usage, Usage__Output as _grantd_v1_Usage__Output } from './grantd/v1/Usage.ts';
 import type { UsageMinute as _grantd_v1_UsageMinute, UsageMinute__Output as _grantd_v1_UsageMinute__Output } from './grantd/v1/UsageMinute.ts';
@@ -80,6 +80,8 @@ export interface ProtoGrpcType {
   grantd: {
     v1: {
       Attempt: MessageTypeDefinition<_grantd_v1_Attempt, _grantd_v1_Attempt__Output>
+      AuditLog: MessageTypeDefinition<_grantd_v1_AuditLog, _grantd_v1_AuditLog__Output>
+      AuditLogEntry: MessageTypeDefinition<_grantd_v1_AuditLogEntry, _grantd_v1_AuditLogEntry__Output>
       Authenticate: MessageTypeDefinition<_grantd_v1_Authenticate, _grantd_v1_Authenticate__Output>
       AuthenticateOperator: MessageTypeDefinition<_grantd_v1_AuthenticateOperator, _grantd_v1_AuthenticateOperator__Output>
       BulkResults: MessageTypeDefinition<_grantd_v1_BulkResults, _grantd_v1_BulkResults__Output>
@@ -106,6 +108,7 @@ export interface ProtoGrpcType {
       Hello: MessageTypeDefinition<_grantd_v1_Hello, _grantd_v1_Hello__Output>
       Key: MessageTypeDefinition<_grantd_v1_Key, _grantd_v1_Key__Output>
       Keys: MessageTypeDefinition<_grantd_v1_Keys, _grantd_v1_Keys__Output>
+      ListAuditLog: MessageTypeDefinition<_grantd_v1_ListAuditLog, _grantd_v1_ListAuditLog__Output>
       ListKeys: MessageTypeDefinition<_grantd_v1_ListKeys, _grantd_v1_ListKeys__Output>
       ListMembers: MessageTypeDefinition<_grantd_v1_ListMembers, _grantd_v1_ListMembers__Output>
       ListNamespaces: MessageTypeDefinition<_grantd_v1_ListNamespaces, _grantd_v1_ListNamespaces__Output>
@@ -114,7 +117,6 @@ export interface ProtoGrpcType {
       ListSubjectGrants: MessageTypeDefinition<_grantd_v1_ListSubjectGrants, _grantd_v1_ListSubjectGrants__Output>
       ListSubjects: MessageTypeDefinition<_grantd_v1_ListSubjects, _grantd_v1_ListSubjects__Output>
       ListTenants: MessageTypeDefinition<_grantd_v1_ListTenants, _grantd_v1_ListTenants__Output>
-      ListTrail: MessageTypeDefinition<_grantd_v1_ListTrail, _grantd_v1_ListTrail__Output>
       Load: MessageTypeDefinition<_grantd_v1_Load, _grantd_v1_Load__Output>
       Member: MessageTypeDefinition<_grantd_v1_Member, _grantd_v1_Member__Output>
       MemberAddress: MessageTypeDefinition<_grantd_v1_MemberAddress, _grantd_v1_MemberAddress__Output>
@@ -145,8 +147,6 @@ export interface ProtoGrpcType {
       TenantGrants: MessageTypeDefinition<_grantd_v1_TenantGrants, _grantd_v1_TenantGrants__Output>
       Tenants: MessageTypeDefinition<_grantd_v1_Tenants, _grantd_v1_Tenants__Output>
       TracedCheck: MessageTypeDefinition<_grantd_v1_TracedCheck, _grantd_v1_TracedCheck__Output>
-      Trail: MessageTypeDefinition<_grantd_v1_Trail, _grantd_v1_Trail__Output>
-      TrailEntry: MessageTypeDefinition<_grantd_v1_TrailEntry, _grantd_v1_TrailEntry__Output>
       UpdateTenant: MessageTypeDefinition<_grantd_v1_UpdateTenant, _grantd_v1_UpdateTenant__Output>
       Usage: MessageTypeDefinition<_grantd_v1_Usage, _grantd_v1_Usage__Output>
       UsageMinute: MessageTypeDefinition<_grantd_v1_UsageMinute, _grantd_v1_UsageMinute__Output>

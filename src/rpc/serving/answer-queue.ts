@@ -11,7 +11,7 @@ import { BATCH_BYTES_MAX, MESSAGE_BYTES_MAX } from '../protocol.ts';
 import { isUnexpected, toWireFailure } from '../status-mapping.ts';
 import { estimateBytes } from '../wire-size.ts';
 
-/** Leaves room for what else a message carries besides its largest reply: results of checks and routes. */
+/** Leaves space for what a message carries in addition to its largest reply: results of checks and routes. */
 const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
 /** What a result of a check takes here, and a failure. */
 const RESULT_BYTES = 8;
@@ -19,7 +19,7 @@ const FAILURE_BYTES = 256;
 /** Failures of checks in one message, each of up to some hundred bytes. */
 const FAILED_PER_MESSAGE_MAX = 500;
 
-export class AnswerQueue {
+export class ReplyQueue {
   readonly #clock: Clock;
   readonly #log: Log;
   #authorized: number[] = [];

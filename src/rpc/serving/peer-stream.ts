@@ -25,7 +25,7 @@ import { IN_FLIGHT_MAX, OUTSTANDING_MAX } from '../protocol.ts';
 import { toStreamStatus } from '../status-mapping.ts';
 import type { ServerStream } from '../transport/transport.ts';
 import { demand, WireViolation } from '../wire-violation.ts';
-import { AnswerQueue } from './answer-queue.ts';
+import { ReplyQueue } from './answer-queue.ts';
 
 /** Some ten of the longest answers; beyond, a peer that does not take them is not read either. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -55,7 +55,7 @@ export class PeerStream {
   readonly #version: string;
   readonly #consoleAllowed: boolean;
   readonly #tracing: Tracing | undefined;
-  readonly #onGone: () => void;
+  readonly #onClosed: () => void;
   #peer: ServedPeer | undefined;
   #unwatch: (() => void) | undefined;
   #gone = false;
@@ -70,7 +70,7 @@ export class PeerStream {
   #welcomeDue = false;
   #routesDue = false;
   #pongId: number | undefined;
-  readonly #answers: AnswerQueue;
+  readonly #answers: ReplyQueue;
   readonly #flushAtEnd = (): void => {
     this.#flushScheduled = false;
     this.#flush();
@@ -80,17 +80,17 @@ export class PeerStream {
     this.#flush();
   };
 
-  constructor(stream: ServerStream, dependencies: PeerStreamDependencies, onGone: () => void) {
+  constructor(stream: ServerStream, dependencies: PeerStreamDependencies, onClosed: () => void) {
     this.#stream = stream;
     this.#shard = dependencies.shard;
     this.#log = dependencies.log;
     this.#clock = dependencies.clock;
     this.#turns = dependencies.turns;
-    this.#answers = new AnswerQueue(dependencies);
+    this.#answers = new ReplyQueue(dependencies);
     this.#version = dependencies.version;
     this.#consoleAllowed = dependencies.consoleAllowed;
     this.#tracing = dependencies.tracing;
-    this.#onGone = onGone;
+    this.#onClosed = onClosed;
     stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
     stream.on('end', () => {
       this.#leave();
@@ -113,7 +113,7 @@ export class PeerStream {
     this.#gone = true;
     this.#unwatch?.();
     this.#peer?.tenant.close();
-    this.#onGone();
+    this.#onClosed();
   }
 
   #abort(error: unknown): void {

@@ -11,7 +11,7 @@ import { isConsoleCertificate } from '../transport/peer-certificate.ts';
 import type { AcceptStream } from '../transport/transport.ts';
 import { createStreamHost, type StreamHostDependencies } from './stream-host.ts';
 
-/** What a close waits for answers under way before it cuts the connections. */
+/** What a close waits for answers in flight before it cuts the connections. */
 const CLOSE_MS_MAX = 2000;
 
 /** Tells of each stream at an HTTP/2 server of this process (https://nodejs.org/api/diagnostics_channel.html). */
@@ -35,7 +35,7 @@ export interface ShardServer {
   readonly address: string;
   /** Takes a stream of this very process, which may be a console's. */
   readonly accept: AcceptStream;
-  /** Answers what is under way for up to 2 s, then cuts. Idempotent. */
+  /** Answers what is in flight for up to 2 s, then cuts. Idempotent. */
   close(): Promise<void>;
 }
 

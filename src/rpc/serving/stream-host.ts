@@ -24,7 +24,7 @@ export interface StreamHost {
   readonly accept: AcceptStream;
   /** Takes a stream from outside. `consoleAllowed`: its peer has proved that it may be a console. */
   acceptPeer(stream: ServerStream, consoleAllowed: boolean): boolean;
-  /** Answers what is under way, then ends the streams. */
+  /** Answers what is in flight, then ends the streams. */
   finish(): void;
 }
 

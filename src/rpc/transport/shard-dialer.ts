@@ -37,13 +37,13 @@ export interface ShardDialOptions {
 export interface ShardDial {
   /** False: the write buffer is full; wait for `onDrain`. Without a ready stream nothing is sent and it is false. */
   send(message: FrontMessage): boolean;
-  /** Gives up the stream and dials anew. */
+  /** Gives up the stream and dials again. */
   reset(reason: string): void;
   /** For good. No handler is called after it. */
   close(): void;
 }
 
-interface Attempt {
+interface Dial {
   /** Undefined only while it is being opened. */
   stream: ClientStream | undefined;
   ready: boolean;
@@ -53,7 +53,7 @@ class RedialingShardDial implements ShardDial {
   readonly #address: string;
   readonly #handlers: ShardDialHandlers;
   readonly #options: ShardDialOptions;
-  #current: Attempt | undefined;
+  #current: Dial | undefined;
   #timer: Timer | undefined;
   /** Dials in a row that led to no ready stream. */
   #failures = 0;
@@ -66,63 +66,63 @@ class RedialingShardDial implements ShardDial {
   }
 
   send(message: FrontMessage): boolean {
-    const attempt = this.#current;
-    return attempt?.ready === true && attempt.stream?.write(message) === true;
+    const dial = this.#current;
+    return dial?.ready === true && dial.stream?.write(message) === true;
   }
 
   reset(reason: string): void {
-    const attempt = this.#current;
-    if (attempt !== undefined) this.#lose(attempt, reason);
+    const dial = this.#current;
+    if (dial !== undefined) this.#lose(dial, reason);
   }
 
   close(): void {
     this.#timer?.cancel();
-    const attempt = this.#current;
+    const dial = this.#current;
     this.#current = undefined;
-    attempt?.stream?.cancel();
+    dial?.stream?.cancel();
   }
 
   #dial(): void {
-    const attempt: Attempt = { stream: undefined, ready: false };
-    this.#current = attempt;
+    const dial: Dial = { stream: undefined, ready: false };
+    this.#current = dial;
     const stream = this.#options.openStream(this.#address, {
-      onMessage: (message) => this.#receive(attempt, message),
+      onMessage: (message) => this.#receive(dial, message),
       onDrain: () => {
-        if (this.#current === attempt) this.#handlers.onDrain();
+        if (this.#current === dial) this.#handlers.onDrain();
       },
-      onError: (message) => this.#lose(attempt, message),
-      onEnd: () => this.#lose(attempt, 'The shard ended the stream.'),
+      onError: (message) => this.#lose(dial, message),
+      onEnd: () => this.#lose(dial, 'The shard ended the stream.'),
     });
-    attempt.stream = stream;
+    dial.stream = stream;
     stream.write(this.#options.firstMessage());
     this.#timer = this.#options.clock.setTimer(
-      () => this.#lose(attempt, 'The shard did not answer in time.'),
+      () => this.#lose(dial, 'The shard did not answer in time.'),
       WELCOME_MS_MAX,
     );
   }
 
-  #receive(attempt: Attempt, message: ShardMessage__Output): void {
-    if (this.#current !== attempt) return;
-    if (!attempt.ready) {
+  #receive(dial: Dial, message: ShardMessage__Output): void {
+    if (this.#current !== dial) return;
+    if (!dial.ready) {
       if (message.welcome === null) {
-        this.#lose(attempt, 'The shard did not begin with its welcome.');
+        this.#lose(dial, 'The shard did not begin with its welcome.');
         return;
       }
-      attempt.ready = true;
+      dial.ready = true;
       this.#failures = 0;
       this.#timer?.cancel();
       this.#handlers.onReady(message.welcome);
       // The handler may have given the stream up.
-      if (this.#current !== attempt) return;
+      if (this.#current !== dial) return;
     }
     this.#handlers.onMessage(message);
   }
 
-  #lose(attempt: Attempt, reason: string): void {
-    if (this.#current !== attempt) return;
+  #lose(dial: Dial, reason: string): void {
+    if (this.#current !== dial) return;
     this.#current = undefined;
     this.#timer?.cancel();
-    attempt.stream?.cancel();
+    dial.stream?.cancel();
     const { clock, random } = this.#options;
     this.#timer = clock.setTimer(() => this.#dial(), jitteredMs(random, backoffMs(REDIAL, this.#failures)));
     this.#failures += 1;

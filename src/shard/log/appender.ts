@@ -1,6 +1,6 @@
-// The appender of one tenure: group commit. While one append is under way further writes gather, round-robin over
+// The appender of one tenure: group commit. While one append is in flight further writes gather, round-robin over
 // tenants; the next append carries them all. One append is in flight at a time, and its outcome is decided before the
-// next begins: a time-out is resolved by reading the seq back, and "nothing there" repeats the very same record, since
+// next begins: a timeout is resolved by reading the seq back, and "nothing there" repeats the very same record, since
 // it never means "will never be". An operation is answered only after the batch it was decided in stands in the log.
 //
 //          submit                 append: appended            applied to memory, in order
@@ -70,8 +70,8 @@ export interface AppenderPorts {
   readonly queue: HeldBytes;
   /** Takes a committed entry into memory, synchronously. */
   readonly commit: (entry: CommittedEntry) => void;
-  /** Resolves when writes may be decided: operation ids are recalled, and what writes hold is within its bounds. */
-  readonly room: () => Promise<void>;
+  /** Resolves when writes may be decided: operation ids are restored, and what writes hold is within its bounds. */
+  readonly waitForCapacity: () => Promise<void>;
   /** Whether the owner's lease lets it answer now. */
   readonly leaseValid: () => boolean;
   /** The tenure is over: another owner's entry stands in the log, or this program has a defect. */
@@ -122,7 +122,7 @@ export class Appender {
     return this.#queueLength;
   }
 
-  /** Since when the batch that is under way has been; undefined: none is. */
+  /** Since when the batch that is in flight has been; undefined: none is. */
   get settlingSinceMs(): number | undefined {
     return this.#settlingSinceMs;
   }
@@ -133,12 +133,12 @@ export class Appender {
     const inFlight = this.#inFlight.get(requestId, index);
     if (inFlight !== undefined) return inFlight;
     const { operations, queue: held } = this.#ports;
-    const known = operations.recall(requestId, index);
+    const known = operations.restore(requestId, index);
     if (known !== undefined) return 'result' in known ? Promise.resolve(known.result) : Promise.reject(known.error);
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     assert(operation.bytesMax <= BATCH_BYTES_MAX - ENTRY_HEAD_BYTES, 'an operation fits into an entry');
     const queue = this.#queues.get(operation.tenantId) ?? [];
-    const isFull = this.#queueLength >= QUEUE_OPERATIONS_MAX || !held.hasRoom;
+    const isFull = this.#queueLength >= QUEUE_OPERATIONS_MAX || !held.hasCapacity;
     if (isFull || queue.length >= TENANT_OPERATIONS_MAX) {
       return Promise.reject(
         new GrantdError('overloaded', 'More writes wait than this tenant may queue. Nothing was changed.'),
@@ -197,7 +197,7 @@ export class Appender {
   async #run(): Promise<void> {
     const { clock } = this.#ports;
     while (this.#queueLength > 0 && this.#closed === undefined) {
-      await this.#ports.room();
+      await this.#ports.waitForCapacity();
       // What has arrived by now joins this append; the next one is a whole fsync away.
       await yieldTurn(clock);
       if (this.#closed !== undefined) break;
@@ -241,7 +241,7 @@ export class Appender {
     }
     if (stands === false) return nothingDone();
     if (stands === true && (await this.#leased())) return undefined;
-    return new ShardFailure('undecided', 'The tenure ended while the write was under way.');
+    return new ShardFailure('undecided', 'The tenure ended while the write was in flight.');
   }
 
   #lose(reason: string): void {
@@ -299,9 +299,9 @@ export class Appender {
     draft: Draft,
     nowMs: number,
   ): { readonly answer: Answer; readonly changes: readonly Change[] } {
-    // It may have been recalled from the log while it waited.
-    const recalled = this.#ports.operations.recall(waiting.requestId, waiting.index);
-    if (recalled !== undefined) return { answer: { waiting, ...recalled }, changes: [] };
+    // It may have been restored from the log while it waited.
+    const restored = this.#ports.operations.restore(waiting.requestId, waiting.index);
+    if (restored !== undefined) return { answer: { waiting, ...restored }, changes: [] };
     if (waiting.expiresAtMs <= nowMs) {
       const error = new ShardFailure('expired', 'The write reached its turn after its expiry.');
       return { answer: { waiting, error }, changes: [] };

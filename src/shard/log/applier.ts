@@ -26,7 +26,7 @@ const WRITES_PER_CALL = 4000;
 const LAG_WRITES_MAX = 40_000;
 /** A row with its part of the overlay, besides the texts of its grant. */
 const ROW_BYTES = 500;
-/** Each stands in the change and in the row of the trail. */
+/** Each stands in the change and in the row of the audit log. */
 const BYTES_PER_CHARACTER = 4;
 /**
  * How long entries gather before they are written, unless somebody waits for them: rows of one partition share a
@@ -77,7 +77,7 @@ export class Applier {
   #checkpointTimer = false;
   #windowTimer: Timer | undefined;
   #waiters: { readonly seq: number; readonly resolve: () => void }[] = [];
-  #roomWaiters: (() => void)[] = [];
+  #capacityWaiters: (() => void)[] = [];
 
   constructor(ports: ApplierPorts, slot: number, checkpoint: Required<Checkpoint>) {
     this.#ports = ports;
@@ -108,20 +108,20 @@ export class Applier {
     return this.#checkpoint.windowFrom;
   }
 
-  get hasRoom(): boolean {
-    return this.#pendingWrites < LAG_WRITES_MAX && this.#ports.backlog.hasRoom;
+  get hasCapacity(): boolean {
+    return this.#pendingWrites < LAG_WRITES_MAX && this.#ports.backlog.hasCapacity;
   }
 
   /** Resolves when the lag is within its bounds, or the tenure over. */
-  async room(): Promise<void> {
-    while (!this.hasRoom && !this.#closed) {
+  async waitForCapacity(): Promise<void> {
+    while (!this.hasCapacity && !this.#closed) {
       this.#endGathering?.();
-      if (!this.#ports.backlog.hasRoom) {
-        await this.#ports.backlog.room();
+      if (!this.#ports.backlog.hasCapacity) {
+        await this.#ports.backlog.waitForCapacity();
         continue;
       }
       await new Promise<void>((resolve) => {
-        this.#roomWaiters.push(resolve);
+        this.#capacityWaiters.push(resolve);
       });
     }
   }
@@ -154,7 +154,7 @@ export class Applier {
 
   get #isUrgent(): boolean {
     if (this.#closed || this.#waiters.length > 0 || this.#pendingWrites >= WRITES_PER_CALL) return true;
-    return !this.#ports.backlog.hasRoom;
+    return !this.#ports.backlog.hasCapacity;
   }
 
   /** Resolves when state holds every entry up to `seq`, or the tenure is over. */
@@ -183,8 +183,8 @@ export class Applier {
     this.#ports.backlog.close();
     this.#endGathering?.();
     this.#windowTimer?.cancel();
-    const waiters = [...this.#roomWaiters, ...this.#waiters.map(({ resolve }) => resolve)];
-    this.#roomWaiters = [];
+    const waiters = [...this.#capacityWaiters, ...this.#waiters.map(({ resolve }) => resolve)];
+    this.#capacityWaiters = [];
     this.#waiters = [];
     for (const resolve of waiters) resolve();
   }
@@ -258,8 +258,8 @@ export class Applier {
     this.#waiters = this.#waiters.filter((waiter) => waiter.seq > seq);
     for (const { resolve } of ready) resolve();
     if (this.#pendingWrites >= LAG_WRITES_MAX) return;
-    const waiting = this.#roomWaiters;
-    this.#roomWaiters = [];
+    const waiting = this.#capacityWaiters;
+    this.#capacityWaiters = [];
     for (const resolve of waiting) resolve();
   }
 

@@ -54,7 +54,7 @@ export async function maintain(
   try {
     await purgeTenants(ports, tenure);
     await writeKeyUses(ports, tenure);
-    if (options.trim && tenure.recalled) await trimLog(ports, tenure);
+    if (options.trim && tenure.restored) await trimLog(ports, tenure);
     await removeLeftovers(ports, tenure);
   } catch (error) {
     ports.log.warn({ slot: tenure.slot, err: error }, 'maintenance was cut short; the next round goes on');

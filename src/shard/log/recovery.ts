@@ -6,7 +6,8 @@
 //                                           └──────────────────┘ occupied by an earlier epoch: that entry counts
 //
 // It replays only contiguous seqs and refuses a log that ends before `opened` of the row. Reads are served from then
-// on. Writes wait for `recallTail`, which reads back behind the checkpoint as far as operation ids have to be known.
+// on. Writes wait for `rebuildWindow`, which reads back behind the checkpoint as far as operation ids have
+// to be known.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
@@ -20,7 +21,7 @@ import type {
   Stamp,
   Store,
 } from '../../store/store.ts';
-import { RECALL_READ_BYTES } from '../memory/rebuild-queue.ts';
+import { REBUILD_READ_BYTES } from '../memory/rebuild-queue.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import type { CommittedEntry } from './appender.ts';
@@ -54,7 +55,8 @@ export interface RecoveryPorts {
   readonly ids: IdFactory;
   readonly segmentSize: number;
   /**
-   * A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is room for the next.
+   * A valid entry after the checkpoint: to be taken into memory and applied. Resolves when there is capacity for the
+   * next.
    */
   readonly replay: (entry: CommittedEntry) => Promise<void>;
   /** Resolves under a valid lease; rejects where none will come any more. */
@@ -117,7 +119,7 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
 /** How many records to read next: twice as many at most, and no more than fit by the largest of these. */
 function nextCount(records: readonly LogRecord[], count: number): number {
   const largest = records.reduce((length, { body }) => Math.max(length, body.length), 1);
-  const fitting = Math.max(Math.floor(RECALL_READ_BYTES / largest), 1);
+  const fitting = Math.max(Math.floor(REBUILD_READ_BYTES / largest), 1);
   return Math.min(2 * count, fitting, RECORDS_PER_READ_MAX);
 }
 
@@ -240,9 +242,9 @@ export interface TailPorts extends Pick<RecoveryPorts, 'store' | 'clock' | 'segm
    * the last change of each operation alone; takes what has to be kept of the entry and returns what remembers it, to
    * be called oldest first and for valid ones only.
    */
-  readonly recall: (entry: TailEntry, epoch: number) => () => void;
+  readonly restore: (entry: TailEntry, epoch: number) => () => void;
   /** Resolves when more may be read into memory. */
-  readonly room?: () => Promise<void>;
+  readonly waitForCapacity?: () => Promise<void>;
   /** Whether nobody waits for it any more. */
   readonly over: () => boolean;
 }
@@ -265,13 +267,13 @@ function leastAgeMs(newer: Moment | undefined, older: Moment): number {
  * much older than later ones of their own epochs that nobody repeats their operations. Resolves with the seq from which
  * on operation ids are known. Throws LogUnreadableError at a gap.
  */
-export async function recallTail(
+export async function rebuildWindow(
   ports: TailPorts,
   slot: number,
   range: { readonly windowFrom: number; readonly checkpointSeq: number },
 ): Promise<number> {
   const { store, clock, segmentSize } = ports;
-  const entries: { readonly recall: () => void; readonly epoch: number }[] = [];
+  const entries: { readonly restore: () => void; readonly epoch: number }[] = [];
   const slice = new Slice(clock);
   let end = range.checkpointSeq;
   let newer: Moment | undefined;
@@ -281,7 +283,7 @@ export async function recallTail(
   while (end >= range.windowFrom && !ports.over()) {
     const segmentStart = segmentOf(end, segmentSize) * segmentSize;
     const start = Math.max(range.windowFrom, segmentStart, end - count + 1);
-    await ports.room?.();
+    await ports.waitForCapacity?.();
     const records = await store.readRecords(slot, start, end - start + 1, storeDeadline(clock));
     if (records.length !== end - start + 1) {
       throw new LogUnreadableError(`The log of slot ${slot} lacks entries between seq ${start} and ${end}.`);
@@ -291,7 +293,7 @@ export async function recallTail(
       const moment = { epoch: record.epoch, elapsedMs: entry.elapsedMs };
       ageMs += leastAgeMs(newer, moment);
       newer = moment;
-      entries.push({ recall: ports.recall(entry, record.epoch), epoch: record.epoch });
+      entries.push({ restore: ports.restore(entry, record.epoch), epoch: record.epoch });
       await slice.giveWay();
     }
     end = start - 1;
@@ -299,10 +301,10 @@ export async function recallTail(
     count = nextCount(records, count);
   }
   let highestEpoch = 0;
-  for (const { recall, epoch } of entries.toReversed()) {
+  for (const { restore, epoch } of entries.toReversed()) {
     if (epoch < highestEpoch) continue;
     highestEpoch = epoch;
-    recall();
+    restore();
     await slice.giveWay();
   }
   return end + 1;

@@ -4,8 +4,8 @@
 //
 // Nothing applied later brings a row back: state holds, behind the checkpoint, every entry up to the stamps that are
 // removed, and whatever comes afterwards has a greater stamp. A revoked key and a deleted tenant never live again. A
-// subject can: its row goes where state has no grant of it, live or gone, so that it had none at the stamp; and the
-// first grant that it is given since writes the row again, with a greater stamp (write-decisions.ts).
+// subject can: its row goes where state has no grant of it, live or tombstone, so that it had none at the stamp; and
+// the first grant that it is given since writes the row again, with a greater stamp (write-decisions.ts).
 
 import { assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
@@ -49,7 +49,7 @@ async function removeRows(
   rows: readonly RemovableRow[],
 ): Promise<void> {
   for (let start = 0; start < rows.length && tenure.serving; start += ROWS_PER_CALL) {
-    await store.removeGone(rows.slice(start, start + ROWS_PER_CALL), storeDeadline(clock));
+    await store.removeTombstones(rows.slice(start, start + ROWS_PER_CALL), storeDeadline(clock));
   }
 }
 
@@ -122,7 +122,7 @@ async function removeEmptySubjects(
   }
 }
 
-/** Not even one that is gone: it had none at the stamp, and has had none since that state holds by now. */
+/** Not even a tombstone row: it had none at the stamp, and has had none since that state holds by now. */
 async function hasNoGrant(
   { store, clock }: RemovalPorts,
   tenure: Tenure,

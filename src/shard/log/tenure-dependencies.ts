@@ -21,7 +21,7 @@ export interface TenureDependencies {
   readonly leaseValid: () => boolean;
   readonly observeAppend: AppenderPorts['observe'];
   readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
-  /** Writes of a slot wait for room in memory. */
+  /** Writes of a slot wait for capacity in memory. */
   readonly observeWait: (slot: number, kind: WriteKind) => void;
   /** The tenure has ended without being asked to. */
   readonly onLost: (reason: string) => void;

@@ -19,7 +19,7 @@ import { Appender, type CommittedEntry } from './appender.ts';
 import { Applier } from './applier.ts';
 import { checkpointStamp, LogUnreadableError } from './entries.ts';
 import { OperationMemory } from './idempotency/cache.ts';
-import { decidedIn, recallWithin } from './idempotency/rebuild.ts';
+import { decidedIn, rebuildWithin } from './idempotency/rebuild.ts';
 import { IdempotencyWindow } from './idempotency/window.ts';
 import type { LogEnd, LogTime } from './log-time.ts';
 import {
@@ -27,7 +27,7 @@ import {
   readCheckpoint,
   readGrantCounts,
   readTenants,
-  recallTail,
+  rebuildWindow,
   recoverLog,
 } from './recovery.ts';
 import type { TenureDependencies } from './tenure-dependencies.ts';
@@ -65,7 +65,7 @@ export class Tenure {
   #applier: Applier | undefined;
   #first: number;
   #window: IdempotencyWindow | undefined;
-  #recalling: Promise<void> | undefined;
+  #rebuilding: Promise<void> | undefined;
 
   /** `row` is the claim that made `owner` the owner. */
   constructor(row: SlotRow, owner: string, dependencies: TenureDependencies) {
@@ -160,7 +160,7 @@ export class Tenure {
           operations: this.#operations,
           queue: this.#held.queue,
           commit: (entry) => this.#commit(entry),
-          room: () => this.#room(),
+          waitForCapacity: () => this.#waitForCapacity(),
           leaseValid: this.#dependencies.leaseValid,
           lost: (reason) => this.#lose(reason),
           observe: this.#dependencies.observeAppend,
@@ -171,7 +171,7 @@ export class Tenure {
       this.#state = 'serving';
       void this.#recordOpened(end.lastSeq);
       const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
-      this.#recalling = this.#recallTail(window, { windowFrom, checkpointSeq }, end);
+      this.#rebuilding = this.#rebuildWindow(window, { windowFrom, checkpointSeq }, end);
     } catch (error) {
       this.end('It could not be opened.');
       throw error;
@@ -179,8 +179,8 @@ export class Tenure {
   }
 
   /** Whether the operation ids of earlier owners are known, and nothing of the log is being read back any more. */
-  get recalled(): boolean {
-    return this.#recalling === undefined;
+  get restored(): boolean {
+    return this.#rebuilding === undefined;
   }
 
   /** Resolves with the result once it is durable. */
@@ -230,13 +230,9 @@ export class Tenure {
   async release({ limitMs, flush }: { readonly limitMs: number; readonly flush: boolean }): Promise<void> {
     if (this.#state !== 'serving') return;
     this.#state = 'releasing';
-    await Promise.race([this.#finish(flush), delay(this.#dependencies.clock, limitMs)]);
+    const finished = this.#appender?.drained().then(() => (flush ? this.#applier?.flush() : undefined));
+    await Promise.race([finished, delay(this.#dependencies.clock, limitMs)]);
     this.end('It was released.');
-  }
-
-  async #finish(flush: boolean): Promise<void> {
-    await this.#appender?.drained();
-    if (flush) await this.#applier?.flush();
   }
 
   /** Drops everything. What was acknowledged stands in the log. */
@@ -289,15 +285,15 @@ export class Tenure {
     throw this.#notServing();
   }
 
-  async #room(): Promise<void> {
-    await this.#recalling;
+  async #waitForCapacity(): Promise<void> {
+    await this.#rebuilding;
     const { backlog, operations } = this.#held;
     while (true) {
-      if (!backlog.hasRoom) this.#dependencies.observeWait(this.slot, 'backlog');
-      await this.#applier?.room();
-      if (operations.hasRoom) return;
+      if (!backlog.hasCapacity) this.#dependencies.observeWait(this.slot, 'backlog');
+      await this.#applier?.waitForCapacity();
+      if (operations.hasCapacity) return;
       this.#dependencies.observeWait(this.slot, 'operations');
-      await operations.room();
+      await operations.waitForCapacity();
     }
   }
 
@@ -319,26 +315,27 @@ export class Tenure {
   }
 
   /** Writes wait for it; a log that cannot be trusted ends the tenure. */
-  async #recallTail(
+  async #rebuildWindow(
     window: IdempotencyWindow,
-    range: Parameters<typeof recallTail>[2],
+    range: Parameters<typeof rebuildWindow>[2],
     { openedAtMs }: LogEnd,
   ): Promise<void> {
     const { store, clock, segmentSize, operationsKeptMs, budget, observeWait } = this.#dependencies;
     try {
-      await recallWithin(
+      await rebuildWithin(
         {
           clock,
           operations: this.#operations,
           held: this.#held.operations,
-          order: budget.writes.recalls,
+          order: budget.writes.rebuilds,
           openedAtMs,
           keepMs: operationsKeptMs,
           ended: () => this.#state === 'ended',
           onWait: () => observeWait(this.slot, 'operations'),
         },
         async (ports) => {
-          const known = await recallTail({ store, clock, segmentSize, operationsKeptMs, ...ports }, this.slot, range);
+          const tail = { store, clock, segmentSize, operationsKeptMs, ...ports };
+          const known = await rebuildWindow(tail, this.slot, range);
           // Where it was over before, the window has passed: what was decided before the opening has left it.
           if (this.#state !== 'ended') window.startAt(known);
         },
@@ -347,16 +344,16 @@ export class Tenure {
       if (!(error instanceof LogUnreadableError)) throw error;
       this.#lose(error.message);
     }
-    this.#recalling = undefined;
+    this.#rebuilding = undefined;
   }
 
   async #replay(entry: CommittedEntry): Promise<void> {
     // The session may have ended meanwhile.
     if (this.#state === 'ended') throw this.#notServing();
-    this.#replayedKnown &&= this.#held.operations.processHasRoom;
+    this.#replayedKnown &&= this.#held.operations.processHasCapacity;
     if (this.#replayedKnown) this.#operations.remember(decidedIn(entry));
     this.#commit(entry);
-    await this.#applier?.room();
+    await this.#applier?.waitForCapacity();
   }
 
   #commit(entry: CommittedEntry): void {

@@ -150,7 +150,7 @@ type LimitCode = GrantRefusal | 'key-limit-reached';
 function assertLives(draft: Draft, memory: TenantMemory): void {
   const { state } = draft.tenant(memory);
   if (state === 'deleting' || state === 'deleted')
-    throw new ShardFailure('handle-gone', 'The tenant is being deleted.');
+    throw new ShardFailure('handle-unknown', 'The tenant is being deleted.');
 }
 
 const limitReached = (memory: TenantMemory, what: string, max: number): string =>
@@ -281,7 +281,7 @@ export function decideTenantUpdate(
 }
 
 /** What was answered to an operation that stands in the log: a repeat gets it again. */
-export function recallResult(operation: TailOperation): OperationResult | undefined {
+export function resultFromLog(operation: TailOperation): OperationResult | undefined {
   const change = operation.changes.at(-1);
   switch (change?.kind) {
     case undefined:

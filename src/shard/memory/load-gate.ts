@@ -45,7 +45,7 @@ export class LoadGate {
   readonly #shares = new Map<string, Share>();
   /** Tenants with somebody that waits; the first has the next turn. */
   readonly #turns = new Map<string, Share>();
-  /** Somebody waits for room of the process: nobody is let in before. */
+  /** Somebody waits for capacity of the process: nobody is let in before. */
   #full = false;
   #bytes = 0;
   #waiting = 0;
@@ -79,7 +79,7 @@ export class LoadGate {
     }
   }
 
-  /** Resolves when there is room, with what gives it back. Rejects as `overloaded`. */
+  /** Resolves when there is capacity, with what gives it back. Rejects as `overloaded`. */
   async enter(tenant: string, bytes: number, clock: Clock): Promise<() => void> {
     const reserved = this.#bounded(bytes);
     const present = this.#shares.get(tenant);
@@ -99,7 +99,9 @@ export class LoadGate {
     return this.#leaving(tenant, share, reserved);
   }
 
-  /** What nobody waits for, and what spares those who wait: let in where there is room in bytes at once, past them. */
+  /**
+   * What nobody waits for, and what spares those who wait: let in where there is capacity in bytes at once, past them.
+   */
   tryEnter(tenant: string, bytes: number): (() => void) | undefined {
     const reserved = this.#bounded(bytes);
     const { bytesMax, tenantBytesMax } = this.#options;

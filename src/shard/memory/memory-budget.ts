@@ -1,6 +1,6 @@
 // The memory budget of the shards of a process: everything that can be read again from the store is held under one
 // bound in bytes, and so is what reads and calls take for a while (they enter by a gate), what writes take until nobody
-// can repeat them (write-memory.ts), and what is held of each tenant: pages make room for them. When the bound is
+// can repeat them (write-memory.ts), and what is held of each tenant: pages are evicted for them. When the bound is
 // exceeded the least recently used goes, by second chance (CLOCK; Corbató, 1968): a use costs one assignment.
 
 import type { Clock } from '../../core/async/clock.ts';
@@ -111,7 +111,7 @@ export class MemoryBudget {
     return this.#pageBytes;
   }
 
-  /** Counts what is not evicted: pages make room for it. Less than zero gives back. */
+  /** Counts what is not evicted: pages are evicted for it. Less than zero gives back. */
   hold(bytes: number): void {
     this.#heldBytes += bytes;
     if (bytes > 0) this.#shrink();

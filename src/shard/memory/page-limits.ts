@@ -1,7 +1,7 @@
 // The bounds within which subjects are held in memory and read from the store.
 
 export interface PageLimits {
-  /** Live and gone rows of a subject up to which its page is held whole, and tuples of a sparse page. */
+  /** Live rows and tombstone rows of a subject up to which its page is held whole, and tuples of a sparse page. */
   readonly rowsMax: number;
   /** Estimated bytes up to which a page is held whole. */
   readonly bytesMax: number;

@@ -15,7 +15,7 @@ import { inParallel } from '../../core/async/in-parallel.ts';
 import { turnOf } from '../../core/async/turns.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
-import { TextMap } from '../../core/structures/string-map.ts';
+import { StringMap } from '../../core/structures/string-map.ts';
 import { type Relation, relationNumber, relationOf, type TupleColumns } from '../../core/tuples.ts';
 import type { GrantRow, StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
@@ -30,7 +30,7 @@ const ROW_BYTES = 1024;
 /** A point read with what waits for it. */
 const POINT_READ_BYTES = 16 * 1024;
 /**
- * A whole page may grow so far beyond its bounds, so that one at its bounds is not read anew after every few changes.
+ * A whole page may grow so far beyond its bounds, so that one at its bounds is not read again after every few changes.
  */
 const GROWTH_MAX = 1.25;
 /** Rows that are taken in at once: where there are more, each slice waits for a turn of its own. */
@@ -69,7 +69,7 @@ export interface HeldTuples {
 export class SubjectPages {
   readonly #tenantId: TenantId;
   readonly #dependencies: SubjectPagesDependencies;
-  #pages = new TextMap<SubjectPage>();
+  #pages = new StringMap<SubjectPage>();
   readonly #deltas = new SubjectDeltas();
   readonly #watched = new WatchedTuples();
   readonly #loads = new Map<string, Promise<SubjectPage>>();
@@ -253,7 +253,7 @@ export class SubjectPages {
         if (fits) putOver(page, delta);
         else page = new SubjectPage(subject, false, this.#forget);
       }
-      // Whoever asks from here on finds the page, or asks anew.
+      // Whoever asks from here on finds the page, or asks again.
       this.#loads.delete(subject);
       this.#install(page);
       return page;
@@ -290,7 +290,7 @@ export class SubjectPages {
     if (page.whole || pageLimits.rowsMax <= pageLimits.rowsPerRead) return;
     page.reads += reads;
     if (page.reads < pageLimits.readsBeforeWhole) return;
-    // Nobody waits for it, so it takes only room that nobody else wants.
+    // Nobody waits for it, so it takes only capacity that nobody else wants.
     const leave = budget.loads.tryEnter(this.#tenantId, pageLimits.bytesMax);
     if (leave === undefined) return;
     // Until it is settled; for good where the subject is too large.
@@ -348,7 +348,7 @@ export class SubjectPages {
     const { budget, clock } = this.#dependencies;
     this.#dropped = true;
     const pages = this.#pages;
-    this.#pages = new TextMap();
+    this.#pages = new StringMap();
     void budget.removeAll(pages.values(), clock);
   }
 

@@ -1,6 +1,6 @@
 // The usage of one tenant over the last 60 minutes, as fronts report it to the owner. Kept in memory alone, under the
 // bound of the process: it goes with the tenure, or where it has become the least recently used. It keeps: a cell holds
-// one minute, and no report, whatever it says, takes more room than 60 of them.
+// one minute, and no report, whatever it says, takes more memory than 60 of them.
 
 import { MS_PER_MINUTE } from '../../core/timestamps.ts';
 import type { TenantUsageReport, UsageMinute } from '../shard.ts';

@@ -3,7 +3,7 @@
 // little of so much is in the processor's cache. Beyond a handful there are maps.
 
 import { assert } from '../../core/assert.ts';
-import { TextMap, unitAt } from '../../core/structures/string-map.ts';
+import { StringMap, unitAt } from '../../core/structures/string-map.ts';
 
 /** Tuples that are looked through. */
 const FEW_MAX = 16;
@@ -30,7 +30,7 @@ function codeOf(relation: number, object: string): number {
 export class TupleTable {
   #cells: Cells = NO_CELLS;
   /** By relation, once there are more than a few. */
-  #maps: (TextMap<string | null> | undefined)[] | undefined;
+  #maps: (StringMap<string | null> | undefined)[] | undefined;
   #size = 0;
 
   get size(): number {
@@ -56,12 +56,12 @@ export class TupleTable {
       return false;
     }
     if (this.#size < FEW_MAX) {
-      // As long as its content: an array that grows by itself takes room for more.
+      // As long as its content: an array that grows by itself takes space for more.
       this.#cells = [...this.#cells, codeOf(relation, object), object, value];
       this.#size += 1;
       return true;
     }
-    const maps: (TextMap<string | null> | undefined)[] = [];
+    const maps: (StringMap<string | null> | undefined)[] = [];
     const tuples = [...this.tuples()];
     this.#size = 0;
     for (const each of tuples) this.#setInMap(maps, each.relation, each.object, each.value);
@@ -101,10 +101,10 @@ export class TupleTable {
     }
   }
 
-  #setInMap(maps: (TextMap<string | null> | undefined)[], relation: number, object: string, value: string | null) {
+  #setInMap(maps: (StringMap<string | null> | undefined)[], relation: number, object: string, value: string | null) {
     let map = maps[relation];
     if (map === undefined) {
-      map = new TextMap();
+      map = new StringMap();
       maps[relation] = map;
     }
     const { size } = map;

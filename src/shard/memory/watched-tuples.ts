@@ -1,10 +1,10 @@
 // Tuples that calls wait for: the checks of a bulk, the lines of an import. A call watches each of its tuples from
 // before it asks the store until it is answered, and every commit meanwhile is told to the tuple; so once each of them
 // is known, all of them hold at that one moment. It is kept: what is watched is no more than what the calls in flight
-// have named, and a commit costs one look-up, however many watch.
+// have named, and a commit costs one lookup, however many watch.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
-import { TextMap } from '../../core/structures/string-map.ts';
+import { StringMap } from '../../core/structures/string-map.ts';
 import type { SubjectPage } from './subject-page.ts';
 
 /** Bytes of a watched tuple besides its characters, which are those of the call and of the key. */
@@ -35,7 +35,7 @@ export function takeFrom(page: SubjectPage, tuple: WatchedTuple): void {
 const keyOf = (subject: string, relation: number, object: string): string => `${subject} ${relation} ${object}`;
 
 export class WatchedTuples {
-  readonly #tuples = new TextMap<WatchedTuple>();
+  readonly #tuples = new StringMap<WatchedTuple>();
 
   get size(): number {
     return this.#tuples.size;

@@ -1,5 +1,5 @@
 // The memory of writes: what operations take from their queue until nobody can repeat them. It is part of the memory
-// budget of the process and cannot be read again, so it is never evicted; pages make room for it, and each kind has a
+// budget of the process and cannot be read again, so it is never evicted; pages are evicted for it, and each kind has a
 // bound of its own. It keeps: beyond the bound of the queue a write is refused, beyond the other two the next writes
 // wait, and nothing that is held is forgotten before its time.
 //
@@ -7,7 +7,7 @@
 //   backlog      entries that the state tables do not hold yet, with their overlay
 //   operations   operation ids with their results, within the idempotency window, those being read back included
 
-import { RecallOrder } from './rebuild-queue.ts';
+import { RebuildQueue } from './rebuild-queue.ts';
 
 export const WRITE_KINDS = ['queue', 'backlog', 'operations'] as const;
 export type WriteKind = (typeof WRITE_KINDS)[number];
@@ -85,18 +85,18 @@ export class HeldBytes {
   }
 
   /** Whether another write may begin. */
-  get hasRoom(): boolean {
-    return this.#closed || (this.#bytes < this.#ownMax && this.processHasRoom);
+  get hasCapacity(): boolean {
+    return this.#closed || (this.#bytes < this.#ownMax && this.processHasCapacity);
   }
 
   /** The same for all slots together. */
-  get processHasRoom(): boolean {
+  get processHasCapacity(): boolean {
     return this.#closed || this.#kind.bytes < this.#kind.bytesMax;
   }
 
-  /** Resolves when there is room, or nothing is held any more; at once where there is. */
-  async room(): Promise<void> {
-    while (!this.hasRoom) await this.#kind.changed();
+  /** Resolves when there is capacity, or nothing is held any more; at once where there is. */
+  async waitForCapacity(): Promise<void> {
+    while (!this.hasCapacity) await this.#kind.changed();
   }
 
   /** Resolves when something was given back, or with `wake`. */
@@ -118,14 +118,14 @@ export class HeldBytes {
 }
 
 export class WriteMemory {
-  readonly recalls: RecallOrder;
+  readonly rebuilds: RebuildQueue;
   readonly #kinds: { readonly [Each in WriteKind]: Kind };
 
   constructor(budgetBytes: number, onChange: (bytes: number) => void) {
     const kind = (name: WriteKind): Kind =>
       new Kind(Math.max((budgetBytes * SIXTEENTHS[name]) / 16, BYTES_MIN), onChange);
     this.#kinds = { queue: kind('queue'), backlog: kind('backlog'), operations: kind('operations') };
-    this.recalls = new RecallOrder(this.#kinds.operations.bytesMax);
+    this.rebuilds = new RebuildQueue(this.#kinds.operations.bytesMax);
   }
 
   /** For one tenure. */
@@ -134,7 +134,7 @@ export class WriteMemory {
     return new HeldBytes(kind, name === 'operations' ? kind.bytesMax / SLOTS_PER_BOUND : kind.bytesMax);
   }
 
-  /** What is held, its bound, and how many slots wait for room. */
+  /** What is held, its bound, and how many slots wait for capacity. */
   state(name: WriteKind): Pick<Kind, 'bytes' | 'bytesMax' | 'waiting'> {
     return this.#kinds[name];
   }

@@ -7,13 +7,13 @@
 // to end, all at once.
 
 import { SCAN_MS } from './membership.ts';
-import { BEAT_INTERVAL_MS } from './membership-lease.ts';
+import { HEARTBEAT_INTERVAL_MS } from './membership-lease.ts';
 
 /** How often slots are looked at while some are moving; else as often as members are. */
 export const MOVING_ROUND_MS = 50;
 const HANDOVERS_MIN = 2;
 /** Every other member has seen by then that this one drains: a heartbeat, and one scan of the members. */
-const DRAIN_NOTICE_MS = BEAT_INTERVAL_MS + SCAN_MS;
+const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
 /** Two owners that hand over to one new shard fill the openings that it begins at once (16). */
 export const HANDOVERS_MAX = 8;
 /** From the release to the claim, as the former owner sees it: on an idle machine 50 to 150 ms. */

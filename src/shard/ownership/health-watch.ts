@@ -5,7 +5,8 @@
 // always the same. It takes the same way as an append and a state write do, over one slot after another. It keeps:
 //   - one slot whose writes fail is not the fault of the shard: as long as those of any other slot get through, the
 //     shard is healthy, since whoever took that slot over could do no better;
-//   - a slot whose append does not get on although its log takes a probe is opened anew, in a new epoch, by this shard.
+//   - a slot whose append does not get on although its log takes a probe is opened again, in a new epoch, by this
+//     shard.
 
 import { assert } from '../../core/assert.ts';
 import { backoffMs } from '../../core/async/backoff.ts';
@@ -16,7 +17,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { HEALTH_PARTS, type Health, HealthJudge, type HealthPart } from './health.ts';
-import type { SessionHealth } from './membership-lease.ts';
+import type { LeaseHealth } from './membership-lease.ts';
 
 const ROUND_MS = 1000;
 /** Nothing written for so long: a probe shows whether it could be. */
@@ -30,7 +31,7 @@ const PROBE_STUCK_MAX = 4;
 /** Older proof is no news for others: how old it is would have to be told as well. */
 const FRESH_MS = 2000;
 const STUCK_MS = 10_000;
-/** A slot whose log takes probes and whose append has waited for so long is opened anew. */
+/** A slot whose log takes probes and whose append has waited for so long is opened again. */
 const REOPEN_AFTER_MS = 30_000;
 /** How soon once more. */
 const REOPEN = { firstMs: 60_000, maxMs: 600_000 };
@@ -62,7 +63,7 @@ interface Probe {
   readonly apply: boolean;
 }
 
-export class HealthWatch implements SessionHealth {
+export class HealthWatch implements LeaseHealth {
   readonly #ports: HealthWatchPorts;
   readonly #judge = new HealthJudge();
   readonly #provenAtMs: Record<HealthPart, number>;

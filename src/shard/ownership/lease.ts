@@ -1,7 +1,7 @@
 // The lease of a session: whether it may answer now, and for how long. Where members share a store, heartbeats renew
 // it, and it runs out without them; on a store that its process holds alone nobody can take a slot over, so it lasts.
 //
-// It keeps: a renewed lease is valid only until the *start* of the attempt that gave it + `leaseMs` on the monotonic
+// It keeps: a renewed lease is valid only until the *start* of the heartbeat that gave it + `leaseMs` on the monotonic
 // clock. Assumed of the machine: that clock runs while the process could run. Where it did not (a suspended machine),
 // the wall clock has moved against it, and the lease is suspended until a heartbeat that began afterwards.
 
@@ -10,8 +10,8 @@ import type { Clock } from '../../core/async/clock.ts';
 /** Less than what others wait beyond the lease: a machine that was suspended for less has not outlived it. */
 const WALL_JUMP_MS_MAX = 200;
 
-/** When an attempt at a heartbeat began. */
-export interface AttemptStart {
+/** When a heartbeat was sent. */
+export interface HeartbeatStart {
   readonly startMs: number;
   /** Wall clock minus monotonic clock. */
   readonly wallOffsetMs: number;
@@ -24,8 +24,8 @@ export interface Lease {
   readonly valid: boolean;
   /** 0: no answer may be given. Infinite where it does not run out. */
   readonly leftMs: number;
-  /** The heartbeat of this attempt stands. */
-  renew(attempt: AttemptStart): void;
+  /** This heartbeat was applied. */
+  renew(heartbeat: HeartbeatStart): void;
   /** For good: the session is over. */
   end(): void;
 }
@@ -54,7 +54,7 @@ export class RenewedLease implements Lease {
     return this.#wallJumped(nowMs) ? 0 : Math.max(0, this.#untilMs - nowMs);
   }
 
-  renew({ startMs, wallOffsetMs }: AttemptStart): void {
+  renew({ startMs, wallOffsetMs }: HeartbeatStart): void {
     if (this.#ended) return;
     this.#untilMs = startMs + this.#leaseMs;
     this.#wallOffsetMs = wallOffsetMs;

@@ -1,20 +1,20 @@
 // Who else is there: what one member knows of the others from the rows of the store, and how it declares the silent
-// ones dead. It keeps: a member is declared dead only after its beat was seen unchanged for longer than any lease that
-// the beat can have given, by this process's own clock, while this process itself could read and beat all the time. Any
-// gap of its own starts the count anew, so that after an outage of the store nobody declares everybody. The declaration
-// tests the beat, so that it fails where a newer one was first. `dead` is final.
+// ones dead. It keeps: a member is declared dead only after its heartbeat was seen unchanged for longer than any lease
+// that the heartbeat can have given, by this process's own clock, while this process itself could read and heartbeat
+// all the time. Any gap of its own starts the count again, so that after an outage of the store nobody declares
+// everybody. The declaration tests the heartbeat, so that it fails where a newer one was first. `dead` is final.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { MemberRow, MemberStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MemberAddress } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
-import { BEAT_INTERVAL_MS, STEADY_GAP_MS_MAX } from './membership-lease.ts';
+import { HEARTBEAT_INTERVAL_MS, STEADY_GAP_MS_MAX } from './membership-lease.ts';
 
 /** Added to the lease: clocks of two processes may run a tenth apart. */
 const LEASE_MARGIN_MS = 300;
 /** Two heartbeats and a look at the members after the last one. */
-const SUSPECT_MS = 3 * BEAT_INTERVAL_MS;
+const SUSPECT_MS = 3 * HEARTBEAT_INTERVAL_MS;
 export const SCAN_MS = 500;
 const SUSPECT_SCAN_MS = 200;
 /** Declarers take their turns, so that one conditional write does it. */
@@ -31,20 +31,20 @@ export interface MembershipPorts {
 
 export interface Observer {
   readonly incarnation: string;
-  /** Since when the observer's own beats have stood without a gap. */
+  /** Since when the observer's own heartbeats have stood without a gap. */
   readonly steadySinceMs: number;
 }
 
 interface Sighting {
-  readonly beat: number;
-  /** When this beat was first seen, or when the count last started anew. */
+  readonly heartbeat: number;
+  /** When this heartbeat was first seen, or when the count last started again. */
   sinceMs: number;
 }
 
 /** Declares every member dead that the store knows. Only for a process that holds the store alone. */
 export async function retireMembers(store: MemberStore, clock: Clock): Promise<void> {
-  for (const { incarnation, beat, state } of await store.listMembers(storeDeadline(clock))) {
-    if (state !== 'dead') await store.declareDead({ incarnation, beat }, storeDeadline(clock));
+  for (const { incarnation, heartbeat, state } of await store.listMembers(storeDeadline(clock))) {
+    if (state !== 'dead') await store.declareDead({ incarnation, heartbeat }, storeDeadline(clock));
     await store.removeMember(incarnation, storeDeadline(clock));
   }
 }
@@ -56,9 +56,13 @@ export class Membership {
   readonly #sightings = new Map<string, Sighting>();
   readonly #deadSinceMs = new Map<string, number>();
   /**
-   * By living member: the last beat that told of its health, and when that was first seen; undefined: at first sight.
+   * By living member: the last heartbeat that told of its health, and when that was first seen; undefined: at first
+   * sight.
    */
-  readonly #healthSightings = new Map<string, { readonly healthyBeat: number; readonly atMs: number | undefined }>();
+  readonly #healthSightings = new Map<
+    string,
+    { readonly healthyHeartbeat: number; readonly atMs: number | undefined }
+  >();
   #scannedAtMs = Number.NEGATIVE_INFINITY;
   /** Since when scans have succeeded without a gap. */
   #steadySinceMs = Number.POSITIVE_INFINITY;
@@ -99,7 +103,7 @@ export class Membership {
     return row === undefined || row.state === 'dead';
   }
 
-  /** Reads every row. Throws where the store cannot answer; the count then starts anew. */
+  /** Reads every row. Throws where the store cannot answer; the count then starts again. */
   async scan(): Promise<void> {
     const { store, clock } = this.#ports;
     const rows = await store.listMembers(storeDeadline(clock));
@@ -148,12 +152,12 @@ export class Membership {
     const { clock, store, log } = this.#ports;
     const turnMs = this.#rankOf(observer.incarnation) * RANK_STAGGER_MS;
     let declared = false;
-    for (const [incarnation, { beat, sinceMs }] of [...this.#sightings]) {
+    for (const [incarnation, { heartbeat, sinceMs }] of [...this.#sightings]) {
       if (incarnation === observer.incarnation) continue;
       const countedFromMs = Math.max(sinceMs, this.#steadySinceMs, observer.steadySinceMs);
       const silentMs = clock.monotonicMs() - countedFromMs;
       if (silentMs < this.#leaseMs + LEASE_MARGIN_MS + turnMs) continue;
-      const { applied, row } = await store.declareDead({ incarnation, beat }, storeDeadline(clock));
+      const { applied, row } = await store.declareDead({ incarnation, heartbeat }, storeDeadline(clock));
       if (row !== undefined) {
         this.learn(row);
         this.#sight(row, clock.monotonicMs());
@@ -176,7 +180,7 @@ export class Membership {
   }
 
   #sight(row: MemberRow, nowMs: number): void {
-    const { incarnation, beat, healthyBeat } = row;
+    const { incarnation, heartbeat, healthyHeartbeat } = row;
     if (row.state === 'dead') {
       this.#sightings.delete(incarnation);
       this.#healthSightings.delete(incarnation);
@@ -184,11 +188,12 @@ export class Membership {
       return;
     }
     const sighting = this.#sightings.get(incarnation);
-    if (sighting?.beat !== beat) this.#sightings.set(incarnation, { beat, sinceMs: nowMs });
+    if (sighting?.heartbeat !== heartbeat) this.#sightings.set(incarnation, { heartbeat, sinceMs: nowMs });
     // What was told before this process looked for the first time may be old; scans may show older rows again.
     const told = this.#healthSightings.get(incarnation);
-    if (told === undefined) this.#healthSightings.set(incarnation, { healthyBeat, atMs: undefined });
-    else if (healthyBeat > told.healthyBeat) this.#healthSightings.set(incarnation, { healthyBeat, atMs: nowMs });
+    if (told === undefined) this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: undefined });
+    else if (healthyHeartbeat > told.healthyHeartbeat)
+      this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: nowMs });
   }
 
   /** 0 for the first of the living, by incarnation. */

@@ -20,7 +20,7 @@ import { ShardFailure } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
 import { HandoverPace } from './handover-pace.ts';
 import type { Membership } from './membership.ts';
-import type { Session } from './membership-lease.ts';
+import type { MembershipLease } from './membership-lease.ts';
 import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
 import { type SlotTask, SlotTasks } from './slot-tasks.ts';
 
@@ -41,7 +41,7 @@ export interface OwnershipPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly membership: Membership;
-  readonly createTenure: (row: SlotRow, session: Session) => Tenure;
+  readonly createTenure: (row: SlotRow, session: MembershipLease) => Tenure;
   /** What this shard serves has changed. */
   readonly onRoutesChanged: () => void;
   readonly onMoved: (kind: 'claimed' | 'released' | 'failed') => void;
@@ -141,7 +141,7 @@ export class Ownership {
   /**
    * Looks at the rows where they may have changed, plans, and begins what is due. Throws where the store cannot answer.
    */
-  async round(session: Session): Promise<void> {
+  async round(session: MembershipLease): Promise<void> {
     await this.#refreshRows();
     if (session.ended || !session.leaseValid) return;
     if (session.state === 'draining' && !this.pace.leaves) {
@@ -164,7 +164,7 @@ export class Ownership {
   }
 
   /** Releases every slot to nobody in particular. */
-  async releaseAll(session: Session): Promise<void> {
+  async releaseAll(session: MembershipLease): Promise<void> {
     this.#tasks.clear();
     await this.idle();
     await Promise.all([...this.#tenures.keys()].map((slot) => this.#handOver(slot, session, undefined)));
@@ -199,7 +199,7 @@ export class Ownership {
     this.#scannedMembers = members;
   }
 
-  #planFor(session: Session, nowMs: number): SlotPlan {
+  #planFor(session: MembershipLease, nowMs: number): SlotPlan {
     return this.#planner.plan({
       nowMs,
       incarnation: session.incarnation,
@@ -212,7 +212,7 @@ export class Ownership {
     });
   }
 
-  #tasksOf(plan: SlotPlan, session: Session): readonly SlotTask[] {
+  #tasksOf(plan: SlotPlan, session: MembershipLease): readonly SlotTask[] {
     const tasks: SlotTask[] = [];
     for (const { row, successor } of plan.releases) {
       tasks.push({ slot: row.slot, kind: 'opening', run: () => this.#releaseRow(row, successor) });
@@ -264,7 +264,7 @@ export class Ownership {
     this.#settled = running || nowMs - sinceMs >= SETTLE_MS || nowMs - startedMs >= SETTLE_MS_MAX;
   }
 
-  async #open(slot: number, session: Session): Promise<void> {
+  async #open(slot: number, session: MembershipLease): Promise<void> {
     const { store, clock, membership } = this.#ports;
     if (session.state !== 'alive' || !session.leaseValid || this.#tenures.has(slot)) return;
     const claim = { slot, owner: session.incarnation, known: this.#rows.get(slot) };
@@ -288,7 +288,7 @@ export class Ownership {
     this.#ports.onRoutesChanged();
   }
 
-  async #handOver(slot: number, session: Session, successor: string | undefined): Promise<void> {
+  async #handOver(slot: number, session: MembershipLease, successor: string | undefined): Promise<void> {
     const { clock } = this.#ports;
     const tenure = this.#tenures.get(slot);
     if (tenure === undefined) return;

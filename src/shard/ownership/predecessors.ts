@@ -19,13 +19,13 @@ interface PredecessorsPorts {
 /** Of a session that is over: whatever heartbeat stands. Resolves to whether it is dead. */
 export async function declareEnded(
   { store, clock }: PredecessorsPorts,
-  { incarnation, beat: lastBeat }: Pick<MemberRow, 'incarnation' | 'beat'>,
+  { incarnation, heartbeat: lastHeartbeat }: Pick<MemberRow, 'incarnation' | 'heartbeat'>,
 ): Promise<boolean> {
-  let beat = lastBeat;
+  let heartbeat = lastHeartbeat;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const { row } = await store.declareDead({ incarnation, beat }, clock.monotonicMs() + DECLARATION_MS_MAX);
+    const { row } = await store.declareDead({ incarnation, heartbeat }, clock.monotonicMs() + DECLARATION_MS_MAX);
     if (row === undefined || row.state === 'dead') return true;
-    beat = row.beat;
+    heartbeat = row.heartbeat;
   }
   return false;
 }

@@ -28,7 +28,7 @@ export interface SlotView {
   readonly rows: ReadonlyMap<number, SlotRow>;
   /** Slots that this shard serves. */
   readonly served: ReadonlySet<number>;
-  /** Slots on which something is under way, or that wait after a failure. */
+  /** Slots on which something is in flight, or that wait after a failure. */
   readonly busy: ReadonlySet<number>;
 }
 
@@ -49,7 +49,7 @@ export function candidatesOf(members: readonly MemberRow[]): ReadonlyMap<string,
   const candidates = new Map<string, MemberRow>();
   for (const member of members) {
     // A row that has never beaten may be the late insertion of a process that is gone.
-    if (member.state !== 'alive' || member.beat === 0) continue;
+    if (member.state !== 'alive' || member.heartbeat === 0) continue;
     const known = candidates.get(member.shardName);
     if (known === undefined || isLater(member, known)) candidates.set(member.shardName, member);
   }
@@ -167,7 +167,7 @@ function claimableAs(
   if (row.owner === undefined) return 'released';
   if (row.owner === incarnation) return 'mine';
   const state = states.get(row.owner);
-  // A row that is gone is confirmed by a read before the claim, as death is.
+  // A missing row is confirmed by a read before the claim, as death is.
   return state === undefined || state === 'dead' ? 'dead' : undefined;
 }
 

@@ -11,7 +11,7 @@ import { MOVING_ROUND_MS } from './handover-pace.ts';
 import type { HealthWatch } from './health-watch.ts';
 import { LastingLease, type Lease, RenewedLease } from './lease.ts';
 import type { Membership } from './membership.ts';
-import type { Session } from './membership-lease.ts';
+import type { MembershipLease } from './membership-lease.ts';
 import type { Ownership } from './ownership.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -22,7 +22,7 @@ export interface SharingPorts {
   readonly health: HealthWatch;
   readonly readiness: Readiness;
   readonly ownership: () => Ownership;
-  readonly session: () => Session;
+  readonly session: () => MembershipLease;
   readonly running: () => boolean;
   readonly leaseMs: number;
 }
@@ -35,11 +35,11 @@ export interface StoreSharing {
   /** Before the first round. Rejects where the shard cannot serve as it has to. */
   start(): Promise<void>;
   /** After each scan of the members. */
-  lookAfterMembers(session: Session): Promise<void>;
+  lookAfterMembers(session: MembershipLease): Promise<void>;
   /** Before the slots that are left are released to nobody in particular. */
-  drain(session: Session): Promise<void>;
+  drain(session: MembershipLease): Promise<void>;
   /** After the session has left. */
-  forget(session: Session): Promise<void>;
+  forget(session: MembershipLease): Promise<void>;
   /** While metrics are rendered. */
   report(): void;
 }
@@ -64,14 +64,14 @@ class SharedStore implements StoreSharing {
     void this.#ports.health.run();
   }
 
-  async lookAfterMembers(session: Session): Promise<void> {
+  async lookAfterMembers(session: MembershipLease): Promise<void> {
     if (!session.leaseValid) return;
     await this.#ports.membership.declareSilent(session);
     await this.#ports.membership.removeDead(session);
   }
 
   /** The rounds go on, and hand the slots over; where nobody is there to take them, they are released. */
-  async drain(session: Session): Promise<void> {
+  async drain(session: MembershipLease): Promise<void> {
     const { clock } = this.#ports;
     const ownership = this.#ports.ownership();
     session.drain();
@@ -118,7 +118,7 @@ class ExclusiveStore implements StoreSharing {
 
   async drain(): Promise<void> {}
 
-  async forget({ incarnation }: Session): Promise<void> {
+  async forget({ incarnation }: MembershipLease): Promise<void> {
     const { store, clock } = this.#ports;
     await store.removeMember(incarnation, storeDeadline(clock));
   }

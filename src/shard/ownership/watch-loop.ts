@@ -7,7 +7,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { MemberAddress } from '../shard.ts';
 import { MOVING_ROUND_MS } from './handover-pace.ts';
 import type { Membership } from './membership.ts';
-import type { Session } from './membership-lease.ts';
+import type { MembershipLease } from './membership-lease.ts';
 import type { Ownership } from './ownership.ts';
 import type { Readiness } from './readiness.ts';
 import type { StoreSharing } from './store-sharing.ts';
@@ -20,7 +20,7 @@ export interface WatchLoopPorts {
   readonly sharing: StoreSharing;
   readonly readiness: Readiness;
   /** The one that is on now. */
-  readonly session: () => Session;
+  readonly session: () => MembershipLease;
   /** While it stops, the rounds hand its slots over. */
   readonly stopping: () => boolean;
   readonly stopped: () => boolean;
@@ -58,7 +58,7 @@ export class WatchLoop {
     }
   }
 
-  async #round(session: Session, scanMs: number): Promise<void> {
+  async #round(session: MembershipLease, scanMs: number): Promise<void> {
     const { clock, ownership, readiness } = this.#ports;
     const nowMs = clock.monotonicMs();
     const isDue = nowMs - this.#scannedAtMs >= scanMs;
@@ -67,7 +67,7 @@ export class WatchLoop {
     readiness.update(ownership);
   }
 
-  async #scan(session: Session, nowMs: number): Promise<void> {
+  async #scan(session: MembershipLease, nowMs: number): Promise<void> {
     const { membership, ownership, sharing } = this.#ports;
     this.#scannedAtMs = nowMs;
     await membership.scan();

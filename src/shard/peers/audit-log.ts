@@ -1,18 +1,19 @@
-// The trail of a tenant: every change, by its place in the log. It is read from the state tables, up to what was
+// The audit log of a tenant: every change, by its place in the log. It is read from the state tables, up to what was
 // committed when the call began and no further: behind that, state may still have gaps, and whoever went on behind a
-// gap would never see what fills it. A tenant that was deleted keeps its trail, so that it can be seen who deleted it.
+// gap would never see what fills it. A tenant that was deleted keeps its audit log, so that it can be seen who deleted
+// it.
 //
 // Rows are by tenant and month, without an index: a filter is applied to what is read. So what one call reads is
 // bounded in rows and in time, and a page may be short, or empty, with a cursor that goes on behind what was looked at.
 // Every read passes the gate of its tenant and waits for its turn, as reads of grants do: others get in between.
 
 import { turnOf } from '../../core/async/turns.ts';
-import { changeMatcher, type FilteredChange, filterScope } from '../../core/audit-filter.ts';
+import { auditMatcher, type FilteredEntry, filterScope } from '../../core/audit-filter.ts';
 import type { TenantId } from '../../core/ids.ts';
-import type { TrailRow } from '../../store/store.ts';
+import type { AuditLogRow } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { monthOf } from '../log-changes.ts';
-import type { TrailPage, TrailQuery } from '../shard.ts';
+import type { AuditLogPage, AuditLogQuery } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import { cursorAt, type ListingContext, positionOf } from './listings.ts';
 import { auditRecordOf } from './views.ts';
@@ -45,7 +46,7 @@ interface Place {
 
 interface Bounds {
   readonly tenantId: TenantId;
-  readonly fits: ((row: FilteredChange) => boolean) | undefined;
+  readonly fits: ((row: FilteredEntry) => boolean) | undefined;
   readonly newestFirst: boolean;
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -56,7 +57,7 @@ interface Bounds {
 }
 
 interface Found extends Place {
-  readonly row: TrailRow;
+  readonly row: AuditLogRow;
 }
 
 interface Read {
@@ -67,15 +68,15 @@ interface Read {
   readonly scannedToMs?: number | undefined;
 }
 
-export async function listTrail(
+export async function listAuditLog(
   context: ListingContext,
   tenure: Tenure,
   tenant: { readonly tenantId: TenantId; readonly createdAtMs: number; readonly isDeleted: boolean },
-  query: TrailQuery,
-): Promise<TrailPage> {
+  query: AuditLogQuery,
+): Promise<AuditLogPage> {
   const { tenantId, createdAtMs, isDeleted } = tenant;
   const { limit, newestFirst = false, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = query;
-  const asked = ['trail', tenantId, String(sinceMs), String(untilMs), ...filterScope(query)];
+  const asked = ['audit-log', tenantId, String(sinceMs), String(untilMs), ...filterScope(query)];
   const scope = (order: string): readonly string[] => asked.toSpliced(2, 0, order);
   const order = newestFirst ? 'newest-first' : 'oldest-first';
   const position = positionOf(context, scope(order), query.cursor);
@@ -86,7 +87,7 @@ export async function listTrail(
 
   const firstMonth = monthOf(Math.min(Math.max(createdAtMs, sinceMs), endMs));
   const lastMonth = monthOf(Math.min(untilMs + CLOCK_STEP_MS, endMs));
-  const bounds = { tenantId, fits: changeMatcher(query), newestFirst, sinceMs, untilMs, end, firstMonth, lastMonth };
+  const bounds = { tenantId, fits: auditMatcher(query), newestFirst, sinceMs, untilMs, end, firstMonth, lastMonth };
   const beyondEnd = { seq: end + 1, index: -1 };
   const start = newestFirst ? { month: lastMonth, after: beyondEnd } : { month: firstMonth, after: undefined };
   const from = position ? placeFrom(position) : start;
@@ -151,14 +152,14 @@ function readOnce(
   { tenantId, newestFirst }: Bounds,
   { month, after }: Place,
   limit: number,
-): Promise<readonly TrailRow[]> {
+): Promise<readonly AuditLogRow[]> {
   const { loads, turns } = tenure.budget;
   return loads.run(tenantId, ROW_BYTES * limit, clock, async () => {
     await turnOf(turns, tenantId, READ_MS + ROW_MS * limit);
     // The slot may have moved meanwhile: nobody would get what is read here.
     tenure.assertServing();
     const query = { tenantId, month, newestFirst, limit, ...(after === undefined ? {} : { after }) };
-    return readFromStore(store.listTrail(query, storeDeadline(clock)));
+    return readFromStore(store.listAuditLog(query, storeDeadline(clock)));
   });
 }
 

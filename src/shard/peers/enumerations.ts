@@ -5,7 +5,7 @@
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { compareUtf8, type Grant } from '../../core/tuples.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type { Page, PageQuery } from '../shard.ts';
+import type { PageQuery, ResultPage } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import {
   cursorAt,
@@ -100,7 +100,7 @@ export async function listSubjects(
   context: ListingContext,
   { tenure, memory }: Listing,
   query: PageQuery,
-): Promise<Page<string>> {
+): Promise<ResultPage<string>> {
   const scope = ['subjects', memory.tenantId];
   const after = positionOf(context, scope, query.cursor)?.[0];
   await tenure.applied();
@@ -118,7 +118,7 @@ interface SubjectGrants {
   readonly reads: number;
 }
 
-/** Of one subject, `limit` or more; fewer where it ends before, or has so many rows that are gone. */
+/** Of one subject, `limit` or more; fewer where it ends before, or has so many tombstone rows. */
 async function liveGrants(
   { memory, assertWanted }: Listing,
   subject: string,
@@ -144,7 +144,11 @@ async function liveGrants(
 const positionIn = (subject: string, { relation, object }: RowPosition): Position => [subject, relation, object];
 
 /** Every live grant of a tenant, ascending by (subject, relation, object). */
-export async function exportGrants(context: ListingContext, listing: Listing, query: PageQuery): Promise<Page<Grant>> {
+export async function exportGrants(
+  context: ListingContext,
+  listing: Listing,
+  query: PageQuery,
+): Promise<ResultPage<Grant>> {
   const { tenure, memory } = listing;
   const { limit } = query;
   const scope = ['export', memory.tenantId];

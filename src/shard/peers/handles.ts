@@ -8,7 +8,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
-import { type HandleGrant, type HandleRight, ShardFailure } from '../shard.ts';
+import { type HandleRight, type IssuedHandle, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
 /** Handles of one connection; the longest known goes, and its front authenticates again. */
@@ -69,12 +69,12 @@ export class HandleTable {
     this.#clock = clock;
   }
 
-  grant(
+  issue(
     of: Pick<Handle, 'tenure' | 'memory' | 'keyId' | 'actor' | 'use' | 'expiresAtMs'>,
     scopes: ScopeMask,
-  ): HandleGrant {
+  ): IssuedHandle {
     // Whoever asked is gone meanwhile: nobody would ever let go of the handle.
-    if (this.#closed) throw new ShardFailure('handle-gone', 'The connection is closed.');
+    if (this.#closed) throw new ShardFailure('handle-unknown', 'The connection is closed.');
     const { tenant } = of.memory;
     const suspended = tenant.state === 'suspended' && of.use !== undefined;
     const held = of.use === undefined ? OPERATOR_SCOPES : scopes & ALL_SCOPES;
@@ -120,7 +120,7 @@ export class HandleTable {
   /** The handle, if a request under it (that asks for `scope`) may be served now. */
   use(number: number, scope: ScopeMask = 0): Handle {
     const handle = this.#handles.get(number);
-    if (handle === undefined) throw new ShardFailure('handle-gone', 'The handle is not known.');
+    if (handle === undefined) throw new ShardFailure('handle-unknown', 'The handle is not known.');
     this.assertGood(handle);
     if ((handle.scopes & scope) !== scope) throw lacking(scope);
     return handle;
@@ -128,7 +128,7 @@ export class HandleTable {
 
   /** Of a handle in use: still good. To be asked after the last await. */
   assertGood(handle: Handle): void {
-    if (handle.dead) throw new ShardFailure('handle-gone', 'The handle has ended.');
+    if (handle.dead) throw new ShardFailure('handle-unknown', 'The handle has ended.');
     handle.tenure.assertServing();
     const { use, expiresAtMs } = handle;
     if (use !== undefined) {

@@ -17,12 +17,12 @@ import { firstAfter, searchText } from '../memory/object-order.ts';
 import { CHANGES_MAX, type SubjectDelta } from '../memory/subject-deltas.ts';
 import type { SubjectPage } from '../memory/subject-page.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type { Page, PageQuery } from '../shard.ts';
+import type { PageQuery, ResultPage } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
 /** Rows read at once while looking for live ones. */
 export const ROWS_PER_READ_MIN = 256;
-/** Rows, live and gone, that are read for one page: some tenths of a second at a store that is not slow. */
+/** Live rows and tombstone rows that are read for one page: some tenths of a second at a store that is not slow. */
 export const ROWS_PER_PAGE_MAX = 10_000;
 /** A listing whose subject has had more than that begins again, so often. */
 const LISTING_TRIES = 3;
@@ -80,7 +80,7 @@ export async function listObjects(
   context: ListingContext,
   listing: Listing,
   query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
-): Promise<Page<string>> {
+): Promise<ResultPage<string>> {
   const { memory } = listing;
   const { subject, relation, namespace, limit } = query;
   const scope = ['objects', memory.tenantId, subject, relation, namespace ?? ''];
@@ -123,7 +123,7 @@ export async function listSubjectGrants(
   context: ListingContext,
   listing: Listing,
   query: PageQuery & { subject: string },
-): Promise<Page<Grant>> {
+): Promise<ResultPage<Grant>> {
   const { memory } = listing;
   const { subject, limit } = query;
   const scope = ['grants', memory.tenantId, subject];
@@ -253,7 +253,7 @@ export function pageOf<Item>(
   query: PageQuery,
   ascending: readonly Item[],
   idOf: (item: Item) => string,
-): Page<Item> {
+): ResultPage<Item> {
   const after = positionOf(context, scope, query.cursor)?.[0];
   const start = after === undefined ? 0 : ascending.findIndex((item) => idOf(item) > after);
   const items = start < 0 ? [] : ascending.slice(start, start + query.limit);

@@ -11,20 +11,20 @@ import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/w
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type {
   Attempt,
+  AuditLogPage,
+  AuditLogQuery,
   ClusterMember,
-  HandleGrant,
+  IssuedHandle,
   Load,
   OperatorConnection,
-  Page,
   PageQuery,
+  ResultPage,
   SlotStatus,
   SlotsReport,
   TenantStatus,
-  TrailPage,
-  TrailQuery,
   UsageMinute,
 } from '../shard.ts';
-import { CLOCK_STEP_MS, listTrail } from './audit-log.ts';
+import { CLOCK_STEP_MS, listAuditLog } from './audit-log.ts';
 import { exportGrants, listSubjects } from './enumerations.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { listSubjectGrants } from './listings.ts';
@@ -56,11 +56,11 @@ export class OperatorCalls implements OperatorConnection {
     this.#calls = calls;
   }
 
-  async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<HandleGrant> {
+  async authenticateOperator(claim: { tenantId: string; operator: string }): Promise<IssuedHandle> {
     const { tenure, memory } = this.#tenantOf(claim.tenantId);
     if (isLeaving(memory.tenant)) throw noTenant(claim.tenantId);
     const actor = `operator:${claim.operator}`;
-    return this.#calls.handles.grant(
+    return this.#calls.handles.issue(
       { tenure, memory, keyId: '', actor, use: undefined, expiresAtMs: undefined },
       ALL_SCOPES,
     );
@@ -129,7 +129,7 @@ export class OperatorCalls implements OperatorConnection {
     return findTenants(this.#dependencies.tenures(), query);
   }
 
-  async listSubjects(number: number, query: PageQuery): Promise<Page<string>> {
+  async listSubjects(number: number, query: PageQuery): Promise<ResultPage<string>> {
     return this.#calls.read(number, (listing) => listSubjects(this.#dependencies, listing, query));
   }
 
@@ -140,7 +140,7 @@ export class OperatorCalls implements OperatorConnection {
     return this.#calls.read(number, (listing) => listSubjectGrants(this.#dependencies, listing, query));
   }
 
-  async listTrail(query: TrailQuery & { readonly tenantId: string }): Promise<TrailPage> {
+  async listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage> {
     const tenantId = parseTenantId(query.tenantId);
     if (tenantId === undefined) throw noTenant(query.tenantId);
     const tenure = this.#calls.tenureOf(tenantId);
@@ -149,12 +149,12 @@ export class OperatorCalls implements OperatorConnection {
     const createdAtMs = memory?.tenant.createdAtMs ?? (timeOfId(tenantId) ?? 0) - CLOCK_STEP_MS;
     const isDeleted = memory === undefined || memory.tenant.state === 'deleted';
     const of = { tenantId, createdAtMs, isDeleted };
-    const page = await listTrail(this.#dependencies, tenure, of, query);
-    const isNothing = ({ items, nextCursor }: TrailPage): boolean => items.length === 0 && nextCursor === undefined;
+    const page = await listAuditLog(this.#dependencies, tenure, of, query);
+    const isNothing = ({ items, nextCursor }: AuditLogPage): boolean => items.length === 0 && nextCursor === undefined;
     if (memory === undefined && query.cursor === undefined && isNothing(page)) {
       // Nothing that is asked for, or nothing at all.
       const last = { limit: 1, cursor: undefined, newestFirst: true };
-      if (isNothing(await listTrail(this.#dependencies, tenure, of, last))) throw noTenant(tenantId);
+      if (isNothing(await listAuditLog(this.#dependencies, tenure, of, last))) throw noTenant(tenantId);
     }
     tenure.assertServing();
     return page;

@@ -27,11 +27,11 @@ import {
   type FrontReport,
   type GrantRequest,
   type GrantResult,
-  type HandleGrant,
   type HandleRight,
+  type IssuedHandle,
   type ListedKey,
-  type Page,
   type PageQuery,
+  type ResultPage,
   ShardFailure,
   type TenantConnection,
 } from '../shard.ts';
@@ -56,7 +56,7 @@ function under(handle: Handle, decide: Decide): Decide {
   if (use === undefined) return decide;
   return (draft) => {
     if (handle.dead || draft.revokes(memory.tenantId, keyId) || draft.tenant(memory).state === 'suspended') {
-      throw new ShardFailure('handle-gone', 'The handle ended before the write had its turn.');
+      throw new ShardFailure('handle-unknown', 'The handle ended before the write had its turn.');
     }
     return decide(draft);
   };
@@ -82,7 +82,7 @@ export class TenantCalls implements TenantConnection {
     this.#onClose();
   }
 
-  async authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<HandleGrant> {
+  async authenticate(claim: { tenantId: string; keyId: string; key: string }): Promise<IssuedHandle> {
     const tenantId = parseTenantId(claim.tenantId);
     const keyId = parseKeyId(claim.keyId);
     if (tenantId === undefined || keyId === undefined) throw unauthorized();
@@ -103,7 +103,7 @@ export class TenantCalls implements TenantConnection {
       }
       use.usedAtMs = nowMs;
       const { scopes, expiresAtMs } = key;
-      return this.#handles.grant({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
+      return this.#handles.issue({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
     });
   }
 
@@ -231,7 +231,7 @@ export class TenantCalls implements TenantConnection {
   async listObjects(
     number: number,
     query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
-  ): Promise<Page<string>> {
+  ): Promise<ResultPage<string>> {
     return this.#calls.read(number, (listing) => listObjects(this.#dependencies, listing, query));
   }
 
@@ -301,7 +301,7 @@ export class TenantCalls implements TenantConnection {
     }
   }
 
-  async listKeys(number: number, query: PageQuery): Promise<Page<ListedKey>> {
+  async listKeys(number: number, query: PageQuery): Promise<ResultPage<ListedKey>> {
     return this.#calls.read(number, async ({ memory }) => {
       await memory.keys.pin();
       try {

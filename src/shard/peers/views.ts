@@ -1,7 +1,7 @@
 // What leaves the shard of the rows of its store: copied into the types of its port, field by field, so that a column
 // of the store is nothing that a peer sees until somebody says so here.
 
-import type { MemberRow, TrailRow } from '../../store/store.ts';
+import type { AuditLogRow, MemberRow } from '../../store/store.ts';
 import type { AuditRecord, ClusterMember, SlotClaim } from '../shard.ts';
 
 export const clusterMemberOf = (row: MemberRow): ClusterMember => ({
@@ -9,13 +9,13 @@ export const clusterMemberOf = (row: MemberRow): ClusterMember => ({
   shardName: row.shardName,
   address: row.address,
   state: row.state,
-  beat: row.beat,
+  heartbeat: row.heartbeat,
   startedAtMs: row.startedAtMs,
 });
 
 export const slotClaimOf = ({ slot, epoch, owner }: SlotClaim): SlotClaim => ({ slot, epoch, owner });
 
-export const auditRecordOf = (row: TrailRow): AuditRecord => ({
+export const auditRecordOf = (row: AuditLogRow): AuditRecord => ({
   seq: row.seq,
   index: row.index,
   atMs: row.atMs,

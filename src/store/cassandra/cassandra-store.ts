@@ -26,9 +26,9 @@ export interface CassandraStore extends Store, Pick<MetaCalls, 'readCluster'> {}
 export async function openCassandraStore(ports: ConnectionPorts, options: CassandraOptions): Promise<CassandraStore> {
   const keyspace = quoteKeyspace(options.keyspace);
   const connection = await openConnection(ports, options);
-  const { session } = connection;
-  const meta = createMetaCalls(session, keyspace);
-  const scans = { session, clock: ports.clock, trust: new RangeTrust(), isNodeSilent: connection.isNodeSilent };
+  const { executor } = connection;
+  const meta = createMetaCalls(executor, keyspace);
+  const scans = { executor, clock: ports.clock, trust: new RangeTrust(), isNodeSilent: connection.isNodeSilent };
   void warnOfSettings(connection.client, connection.hosts(), ports.log);
   return {
     readCluster: meta.readCluster,
@@ -37,13 +37,13 @@ export async function openCassandraStore(ports: ConnectionPorts, options: Cassan
       const row = { meta: wanted, schema: SCHEMA, serial: serialPlaceOf(options) };
       return (await meta.insertCluster(row, deadline)).meta;
     },
-    ...createLogCalls(session, meta, keyspace),
+    ...createLogCalls(executor, meta, keyspace),
     ...createSlotCalls(scans, meta, keyspace),
     ...createMemberCalls(scans, keyspace),
-    ...createStateReads(session, keyspace),
-    ...createStateWrites(session, keyspace),
-    removeGone: createRowRemoval(session, keyspace),
-    purgeTenant: createPurge(session, keyspace),
+    ...createStateReads(executor, keyspace),
+    ...createStateWrites(executor, keyspace),
+    removeTombstones: createRowRemoval(executor, keyspace),
+    purgeTenant: createPurge(executor, keyspace),
     close: connection.close,
   };
 }

@@ -47,7 +47,7 @@ export class AuditLogExpiry {
     try {
       rest = await this.#removePart(beforeMonth, after, this.#clock.monotonicMs() + PART_TIMEOUT_MS);
     } catch {
-      // The lane has logged it.
+      // The worker has logged it.
     }
     if (!this.#closed) this.#timer = rest === undefined ? this.#next('', ROUND_MS) : this.#next(rest, PAUSE_MS);
   }

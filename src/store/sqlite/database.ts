@@ -8,11 +8,11 @@ import { assert } from '../../core/assert.ts';
 const BUSY_TIMEOUT_MS = 1000;
 /**
  * Pages in the write-ahead log (32 MiB) at which the writer's own commit moves what is left of it into the database, so
- * that the log can start anew. The checkpointer thread does the bulk of it before, beside the writer: on a slow disk
+ * that the log can start again. The checkpointer thread does the bulk of it before, beside the writer: on a slow disk
  * the whole would hold up appends for as long as thousands of random page writes take.
  */
 const AUTOCHECKPOINT_PAGES = 8000;
-/** The log of a cold start or a long read may outgrow it; it is cut back to this when it starts anew. */
+/** The log of a cold start or a long read may outgrow it; it is cut back to this when it starts again. */
 const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Per connection. What does not fit is in the page cache of the operating system, one system call away. */
 const CACHE_KIB = { writer: 16 * 1024, reader: 8 * 1024, checkpointer: 256 };

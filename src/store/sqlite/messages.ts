@@ -23,7 +23,7 @@ export type ConditionalCalls = Calls<
   | 'recordFirst'
   | 'releaseSlot'
   | 'insertMember'
-  | 'beatMember'
+  | 'writeHeartbeat'
   | 'declareDead'
   | 'removeMember'
 > & {
@@ -39,7 +39,7 @@ export interface StateBatch {
   readonly namespaces: Value[];
   readonly keys: Value[];
   readonly tenants: Value[];
-  readonly trail: Value[];
+  readonly auditLog: Value[];
   readonly grantCounts: Value[];
 }
 
@@ -73,7 +73,7 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
     key: ['slot', 'tenant'],
     values: ['name', 'plan', 'state', 'created_at_ms', 'stamp'],
   },
-  trail: {
+  auditLog: {
     name: 'changes',
     key: ['tenant', 'month', 'seq', 'position'],
     values: ['at_ms', 'actor', 'request_id', 'change', 'stamp'],
@@ -86,7 +86,9 @@ export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
 };
 
 /** Executed in slices, in transactions that become durable with a later durable one, or earlier. */
-export type StateCalls = Calls<'removeSegment' | 'writeCheckpoint' | 'writeKeyUse' | 'removeGone' | 'purgeTenant'> & {
+export type StateCalls = Calls<
+  'removeSegment' | 'writeCheckpoint' | 'writeKeyUse' | 'removeTombstones' | 'purgeTenant'
+> & {
   readonly writeState: { readonly args: [batch: StateBatch]; readonly result: Call<Store['writeState']>['result'] };
   /**
    * Removes a bounded part of what is older than the month in the audit log of the tenants behind `after`. Results in
@@ -117,7 +119,7 @@ export type ReadCalls = Calls<
   | 'listKeys'
   | 'listTenants'
   | 'listGrantCounts'
-  | 'listTrail'
+  | 'listAuditLog'
   | 'listKeyUses'
 > & {
   readonly readRecord: {

@@ -1,6 +1,6 @@
 // The schema's history: numbered steps, only ever appended to, never edited once released. The tables are clustered
 // like those of the Cassandra adapter: a row lies in the order of its primary key, so a subject's grants, a slot's log
-// and a tenant's trail are each one contiguous range. Text is compared by its bytes (BINARY, UTF-8).
+// and a tenant's audit log are each one contiguous range. Text is compared by its bytes (BINARY, UTF-8).
 
 export interface Migration {
   /** 1 and up, without gaps. */
@@ -135,7 +135,7 @@ CREATE TABLE key_uses (
   },
   {
     version: 2,
-    name: 'which programs the schema serves, and the datacentre of the conditional writes',
+    name: 'which programs the schema serves, and the datacenter of the conditional writes',
     sql: `
 ALTER TABLE meta ADD COLUMN schema_serves_from INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE meta ADD COLUMN datacentre TEXT NOT NULL DEFAULT '';

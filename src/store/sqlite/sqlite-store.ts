@@ -13,7 +13,7 @@ import { type DirectoryHold, holdDirectory } from './data-directory.ts';
 import type { CallMap, FlatGrants, ReadCalls, WorkerSettings, WriteCalls } from './messages.ts';
 import { toStateBatch } from './state-batch.ts';
 import { GRANT_WIDTH, grantRowOf } from './worker/rows.ts';
-import { Lane } from './worker-client.ts';
+import { WorkerClient } from './worker-client.ts';
 
 /** Pages written, roughly, after which the checkpointer is asked to move the write-ahead log into the database. */
 const CHECKPOINT_PAGES = 4000;
@@ -28,10 +28,10 @@ interface CheckpointCalls extends CallMap {
   readonly checkpoint: { readonly args: []; readonly result: undefined };
 }
 
-interface Lanes {
-  readonly writer: Lane<WriteCalls>;
-  readonly reader: Lane<ReadCalls>;
-  readonly checkpointer: Lane<CheckpointCalls>;
+interface Workers {
+  readonly writer: WorkerClient<WriteCalls>;
+  readonly reader: WorkerClient<ReadCalls>;
+  readonly checkpointer: WorkerClient<CheckpointCalls>;
 }
 
 export interface SqliteStoreOptions {
@@ -59,31 +59,31 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     startedAtMs: options.clock.wallMs(),
     pagesMax: options.pagesMax,
   });
-  const lanes: Lanes = {
-    writer: new Lane(options, settings('writer')),
-    reader: new Lane(options, settings('reader')),
-    checkpointer: new Lane(options, settings('checkpointer')),
+  const workers: Workers = {
+    writer: new WorkerClient(options, settings('writer')),
+    reader: new WorkerClient(options, settings('reader')),
+    checkpointer: new WorkerClient(options, settings('checkpointer')),
   };
   try {
     // The writer first: it makes the schema that the others expect.
-    const meta = await lanes.writer.start();
-    await Promise.all([lanes.reader.start(), lanes.checkpointer.start()]);
-    return createStore(lanes, hold, options.clock, meta);
+    const meta = await workers.writer.start();
+    await Promise.all([workers.reader.start(), workers.checkpointer.start()]);
+    return createStore(workers, hold, options.clock, meta);
   } catch (error) {
-    await closeLanes(lanes);
+    await closeWorkers(workers);
     hold.release();
     throw error;
   }
 }
 
 /** The writer last: the last connection that closes empties the write-ahead log. */
-async function closeLanes(lanes: Lanes): Promise<void> {
-  await Promise.all([lanes.reader.close(), lanes.checkpointer.close()]);
-  await lanes.writer.close();
+async function closeWorkers(workers: Workers): Promise<void> {
+  await Promise.all([workers.reader.close(), workers.checkpointer.close()]);
+  await workers.writer.close();
 }
 
 /** Asks the checkpointer to do its work whenever about as many pages were written as it is worth it. */
-function createPageCount({ checkpointer }: Lanes, clock: Clock): (pages: number) => void {
+function createPageCount({ checkpointer }: Workers, clock: Clock): (pages: number) => void {
   let written = 0;
   let running = false;
   const done = () => {
@@ -94,14 +94,14 @@ function createPageCount({ checkpointer }: Lanes, clock: Clock): (pages: number)
     if (written < CHECKPOINT_PAGES || running) return;
     written = 0;
     running = true;
-    // A failure was logged by the lane; the writer's own checkpoints bound the write-ahead log in any case.
+    // A failure was logged by the worker; the writer's own checkpoints bound the write-ahead log in any case.
     checkpointer.call('checkpoint', [], clock.monotonicMs() + CHECKPOINT_TIMEOUT_MS).then(done, done);
   };
 }
 
-function createStore(lanes: Lanes, hold: DirectoryHold, clock: Clock, standing: Meta | undefined): Store {
-  const { writer, reader } = lanes;
-  const notePages = createPageCount(lanes, clock);
+function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standing: Meta | undefined): Store {
+  const { writer, reader } = workers;
+  const notePages = createPageCount(workers, clock);
   let meta = standing;
   /** The log is cut into segments of the size that meta fixes: before meta stands there is no log. */
   const segment = (seq: number): number => {
@@ -141,7 +141,7 @@ function createStore(lanes: Lanes, hold: DirectoryHold, clock: Clock, standing: 
     releaseSlot: writer.forward('releaseSlot'),
 
     insertMember: writer.forward('insertMember'),
-    beatMember: writer.forward('beatMember'),
+    writeHeartbeat: writer.forward('writeHeartbeat'),
     declareDead: writer.forward('declareDead'),
     readMember: reader.forward('readMember'),
     listMembers: reader.forward('listMembers'),
@@ -166,12 +166,12 @@ function createStore(lanes: Lanes, hold: DirectoryHold, clock: Clock, standing: 
     listKeys: reader.forward('listKeys'),
     listTenants: reader.forward('listTenants'),
     listGrantCounts: reader.forward('listGrantCounts'),
-    listTrail: reader.forward('listTrail'),
+    listAuditLog: reader.forward('listAuditLog'),
     listKeyUses: reader.forward('listKeyUses'),
     writeKeyUse: writer.forward('writeKeyUse'),
-    removeGone(rows, deadline) {
+    removeTombstones(rows, deadline) {
       notePages(rows.length);
-      return writer.call('removeGone', [rows], deadline, rows.length * STATE_ROW_WEIGHT);
+      return writer.call('removeTombstones', [rows], deadline, rows.length * STATE_ROW_WEIGHT);
     },
     purgeTenant(tenant, stamp, deadline) {
       notePages(PURGE_PAGES);
@@ -180,7 +180,7 @@ function createStore(lanes: Lanes, hold: DirectoryHold, clock: Clock, standing: 
 
     close() {
       auditLogExpiry.close();
-      closing ??= closeLanes(lanes).then(() => hold.release());
+      closing ??= closeWorkers(workers).then(() => hold.release());
       return closing;
     },
   };

@@ -11,7 +11,7 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
   switch (write.kind) {
     case 'grant':
       batch.grants.push(write.tenantId, write.subject, write.relation, write.object);
-      batch.grants.push(...grantColumnValues(write), write.gone ? 1 : 0, write.stamp);
+      batch.grants.push(...grantColumnValues(write), write.tombstone ? 1 : 0, write.stamp);
       return;
     case 'subject':
       batch.subjects.push(write.tenantId, bucketOfSubject(write.subject), write.subject, write.stamp);
@@ -21,15 +21,15 @@ function addWrite(batch: StateBatch, write: StateWrite): void {
       return;
     case 'key':
       batch.keys.push(write.tenantId, write.key.keyId, write.key.name, write.key.scopes, write.key.createdAtMs);
-      batch.keys.push(write.key.expiresAtMs ?? null, write.key.hash, write.gone ? 1 : 0, write.stamp);
+      batch.keys.push(write.key.expiresAtMs ?? null, write.key.hash, write.tombstone ? 1 : 0, write.stamp);
       return;
     case 'tenant':
       batch.tenants.push(write.slot, write.tenant.tenantId, write.tenant.name, write.tenant.plan);
       batch.tenants.push(write.tenant.state, write.tenant.createdAtMs, write.stamp);
       return;
-    case 'trail':
-      batch.trail.push(write.tenantId, write.month, write.row.seq, write.row.index, write.row.atMs);
-      batch.trail.push(write.row.actor, write.row.requestId, write.row.change, write.stamp);
+    case 'audit-log':
+      batch.auditLog.push(write.tenantId, write.month, write.row.seq, write.row.index, write.row.atMs);
+      batch.auditLog.push(write.row.actor, write.row.requestId, write.row.change, write.stamp);
       return;
     case 'grant-count':
       batch.grantCounts.push(write.slot, write.row.tenantId, write.row.seq, write.row.grants, write.row.bytes);
@@ -47,7 +47,7 @@ export function toStateBatch(writes: readonly StateWrite[]): StateBatch {
     namespaces: [],
     keys: [],
     tenants: [],
-    trail: [],
+    auditLog: [],
     grantCounts: [],
   };
   for (const write of writes) addWrite(batch, write);

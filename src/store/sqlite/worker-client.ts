@@ -1,7 +1,7 @@
-// The main side of one worker thread. The calls of one turn of the event loop travel as one message. What is under way
+// The main side of one worker thread. The calls of one turn of the event loop travel as one message. What is in flight
 // is bounded; a call beyond the bound is refused as `overloaded` before anything was done. A call whose deadline passes
 // fails as `unavailable` and its late result is dropped, but it counts until the worker has answered. A worker that
-// dies is started again; what was under way then fails as `unavailable`.
+// dies is started again; what was in flight then fails as `unavailable`.
 
 import { Worker } from 'node:worker_threads';
 import { assert } from '../../core/assert.ts';
@@ -13,9 +13,9 @@ import { directoryError } from './data-directory.ts';
 import type { CallMap, Failure, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
 import { describeError } from './sqlite-errors.ts';
 
-/** Calls under way per lane: some seconds of work for a slow disk. */
+/** Calls in flight per worker: some seconds of work for a slow disk. */
 const CALLS_MAX = 8192;
-/** Characters of text under way per lane, roughly; a single call of more is let through when it is alone. */
+/** Characters of text in flight per worker, roughly; a single call of more is let through when it is alone. */
 const WEIGHT_MAX = 128 * 1024 * 1024;
 /** A deadline that lies further off is looked at again after this long. */
 const SWEEP_INTERVAL_MAX_MS = 3_600_000;
@@ -25,7 +25,7 @@ const FAILURE_LOG_INTERVAL_MS = 10_000;
 /** How long closing waits for the worker to finish what it is doing. */
 const CLOSE_TIMEOUT_MS = 10_000;
 
-interface CallUnderWay {
+interface CallInFlight {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: GrantdError) => void;
   readonly deadline: DeadlineMs;
@@ -33,7 +33,7 @@ interface CallUnderWay {
   expired: boolean;
 }
 
-export interface LaneDependencies {
+export interface WorkerClientDependencies {
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -41,11 +41,11 @@ export interface LaneDependencies {
 /** What a thread allocates dies with the message; more would only be memory that is never given back. */
 const YOUNG_GENERATION_MIB = 8;
 
-export class Lane<Each extends CallMap> {
+export class WorkerClient<Each extends CallMap> {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #settings: WorkerSettings;
-  readonly #calls = new Map<number, CallUnderWay>();
+  readonly #calls = new Map<number, CallInFlight>();
   #worker: Worker | undefined;
   #outbox: Request[] = [];
   #weight = 0;
@@ -54,7 +54,7 @@ export class Lane<Each extends CallMap> {
   #sweep: { readonly atMs: number; readonly timer: Timer } | undefined;
   #failing: { readonly reason: string; readonly loggedAtMs: number } | undefined;
 
-  constructor(dependencies: LaneDependencies, settings: WorkerSettings) {
+  constructor(dependencies: WorkerClientDependencies, settings: WorkerSettings) {
     this.#clock = dependencies.clock;
     this.#log = dependencies.log.child({ store: settings.mode });
     this.#settings = settings;

@@ -170,8 +170,8 @@ describe('the console of a tenant with a million grants', { skip: missing ?? fal
     await ask(grantAt(LARGE_GRANTS).object, /Not authorized/);
   });
 
-  it('shows the trail a page at a time, newest first', async () => {
-    await turnPages('/trail', ROWS_PER_PAGE, textsOf('td[data-title=What]'));
+  it('shows the audit log a page at a time, newest first', async () => {
+    await turnPages('/audit-log', ROWS_PER_PAGE, textsOf('td[data-title=What]'));
     const times = await page
       .locator('td[data-title^=When] time')
       .evaluateAll((elements) => elements.map((element) => element.getAttribute('datetime') ?? ''));

@@ -100,7 +100,7 @@ describe('large subjects on Cassandra', { skip: missing ?? false }, () => {
     const every = (GONE + LIVE) / LIVE;
     const startMs = systemClock.monotonicMs();
     await write(GONE + LIVE, (index) =>
-      createGrantWrite(tenantId, { object: objectOf(index), gone: index % every !== 0, stamp: STAMP + index }),
+      createGrantWrite(tenantId, { object: objectOf(index), tombstone: index % every !== 0, stamp: STAMP + index }),
     );
     const filledMs = systemClock.monotonicMs();
     test.diagnostic(`${GONE + LIVE} rows written in ${Math.round(filledMs - startMs)} ms`);
@@ -126,13 +126,13 @@ describe('large subjects on Cassandra', { skip: missing ?? false }, () => {
       const index = objects[position] ?? 0;
       return createGrantWrite(tenantId, {
         object: objectOf(index),
-        gone: index % 1000 !== 500,
+        tombstone: index % 1000 !== 500,
         stamp: STAMP + position,
       });
     });
-    const order = writes.filter(({ gone }) => gone);
+    const order = writes.filter(({ tombstone }) => tombstone);
     for (let start = 0; start < order.length; start += 250) {
-      await store.removeGone(order.slice(start, start + 250), systemClock.monotonicMs() + 60_000);
+      await store.removeTombstones(order.slice(start, start + 250), systemClock.monotonicMs() + 60_000);
     }
     const { grants } = await readAllGrants(store, { tenantId, subject: SUBJECT, limit: 1000 });
     assert.deepEqual(
@@ -167,14 +167,14 @@ describe('large subjects on Cassandra', { skip: missing ?? false }, () => {
       const live = [keys[500], keys[1500], keys[2500]];
       const writes = order(keys).map(
         (key, position) =>
-          ({ kind: 'key', tenantId, key, gone: !live.includes(key), stamp: stampOf(position) }) as const,
+          ({ kind: 'key', tenantId, key, tombstone: !live.includes(key), stamp: stampOf(position) }) as const,
       );
       await store.writeState(writes, systemClock.monotonicMs() + 60_000);
       const targets = writes
-        .filter(({ gone }) => gone)
+        .filter(({ tombstone }) => tombstone)
         .map(({ key: { keyId }, stamp }): RemovableRow => ({ kind: 'key', tenantId, keyId, stamp }));
       for (let start = 0; start < targets.length; start += 250) {
-        await store.removeGone(targets.slice(start, start + 250), systemClock.monotonicMs() + 60_000);
+        await store.removeTombstones(targets.slice(start, start + 250), systemClock.monotonicMs() + 60_000);
       }
       const page = await store.listKeys({ tenantId, limit: 1000 }, soon());
       assert.deepEqual(page, { keys: live, revoked: [], next: undefined });
@@ -190,7 +190,7 @@ describe('large subjects on Cassandra', { skip: missing ?? false }, () => {
     const rows = states.map((state, index) =>
       createGrantWrite(tenantId, {
         object: objectOf(index),
-        gone: state % 2 === 0,
+        tombstone: state % 2 === 0,
         stamp: STAMP + (state % 3 === 0 ? 1000 : 0),
       }),
     );
@@ -200,9 +200,11 @@ describe('large subjects on Cassandra', { skip: missing ?? false }, () => {
     const targets = shuffled(rows)
       .slice(0, 300)
       .map((row) => ({ ...row, stamp: STAMP }));
-    await store.removeGone(targets, soon());
+    await store.removeTombstones(targets, soon());
     const targeted = new Set(targets.map(({ object }) => object));
-    const expected = written.filter(({ object, gone, stamp }) => !(gone && stamp <= STAMP && targeted.has(object)));
+    const expected = written.filter(
+      ({ object, tombstone, stamp }) => !(tombstone && stamp <= STAMP && targeted.has(object)),
+    );
     const { rows: left } = await driver.execute('SELECT object FROM grants WHERE tenant = ? AND subject = ?', [
       tenantId,
       SUBJECT,

@@ -234,7 +234,7 @@ describe('a part of a cluster', () => {
     assert.equal((await service.stop()).code, 143);
   });
 
-  it('migrate takes a time-out of whole seconds only', async () => {
+  it('migrate takes a timeout of whole seconds only', async () => {
     const { code, stderr } = await start(['migrate', '--timeout', '0'], minimal.migrate).ended;
     assert.equal(code, 2);
     assert.match(stderr, /must be a number of seconds from 1 to 86400/);

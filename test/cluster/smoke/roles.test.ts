@@ -86,10 +86,12 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
       START_MS_MAX,
     );
 
-  /** Beats of a shard so far, by their outcome. */
-  async function beats(ops: string, outcome: string): Promise<number> {
+  /** Heartbeats of a shard so far, by their outcome. */
+  async function heartbeats(ops: string, outcome: string): Promise<number> {
     const text = await (await fetch(`${ops}/metrics`)).text();
-    return Number(new RegExp(`^grantd_beat_seconds_count\\{outcome="${outcome}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+    return Number(
+      new RegExp(`^grantd_heartbeat_seconds_count\\{outcome="${outcome}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0,
+    );
   }
 
   async function query(keyspace: string, statement: string): Promise<void> {
@@ -249,8 +251,8 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     assert.equal((await listTenants(pretender.url)).ok, false);
     assert.match(shard.service.stderr, /a peer that calls itself a console has not proved it/);
     // The shard calls itself over the same gRPC, with its own certificate, which is for no address of loop-back.
-    await waitFor('some beats', async () => (await beats(shard.ops, 'stood')) > 15, START_MS_MAX);
-    assert.equal(await beats(shard.ops, 'withheld'), 0);
+    await waitFor('some heartbeats', async () => (await heartbeats(shard.ops, 'applied')) > 15, START_MS_MAX);
+    assert.equal(await heartbeats(shard.ops, 'skipped'), 0);
     assert.ok(!shard.service.stderr.includes('does not do its work'));
   });
 
@@ -268,7 +270,7 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     await ready(service, ops);
     // It stays ready without Cassandra; a handover that cannot be done is given up in time.
     await store.kill(1);
-    await waitFor('a beat that fails', async () => (await beats(ops, 'unknown')) > 0, START_MS_MAX);
+    await waitFor('a heartbeat that fails', async () => (await heartbeats(ops, 'unknown')) > 0, START_MS_MAX);
     assert.deepEqual(await reasons(ops), []);
     const { code, stderr } = await service.stop();
     await store.restart(1);

@@ -151,7 +151,7 @@ export class LoadReport {
     return this.requests.filter(({ failure }) => failure !== undefined);
   }
 
-  /** Requests that were under way in the window, of these tenants (all, unless told). */
+  /** Requests that were in flight in the window, of these tenants (all, unless told). */
   within({ from, to }: Window, tenants?: ReadonlySet<number>): RequestRecord[] {
     return this.requests.filter(
       ({ atMs, latencyMs, tenant }) =>

@@ -1,4 +1,4 @@
-// How discovery by Kubernetes finds and enters the API server: credentials and authorities are read anew for every
+// How discovery by Kubernetes finds and enters the API server: credentials and authorities are read again for every
 // request, none of them is ever in a log, and where nothing is configured it says what is missing.
 
 import assert from 'node:assert/strict';

@@ -91,7 +91,7 @@ describe('discovery by Kubernetes, when the API server', () => {
     assert.deepEqual(discovery.failures, []);
   });
 
-  it('does not know a version any more, lists anew, and counts no failure', async () => {
+  it('does not know a version any more, lists again, and counts no failure', async () => {
     await watch();
     server.expire();
     server.writeUnseen(slice('a', '10.0.0.2'));
@@ -221,7 +221,7 @@ describe('discovery by Kubernetes, when the API server', () => {
     ['a line without end', 'x'.repeat(5 * 1024 * 1024)],
   ];
   for (const [what, text] of LINES) {
-    it(`sends ${what} to a watch, is watched anew`, async () => {
+    it(`sends ${what} to a watch, is watched again`, async () => {
       await watch();
       server.send(text);
       await discovery.until('the next watch', () => server.watches.length === 2 && server.watchers === 1);

@@ -61,21 +61,21 @@ export function defineLimiterContract(name: string, limiter: () => RateLimiter):
     }
 
     for (const requests of [2, 300]) {
-      it(`begins anew when the window has ended: ${requests} requests`, async () => {
+      it(`begins again when the window has ended: ${requests} requests`, async () => {
         const [tenant, plan] = [newTenant(), planOf(requests, 1)];
         const begunMs = performance.now();
         await Promise.all(Array.from({ length: requests }, () => consume(tenant, plan)));
         const { allowed } = await consume(tenant, plan);
         const inTime = performance.now() - begunMs < 900;
         assert.ok(!inTime || !allowed);
-        let anew: RateDecision | undefined;
+        let renewed: RateDecision | undefined;
         await waitFor('the next window', async () => {
-          anew = await consume(tenant, plan);
-          return anew.allowed;
+          renewed = await consume(tenant, plan);
+          return renewed.allowed;
         });
         assert.ok(!inTime || performance.now() - begunMs >= 990, 'the window was cut short');
         // A process that was held up for too long may have begun the next window before.
-        if (inTime) assert.equal(anew?.remaining, requests - 1);
+        if (inTime) assert.equal(renewed?.remaining, requests - 1);
       });
     }
 

@@ -46,10 +46,10 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
       const ports = { clock: systemClock, log: createRecordingLog() };
       const choices = cassandraOptions(cluster);
       const waiting = { signal: aborted.signal, onWaiting: (reason: string) => void reasons.push(reason) };
-      const gone = waitForSchema(ports, store, choices, waiting);
+      const tombstone = waitForSchema(ports, store, choices, waiting);
       await waitFor(() => reasons.length > 0);
       aborted.abort(new Error('enough'));
-      await assert.rejects(gone, /enough/);
+      await assert.rejects(tombstone, /enough/);
       assert.match(reasons[0] ?? '', /no schema yet/);
       const awaited = waitForSchema(ports, store, choices, { ...waiting, signal: new AbortController().signal });
       const made = await migrate(cluster, { keyspace: 'later' });
@@ -72,9 +72,9 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
       assert.deepEqual(await store.append(record, soon()), { kind: 'appended' });
       await store.removeSegment(record.slot, 0, soon());
       const tenantId = newTenantId();
-      const grant = createGrantWrite(tenantId, { gone: true });
+      const grant = createGrantWrite(tenantId, { tombstone: true });
       await store.writeState([grant], soon());
-      await store.removeGone([grant], soon());
+      await store.removeTombstones([grant], soon());
       assert.equal(await store.purgeTenant({ slot: 0, tenantId }, grant.stamp, soon()), true);
     } finally {
       await store.close();
@@ -105,7 +105,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
     await assert.rejects(openStore(cluster, { tls: { cert, key } }), isOutage);
   });
 
-  it('names the datacentres that there are when another one is configured', async () => {
+  it('names the datacenters that there are when another one is configured', async () => {
     await assert.rejects(openStore(cluster, { localDatacenter: 'nowhere' }), (error: unknown) => {
       assert.ok(error instanceof Error && !(error instanceof GrantdError));
       assert.match(error.message, /nowhere/);
@@ -144,7 +144,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
     const { segmentSize, leaseMs, deadlineMs } = META;
     const change = { keyspace, serialLevel: 'LOCAL_SERIAL' } as const;
     const made = await migrate(cluster, change);
-    assert.deepEqual(made.serial, { serialLevel: 'LOCAL_SERIAL', datacentre: 'datacenter1' });
+    assert.deepEqual(made.serial, { serialLevel: 'LOCAL_SERIAL', datacenter: 'datacenter1' });
     const today = {
       ...META,
       slots: META.slots * 2,

@@ -23,8 +23,8 @@ import { waitFor } from '../../kit/wait-for.ts';
 
 const missing = await missingCassandra('Cassandra with nodes that fail');
 const now = (): number => systemClock.monotonicMs();
-const BEAT_INTERVAL_MS = 500;
-const BEAT_TIMEOUT_MS = 700;
+const HEARTBEAT_INTERVAL_MS = 500;
+const HEARTBEAT_TIMEOUT_MS = 700;
 const CALL_MS = 5000;
 
 const pause = (ms: number): Promise<void> =>
@@ -76,26 +76,26 @@ class Loop {
   }
 }
 
-/** A member that beats as a shard does. */
-async function startBeating(store: Store): Promise<Loop> {
-  const member = createMember({ beat: 0 });
+/** A member that heartbeats as a shard does. */
+async function startHeartbeats(store: Store): Promise<Loop> {
+  const member = createMember({ heartbeat: 0 });
   await store.insertMember(member, soon());
   let standing = 0;
   let last = 0;
   return new Loop(async () => {
     last += 1;
-    const beat = {
+    const heartbeat = {
       incarnation: member.incarnation,
-      expectedBeat: standing,
-      beat: last,
-      healthyBeat: 0,
+      expectedHeartbeat: standing,
+      heartbeat: last,
+      healthyHeartbeat: 0,
       state: 'alive',
     } as const;
-    const { applied, row } = await store.beatMember(beat, now() + BEAT_TIMEOUT_MS);
-    assert.ok(row !== undefined && row.beat <= last && row.beat >= standing);
-    assert.ok(!applied || row.beat === last);
-    standing = row.beat;
-  }, BEAT_INTERVAL_MS);
+    const { applied, row } = await store.writeHeartbeat(heartbeat, now() + HEARTBEAT_TIMEOUT_MS);
+    assert.ok(row !== undefined && row.heartbeat <= last && row.heartbeat >= standing);
+    assert.ok(!applied || row.heartbeat === last);
+    standing = row.heartbeat;
+  }, HEARTBEAT_INTERVAL_MS);
 }
 
 /** A log that grows as an owner's does: the same record again until it stands. */
@@ -166,7 +166,7 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
     stores.push(await openStore(cluster), await openStore(cluster));
     const [store] = stores;
     assert.ok(store !== undefined);
-    const beats = await Promise.all(stores.map(startBeating));
+    const heartbeats = await Promise.all(stores.map(startHeartbeats));
     const logs = stores.map(startAppending);
     const tenantId = newTenantId();
     await store.writeState([createGrantWrite(tenantId)], soon());
@@ -175,24 +175,24 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
       assert.ok(row !== undefined);
     }, 20);
     const scans = new Loop(async () => {
-      assert.ok((await store.listMembers(now() + CALL_MS)).length >= beats.length);
+      assert.ok((await store.listMembers(now() + CALL_MS)).length >= heartbeats.length);
       await store.listSlots(now() + CALL_MS);
     }, 200);
-    loops.push(...beats, ...logs.map(({ loop }) => loop), checks, scans);
+    loops.push(...heartbeats, ...logs.map(({ loop }) => loop), checks, scans);
     const strain = new Strain();
     test.after(() => strain.stop());
     const measure = (what: string): void => {
       const factor = strain.take();
-      const [beat, append, check, scan] = [
-        Math.max(...beats.map((loop) => loop.takeLongestMs())),
+      const [heartbeat, append, check, scan] = [
+        Math.max(...heartbeats.map((loop) => loop.takeLongestMs())),
         Math.max(...logs.map(({ loop }) => loop.takeLongestMs())),
         checks.takeLongestMs(),
         scans.takeLongestMs(),
       ].map(Math.round);
       test.diagnostic(
-        `${what}, the longest time in ms without a beat ${beat}, append ${append}, check ${check}, scan ${scan}; strain ${factor.toFixed(1)}`,
+        `${what}, the longest time in ms without a heartbeat ${heartbeat}, append ${append}, check ${check}, scan ${scan}; strain ${factor.toFixed(1)}`,
       );
-      assert.ok((beat ?? 0) < META.leaseMs * factor, `${what}: no lease ends`);
+      assert.ok((heartbeat ?? 0) < META.leaseMs * factor, `${what}: no lease ends`);
       for (const time of [append, check, scan]) assert.ok((time ?? 0) < CALL_MS * factor, what);
     };
 
@@ -217,7 +217,7 @@ describe('three nodes of Cassandra', { skip: missing ?? false }, () => {
     const backMs = now();
     await waitFor('all to be back', () => loops.every((loop) => loop.lastMs >= backMs));
     const tookMs = now() - backMs;
-    const [first, second] = beats.map((loop) => loop.lastMs);
+    const [first, second] = heartbeats.map((loop) => loop.lastMs);
     const factor = strain.take();
     test.diagnostic(
       `all were killed; everything works ${Math.round(tookMs)} ms after they were back; strain ${factor.toFixed(1)}`,

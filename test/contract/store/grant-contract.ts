@@ -1,4 +1,4 @@
-// Grants as rows of state: point reads, listings in the order of bytes, pages whose limit counts gone rows too.
+// Grants as rows of state: point reads, listings in the order of bytes, pages whose limit counts tombstone rows too.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -112,10 +112,12 @@ export function defineGrantContract(context: StoreContext): void {
       );
     });
 
-    it('counts gone rows in the limit of a page, hides them, and goes on behind them', async () => {
+    it('counts tombstone rows in the limit of a page, hides them, and goes on behind them', async () => {
       const tenantId = newTenantId();
       const objects = Array.from({ length: 30 }, (_, index) => `doc:${String(index).padStart(2, '0')}`);
-      const writes = objects.map((object, index) => createGrantWrite(tenantId, { object, gone: index % 10 !== 9 }));
+      const writes = objects.map((object, index) =>
+        createGrantWrite(tenantId, { object, tombstone: index % 10 !== 9 }),
+      );
       await context.store().writeState(writes, soon());
       const query = { tenantId, subject: 'user:ann', limit: 5 };
       const first = await context.store().listGrants(query, soon());

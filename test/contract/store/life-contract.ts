@@ -96,12 +96,12 @@ export function defineLifeContract(context: StoreContext): void {
       assert.equal((await store.readGrant(tenantId, subject, relation, object, soon()))?.grantId, grantId);
     });
 
-    it('settles what is under way when it is closed, and rejects what comes after', async () => {
+    it('settles what is in flight when it is closed, and rejects what comes after', async () => {
       const own = await context.open();
       await own.store.initializeMeta(META, soon());
-      const underWay = callsOf(own.store, soon());
+      const inFlight = callsOf(own.store, soon());
       const closing = own.store.close();
-      for (const outcome of await Promise.allSettled(underWay)) {
+      for (const outcome of await Promise.allSettled(inFlight)) {
         if (outcome.status === 'rejected') assert.ok(isUnavailable(outcome.reason));
       }
       await closing;

@@ -1,4 +1,4 @@
-// The life of a member: inserted once, kept alive beat by beat, declared dead for good.
+// The life of a member: inserted once, kept alive heartbeat by heartbeat, declared dead for good.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -11,20 +11,26 @@ export function defineMemberContract(context: StoreContext): void {
       const member = createMember();
       assert.equal(await context.store().readMember(member.incarnation, soon()), undefined);
       assert.deepEqual(await context.store().insertMember(member, soon()), { applied: true, row: member });
-      const again = createMember({ incarnation: member.incarnation, address: '127.0.0.1:9', beat: 5 });
+      const again = createMember({ incarnation: member.incarnation, address: '127.0.0.1:9', heartbeat: 5 });
       assert.deepEqual(await context.store().insertMember(again, soon()), { applied: false, row: member });
       assert.deepEqual(await context.store().readMember(member.incarnation, soon()), member);
     });
 
     it('keeps the place of a member through every change of its row', async () => {
       const member = createMember({ place: 'a boot net:[1] 10.0.0.1:8082' });
-      const { incarnation, beat } = member;
+      const { incarnation, heartbeat } = member;
       assert.deepEqual(await context.store().insertMember(member, soon()), { applied: true, row: member });
-      const next = { incarnation, expectedBeat: beat, beat: beat + 1, healthyBeat: 0, state: 'draining' } as const;
-      const draining = { ...member, beat: beat + 1, state: 'draining' };
-      assert.deepEqual(await context.store().beatMember(next, soon()), { applied: true, row: draining });
+      const next = {
+        incarnation,
+        expectedHeartbeat: heartbeat,
+        heartbeat: heartbeat + 1,
+        healthyHeartbeat: 0,
+        state: 'draining',
+      } as const;
+      const draining = { ...member, heartbeat: heartbeat + 1, state: 'draining' };
+      assert.deepEqual(await context.store().writeHeartbeat(next, soon()), { applied: true, row: draining });
       const dead = { ...draining, state: 'dead' };
-      assert.deepEqual(await context.store().declareDead({ incarnation, beat: beat + 1 }, soon()), {
+      assert.deepEqual(await context.store().declareDead({ incarnation, heartbeat: heartbeat + 1 }, soon()), {
         applied: true,
         row: dead,
       });
@@ -35,45 +41,58 @@ export function defineMemberContract(context: StoreContext): void {
       );
     });
 
-    it('beats from the expected number to the next, alive or draining', async () => {
+    it('heartbeats from the expected number to the next, alive or draining', async () => {
       const member = createMember();
       await context.store().insertMember(member, soon());
       const { incarnation } = member;
-      const beat = (expectedBeat: number, next: number, state: 'alive' | 'draining', healthyBeat: number) =>
-        context.store().beatMember({ incarnation, expectedBeat, beat: next, healthyBeat, state }, soon());
-      assert.deepEqual(await beat(2, 3, 'alive', 3), { applied: false, row: member });
-      const second = { ...member, beat: 2, healthyBeat: 2 };
-      assert.deepEqual(await beat(1, 2, 'alive', 2), { applied: true, row: second });
-      assert.deepEqual(await beat(1, 3, 'alive', 3), { applied: false, row: second });
-      const draining = { ...second, beat: 3, state: 'draining' };
-      assert.deepEqual(await beat(2, 3, 'draining', 2), { applied: true, row: draining });
-      assert.deepEqual(await beat(3, 4, 'draining', 2), { applied: true, row: { ...draining, beat: 4 } });
-      const back = { ...member, beat: 5, healthyBeat: 5 };
-      assert.deepEqual(await beat(4, 5, 'alive', 5), { applied: true, row: back });
+      const heartbeat = (
+        expectedHeartbeat: number,
+        next: number,
+        state: 'alive' | 'draining',
+        healthyHeartbeat: number,
+      ) =>
+        context
+          .store()
+          .writeHeartbeat({ incarnation, expectedHeartbeat, heartbeat: next, healthyHeartbeat, state }, soon());
+      assert.deepEqual(await heartbeat(2, 3, 'alive', 3), { applied: false, row: member });
+      const second = { ...member, heartbeat: 2, healthyHeartbeat: 2 };
+      assert.deepEqual(await heartbeat(1, 2, 'alive', 2), { applied: true, row: second });
+      assert.deepEqual(await heartbeat(1, 3, 'alive', 3), { applied: false, row: second });
+      const draining = { ...second, heartbeat: 3, state: 'draining' };
+      assert.deepEqual(await heartbeat(2, 3, 'draining', 2), { applied: true, row: draining });
+      assert.deepEqual(await heartbeat(3, 4, 'draining', 2), { applied: true, row: { ...draining, heartbeat: 4 } });
+      const back = { ...member, heartbeat: 5, healthyHeartbeat: 5 };
+      assert.deepEqual(await heartbeat(4, 5, 'alive', 5), { applied: true, row: back });
       assert.deepEqual(
         (await context.store().listMembers(soon())).find((row) => row.incarnation === incarnation),
         back,
       );
     });
 
-    it('answers a beat or a declaration without a row with no row', async () => {
+    it('answers a heartbeat or a declaration without a row with no row', async () => {
       const incarnation = newIncarnation();
       const none = { applied: false, row: undefined };
-      const beat = { incarnation, expectedBeat: 1, beat: 2, healthyBeat: 0, state: 'alive' } as const;
-      assert.deepEqual(await context.store().beatMember(beat, soon()), none);
-      assert.deepEqual(await context.store().declareDead({ incarnation, beat: 1 }, soon()), none);
+      const heartbeat = {
+        incarnation,
+        expectedHeartbeat: 1,
+        heartbeat: 2,
+        healthyHeartbeat: 0,
+        state: 'alive',
+      } as const;
+      assert.deepEqual(await context.store().writeHeartbeat(heartbeat, soon()), none);
+      assert.deepEqual(await context.store().declareDead({ incarnation, heartbeat: 1 }, soon()), none);
       assert.equal(await context.store().readMember(incarnation, soon()), undefined);
     });
 
-    it('declares a member dead only at the beat that was seen', async () => {
+    it('declares a member dead only at the heartbeat that was seen', async () => {
       for (const state of ['alive', 'draining'] as const) {
-        const member = createMember({ beat: 7, state });
+        const member = createMember({ heartbeat: 7, state });
         const { incarnation } = member;
         await context.store().insertMember(member, soon());
-        const early = await context.store().declareDead({ incarnation, beat: 6 }, soon());
+        const early = await context.store().declareDead({ incarnation, heartbeat: 6 }, soon());
         assert.deepEqual(early, { applied: false, row: member });
         const dead = { ...member, state: 'dead' };
-        const declared = await context.store().declareDead({ incarnation, beat: 7 }, soon());
+        const declared = await context.store().declareDead({ incarnation, heartbeat: 7 }, soon());
         assert.deepEqual(declared, { applied: true, row: dead });
       }
     });
@@ -82,25 +101,25 @@ export function defineMemberContract(context: StoreContext): void {
       const member = createMember();
       const { incarnation } = member;
       await context.store().insertMember(member, soon());
-      await context.store().declareDead({ incarnation, beat: 1 }, soon());
+      await context.store().declareDead({ incarnation, heartbeat: 1 }, soon());
       const dead = { applied: false, row: { ...member, state: 'dead' } };
       for (const state of ['alive', 'draining'] as const) {
-        const beat = { incarnation, expectedBeat: 1, beat: 2, healthyBeat: 2, state };
-        assert.deepEqual(await context.store().beatMember(beat, soon()), dead);
+        const heartbeat = { incarnation, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 2, state };
+        assert.deepEqual(await context.store().writeHeartbeat(heartbeat, soon()), dead);
       }
-      assert.deepEqual(await context.store().declareDead({ incarnation, beat: 1 }, soon()), dead);
+      assert.deepEqual(await context.store().declareDead({ incarnation, heartbeat: 1 }, soon()), dead);
       assert.deepEqual(await context.store().insertMember(member, soon()), dead);
     });
 
-    it('lets either a beat or a declaration at the same number win, never both', async () => {
+    it('lets either a heartbeat or a declaration at the same number win, never both', async () => {
       for (let round = 0; round < 20; round += 1) {
         const member = createMember();
         const { incarnation } = member;
         await context.store().insertMember(member, soon());
-        const next = { incarnation, expectedBeat: 1, beat: 2, healthyBeat: 2, state: 'alive' } as const;
-        const beat = () => context.store().beatMember(next, soon());
-        const declare = () => context.store().declareDead({ incarnation, beat: 1 }, soon());
-        const outcomes = await Promise.all(round % 2 === 0 ? [beat(), declare()] : [declare(), beat()]);
+        const next = { incarnation, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 2, state: 'alive' } as const;
+        const heartbeat = () => context.store().writeHeartbeat(next, soon());
+        const declare = () => context.store().declareDead({ incarnation, heartbeat: 1 }, soon());
+        const outcomes = await Promise.all(round % 2 === 0 ? [heartbeat(), declare()] : [declare(), heartbeat()]);
         assert.equal(outcomes.filter((outcome) => outcome.applied).length, 1);
       }
     });
@@ -111,7 +130,7 @@ export function defineMemberContract(context: StoreContext): void {
       await context.store().insertMember(member, soon());
       await context.store().removeMember(incarnation, soon());
       assert.deepEqual(await context.store().readMember(incarnation, soon()), member);
-      await context.store().declareDead({ incarnation, beat: 1 }, soon());
+      await context.store().declareDead({ incarnation, heartbeat: 1 }, soon());
       await context.store().removeMember(incarnation, soon());
       await context.store().removeMember(incarnation, soon());
       assert.equal(await context.store().readMember(incarnation, soon()), undefined);

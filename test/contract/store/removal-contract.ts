@@ -28,14 +28,14 @@ function everything(tenantId: TenantId, slot: number, stamp: number, grants: num
   const row = { seq: 1, index: 0, atMs: 1, actor: 'operator:ann', requestId: 'req_1', change: '{}' };
   return [
     ...Array.from({ length: grants }, (_, index) =>
-      createGrantWrite(tenantId, { object: `doc:${index}`, gone: index % 5 === 0, stamp }),
+      createGrantWrite(tenantId, { object: `doc:${index}`, tombstone: index % 5 === 0, stamp }),
     ),
     { kind: 'subject', tenantId, subject: SUBJECT, stamp },
     { kind: 'namespace', tenantId, name: 'user', createdAtMs: 1, stamp },
-    { kind: 'key', tenantId, key: createKeyRecord(), gone: false, stamp },
+    { kind: 'key', tenantId, key: createKeyRecord(), tombstone: false, stamp },
     { kind: 'tenant', slot, tenant, stamp },
     { kind: 'grant-count', slot, row: { tenantId, seq: 1, grants, bytes: 1, position: undefined, steps: 0 }, stamp },
-    { kind: 'trail', tenantId, month: '2026-11', row, stamp },
+    { kind: 'audit-log', tenantId, month: '2026-11', row, stamp },
   ];
 }
 
@@ -63,8 +63,8 @@ export function defineRemovalContract(context: StoreContext): void {
   describe('removal', () => {
     it('removes gone grants that are no newer than their stamps, and nothing else', async () => {
       const tenantId = newTenantId();
-      const write = (object: string, gone: boolean, stamp: number) =>
-        createGrantWrite(tenantId, { object, gone, stamp });
+      const write = (object: string, tombstone: boolean, stamp: number) =>
+        createGrantWrite(tenantId, { object, tombstone, stamp });
       await context
         .store()
         .writeState(
@@ -74,8 +74,8 @@ export function defineRemovalContract(context: StoreContext): void {
       const target = (object: string) =>
         ({ kind: 'grant', tenantId, subject: SUBJECT, relation: 'viewer', object, stamp: STAMP }) as const;
       const targets = ['doc:gone', 'doc:newer', 'doc:live', 'doc:unknown'].map(target);
-      await context.store().removeGone(targets, soon());
-      await context.store().removeGone(targets, soon());
+      await context.store().removeTombstones(targets, soon());
+      await context.store().removeTombstones(targets, soon());
       // A removed row no longer stands against an older write, unless for a while; one that stayed does.
       const older = ['doc:gone', 'doc:newer'].map((object) => write(object, false, STAMP - 1));
       await context.store().writeState(older, soon());
@@ -86,9 +86,9 @@ export function defineRemovalContract(context: StoreContext): void {
 
     it('does not remove a gone grant of another tenant, subject or relation', async () => {
       const tenantId = newTenantId();
-      await context.store().writeState([createGrantWrite(tenantId, { gone: true, stamp: STAMP })], soon());
-      const target = createGrantWrite(tenantId, { gone: true, stamp: STAMP });
-      await context.store().removeGone(
+      await context.store().writeState([createGrantWrite(tenantId, { tombstone: true, stamp: STAMP })], soon());
+      const target = createGrantWrite(tenantId, { tombstone: true, stamp: STAMP });
+      await context.store().removeTombstones(
         [
           { ...target, tenantId: newTenantId() },
           { ...target, subject: 'user:bob' },
@@ -111,9 +111,11 @@ export function defineRemovalContract(context: StoreContext): void {
       const isNewer = (index: number) => index % 7 === 3;
       const writes = keys.map((key, index): StateWrite => {
         const stamp = STAMP + (isNewer(index) ? 1 : 0);
-        return { kind: 'key', tenantId, key, gone: isRevoked(index), stamp };
+        return { kind: 'key', tenantId, key, tombstone: isRevoked(index), stamp };
       });
-      const foreign = keys.map((key): StateWrite => ({ kind: 'key', tenantId: other, key, gone: true, stamp: STAMP }));
+      const foreign = keys.map(
+        (key): StateWrite => ({ kind: 'key', tenantId: other, key, tombstone: true, stamp: STAMP }),
+      );
       await store.writeState([...writes, ...foreign], soon());
       for (const { keyId } of keys) await store.writeKeyUse(tenantId, keyId, STAMP / 1000 + 3_600_000, soon());
       // All but the last, in no order.
@@ -121,8 +123,8 @@ export function defineRemovalContract(context: StoreContext): void {
         .slice(0, -1)
         .map(({ keyId }): RemovableRow => ({ kind: 'key', tenantId, keyId, stamp: STAMP }))
         .toSorted((left, right) => hashOf(left) - hashOf(right));
-      await store.removeGone(targets, soon());
-      await store.removeGone(targets, soon());
+      await store.removeTombstones(targets, soon());
+      await store.removeTombstones(targets, soon());
       const left = keys.filter((_, index) => !isRevoked(index) || isNewer(index) || index === keys.length - 1);
       const page = await store.listKeys({ tenantId, limit: 100 }, soon());
       assert.deepEqual(
@@ -161,8 +163,8 @@ export function defineRemovalContract(context: StoreContext): void {
       });
       await store.writeState(writes, soon());
       const targets = tenants.map(({ tenantId }): RemovableRow => ({ kind: 'tenant', slot, tenantId, stamp: STAMP }));
-      await store.removeGone(targets, soon());
-      await store.removeGone(targets.toReversed(), soon());
+      await store.removeTombstones(targets, soon());
+      await store.removeTombstones(targets.toReversed(), soon());
       const left = tenants.filter(({ state }, index) => state !== 'deleted' || isNewer(index));
       assert.deepEqual(await store.listTenants({ slot, limit: 100 }, soon()), left);
     });
@@ -188,8 +190,8 @@ export function defineRemovalContract(context: StoreContext): void {
       );
       const targeted = subjects.filter((_, index) => index % 4 !== 3);
       const targets = targeted.map((subject): RemovableRow => ({ kind: 'subject', tenantId, subject, stamp: STAMP }));
-      await store.removeGone(targets, soon());
-      await store.removeGone(targets.toReversed(), soon());
+      await store.removeTombstones(targets, soon());
+      await store.removeTombstones(targets.toReversed(), soon());
       const left = subjects.filter((subject) => again.includes(subject) || !targeted.includes(subject));
       assert.deepEqual(await store.listSubjects({ tenantId, bucket, limit: 100 }, soon()), left);
       // What is newer stands, where something was removed as well.
@@ -198,7 +200,7 @@ export function defineRemovalContract(context: StoreContext): void {
       assert.deepEqual(await store.listSubjects({ tenantId, bucket, limit: 100 }, soon()), more);
     });
 
-    it('purges all that a tenant had, a bounded part per call, but its record and its trail', async () => {
+    it('purges all that a tenant had, a bounded part per call, but its record and its audit log', async () => {
       const tenantId = newTenantId();
       const other = newTenantId();
       const slot = newSlot();
@@ -214,7 +216,7 @@ export function defineRemovalContract(context: StoreContext): void {
       const nothing = { grants: 0, subjects: 0, namespaces: 0, keys: 0, keyUses: 0, grantCounts: 0 };
       assert.deepEqual(await countRows(context.store(), slot, tenantId, [key.keyId]), nothing);
       assert.equal((await context.store().listTenants({ slot, limit: 10 }, soon())).length, 1);
-      assert.equal((await context.store().listTrail({ tenantId, month: '2026-11', limit: 10 }, soon())).length, 1);
+      assert.equal((await context.store().listAuditLog({ tenantId, month: '2026-11', limit: 10 }, soon())).length, 1);
       assert.deepEqual(await countRows(context.store(), otherSlot, other), {
         ...nothing,
         grants: 2,

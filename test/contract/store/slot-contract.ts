@@ -41,7 +41,7 @@ export function defineSlotContract(context: StoreContext): void {
       assert.deepEqual(await claim({ owner, epoch: 1 }), { applied: false, row: { ...row, owner: next, epoch: 2 } });
     });
 
-    it('lets an owner claim its own slot anew', async () => {
+    it('lets an owner claim its own slot again', async () => {
       const owner = newIncarnation();
       const row = await claimFresh(context.store(), owner);
       const claim = await context.store().claimSlot({ slot: row.slot, expected: row, owner }, soon());

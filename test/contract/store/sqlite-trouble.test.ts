@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import type { WriteCalls } from '../../../src/store/sqlite/messages.ts';
-import { Lane } from '../../../src/store/sqlite/worker-client.ts';
+import { WorkerClient } from '../../../src/store/sqlite/worker-client.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createRecordingLog, createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
 import { createGrantWrite, createRecord, META, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
@@ -66,7 +66,7 @@ describe('sqlite store in trouble', () => {
     await store.close();
   });
 
-  it('bounds the text under way, and takes one large batch when it is alone', async () => {
+  it('bounds the text in flight, and takes one large batch when it is alone', async () => {
     const store = await openStore(`${temporary.path}/weight`);
     await store.initializeMeta(META, soon());
     const body = 'x'.repeat(1024 * 1024);
@@ -94,28 +94,28 @@ describe('sqlite store in trouble', () => {
     await store.close();
   });
 
-  it('starts a thread again that died, and fails what was under way as unavailable', async () => {
+  it('starts a thread again that died, and fails what was in flight as unavailable', async () => {
     const log = createRecordingLog();
     const directory = `${temporary.path}/thread`;
     await (await openStore(directory)).close();
-    const lane = new Lane<WriteCalls>(
+    const worker = new WorkerClient<WriteCalls>(
       { clock: systemClock, log },
       { mode: 'writer', directory, slots: META.slots, startedAtMs: 0, pagesMax: undefined },
     );
-    await lane.start();
+    await worker.start();
     // No caller of the store can send this: arguments that the thread cannot take apart.
-    const broken = lane.call('purgeTenant', {} as never, soon());
-    const alongside = lane.call('removeMember', ['inc_1'], soon());
+    const broken = worker.call('purgeTenant', {} as never, soon());
+    const alongside = worker.call('removeMember', ['inc_1'], soon());
     await assert.rejects(broken, hasCode('unavailable'));
     await assert.rejects(alongside, hasCode('unavailable'));
     assert.ok(log.lines.some((line) => line.includes('SQLite worker thread exited; restarting it')));
-    await assert.rejects(lane.call('removeMember', ['inc_1'], soon()), hasCode('unavailable'));
+    await assert.rejects(worker.call('removeMember', ['inc_1'], soon()), hasCode('unavailable'));
     const isBack = (): Promise<boolean> =>
-      lane.call('removeMember', ['inc_1'], soon()).then(
+      worker.call('removeMember', ['inc_1'], soon()).then(
         () => true,
         () => false,
       );
     await waitFor('the thread to be started again', isBack);
-    await lane.close();
+    await worker.close();
   });
 });

@@ -32,7 +32,7 @@ const createScene = (): Scene => ({
 
 /** One write of few rows; `step` makes its stamp and, by it, everything in the row. */
 const writeArbitrary = fc.record({
-  table: fc.constantFrom('grant', 'namespace', 'key', 'tenant', 'trail', 'grant-count'),
+  table: fc.constantFrom('grant', 'namespace', 'key', 'tenant', 'audit-log', 'grant-count'),
   row: fc.integer({ min: 0, max: 1 }),
   step: fc.integer({ min: 0, max: 40 }),
 });
@@ -40,14 +40,14 @@ const writeArbitrary = fc.record({
 function toWrite(scene: Scene, table: string, row: number, step: number): StateWrite {
   const { tenantId } = scene;
   const stamp = BASE + step;
-  const gone = step % 3 === 0;
+  const tombstone = step % 3 === 0;
   switch (table) {
     case 'grant':
       return createGrantWrite(tenantId, {
         object: `doc:${row}`,
         grantId: `grt_${step}`,
         createdAtMs: step,
-        gone,
+        tombstone,
         stamp,
       });
     case 'namespace':
@@ -56,21 +56,27 @@ function toWrite(scene: Scene, table: string, row: number, step: number): StateW
       const keyId = scene.keyIds[row] ?? newKeyId();
       const expiresAtMs = step % 2 === 0 ? undefined : step;
       const key = createKeyRecord({ keyId, name: `key ${step}`, scopes: step % 8, createdAtMs: step, expiresAtMs });
-      return { kind: 'key', tenantId, key, gone, stamp };
+      return { kind: 'key', tenantId, key, tombstone, stamp };
     }
     case 'tenant': {
-      const state = gone ? 'suspended' : 'active';
+      const state = tombstone ? 'suspended' : 'active';
       const tenant = { tenantId, name: `name ${step}`, plan: `plan${step}`, state, createdAtMs: step } as const;
       return { kind: 'tenant', slot: scene.slot, tenant, stamp };
     }
     case 'grant-count': {
       // A stamp for two steps of the counting: of one stamp the further one stands.
-      const counted = { tenantId, seq: step, grants: step, bytes: 2 * step, position: gone ? undefined : `p${step}` };
+      const counted = {
+        tenantId,
+        seq: step,
+        grants: step,
+        bytes: 2 * step,
+        position: tombstone ? undefined : `p${step}`,
+      };
       return { kind: 'grant-count', slot: scene.slot, row: { ...counted, steps: step }, stamp: BASE + (step >> 1) };
     }
     default: {
       const row_ = { seq: row + 1, index: 0, atMs: step, actor: 'operator:ann', requestId: 'req_1', change: `${step}` };
-      return { kind: 'trail', tenantId, month: '2026-11', row: row_, stamp };
+      return { kind: 'audit-log', tenantId, month: '2026-11', row: row_, stamp };
     }
   }
 }
@@ -86,7 +92,7 @@ async function readScene(store: Store, { tenantId, slot }: Scene): Promise<unkno
     revokedKeys: revoked.length,
     tenants: await store.listTenants({ slot, limit: 10 }, soon()),
     counts: await store.listGrantCounts({ slot, limit: 10 }, soon()),
-    trail: await store.listTrail({ tenantId, month: '2026-11', limit: 10 }, soon()),
+    auditLog: await store.listAuditLog({ tenantId, month: '2026-11', limit: 10 }, soon()),
   });
 }
 
@@ -101,13 +107,13 @@ export function defineStampContract(context: StoreContext): void {
       await write({ tenantId, grantId: 'grt_new', stamp: BASE + 1 });
       await write({ tenantId, grantId: 'grt_old', stamp: BASE });
       assert.equal((await read(tenantId))?.grantId, 'grt_new');
-      await write({ tenantId, gone: true, stamp: BASE });
+      await write({ tenantId, tombstone: true, stamp: BASE });
       assert.equal((await read(tenantId))?.grantId, 'grt_new');
     });
 
     it('never brings a revoked grant back by an older write, and brings it back by a newer one', async () => {
       const tenantId = newTenantId();
-      await write({ tenantId, gone: true, stamp: BASE + 2 });
+      await write({ tenantId, tombstone: true, stamp: BASE + 2 });
       await write({ tenantId, stamp: BASE + 1 });
       assert.equal(await read(tenantId), undefined);
       const page = await context.store().listGrants({ tenantId, subject: 'user:ann', limit: 10 }, soon());
@@ -119,8 +125,8 @@ export function defineStampContract(context: StoreContext): void {
     it('hides a revoked key from the listing, whichever write comes last', async () => {
       const tenantId = newTenantId();
       const key = createKeyRecord();
-      const revoked = { kind: 'key', tenantId, key, gone: true, stamp: BASE + 2 } as const;
-      const made = { kind: 'key', tenantId, key, gone: false, stamp: BASE + 1 } as const;
+      const revoked = { kind: 'key', tenantId, key, tombstone: true, stamp: BASE + 2 } as const;
+      const made = { kind: 'key', tenantId, key, tombstone: false, stamp: BASE + 1 } as const;
       await context.store().writeState([made], soon());
       assert.deepEqual((await context.store().listKeys({ tenantId, limit: 10 }, soon())).keys, [key]);
       await context.store().writeState([revoked], soon());

@@ -4,6 +4,7 @@
 import { after, before, describe } from 'node:test';
 import type { Meta, Store } from '../../../src/store/store.ts';
 import { META, soon } from '../../kit/store/store-fixtures.ts';
+import { defineAuditLogContract } from './audit-log-contract.ts';
 import { defineGrantContract } from './grant-contract.ts';
 import { defineLifeContract } from './life-contract.ts';
 import { defineLogContract } from './log-contract.ts';
@@ -12,7 +13,6 @@ import { defineRemovalContract } from './removal-contract.ts';
 import { defineSlotContract } from './slot-contract.ts';
 import { defineStampContract } from './stamp-contract.ts';
 import { defineTenantContract } from './tenant-contract.ts';
-import { defineTrailContract } from './trail-contract.ts';
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -63,7 +63,7 @@ export function defineStoreContract(name: string, options: { open(): Promise<Sto
     defineGrantContract(context);
     defineStampContract(context);
     defineTenantContract(context);
-    defineTrailContract(context);
+    defineAuditLogContract(context);
     defineRemovalContract(context);
     defineLifeContract(context);
   });

@@ -1,15 +1,15 @@
-// What a tenant has besides grants: its record, namespaces, keys and their uses, and its trail.
+// What a tenant has besides grants: its record, namespaces, keys and their uses, and its audit log.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
-import type { TrailRow } from '../../../src/store/store.ts';
+import type { AuditLogRow } from '../../../src/store/store.ts';
 import { createKeyRecord, newKeyId, newSlot, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 const STAMP = 1_780_000_000_000_000;
 
-const trailRow = (seq: number, index: number): TrailRow => ({
+const auditLogRow = (seq: number, index: number): AuditLogRow => ({
   seq,
   index,
   atMs: 1_780_000_000_000 + seq,
@@ -77,35 +77,39 @@ export function defineTenantContract(context: StoreContext): void {
         createKeyRecord({ name: 'ключ 😀', scopes: 7, hash: '0f'.repeat(32) }),
         createKeyRecord(),
       ].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
-      const writes = keys.map((key) => ({ kind: 'key', tenantId, key, gone: false, stamp: STAMP }) as const);
-      const gone = { kind: 'key', tenantId, key: createKeyRecord(), gone: true, stamp: STAMP } as const;
+      const writes = keys.map((key) => ({ kind: 'key', tenantId, key, tombstone: false, stamp: STAMP }) as const);
+      const tombstone = { kind: 'key', tenantId, key: createKeyRecord(), tombstone: true, stamp: STAMP } as const;
       const foreign = {
         kind: 'key',
         tenantId: newTenantId(),
         key: createKeyRecord(),
-        gone: false,
+        tombstone: false,
         stamp: STAMP,
       } as const;
-      await context.store().writeState([gone, foreign, ...writes.toReversed()], soon());
-      const page = { keys, revoked: [gone.key.keyId], next: undefined };
+      await context.store().writeState([tombstone, foreign, ...writes.toReversed()], soon());
+      const page = { keys, revoked: [tombstone.key.keyId], next: undefined };
       assert.deepEqual(await context.store().listKeys({ tenantId, limit: 100 }, soon()), page);
     });
 
     it('reads one key, while it is live', async () => {
       const tenantId = newTenantId();
-      const [live, gone, foreign] = [createKeyRecord(), createKeyRecord({ expiresAtMs: undefined }), createKeyRecord()];
+      const [live, tombstone, foreign] = [
+        createKeyRecord(),
+        createKeyRecord({ expiresAtMs: undefined }),
+        createKeyRecord(),
+      ];
       const write = { kind: 'key', tenantId, stamp: STAMP } as const;
       await context.store().writeState(
         [
-          { ...write, key: live, gone: false },
-          { ...write, key: gone, gone: true },
-          { ...write, tenantId: newTenantId(), key: foreign, gone: false },
+          { ...write, key: live, tombstone: false },
+          { ...write, key: tombstone, tombstone: true },
+          { ...write, tenantId: newTenantId(), key: foreign, tombstone: false },
         ],
         soon(),
       );
       const read = (keyId: typeof live.keyId) => context.store().readKey(tenantId, keyId, soon());
       assert.deepEqual(await read(live.keyId), live);
-      for (const { keyId } of [gone, foreign, createKeyRecord()]) assert.equal(await read(keyId), undefined);
+      for (const { keyId } of [tombstone, foreign, createKeyRecord()]) assert.equal(await read(keyId), undefined);
     });
 
     it('lists keys page by page, looking at no more rows than it was told, however many are revoked', async () => {
@@ -114,7 +118,7 @@ export function defineTenantContract(context: StoreContext): void {
         left.keyId < right.keyId ? -1 : 1,
       );
       const writes = keys.map(
-        (key, index) => ({ kind: 'key', tenantId, key, gone: index % 4 !== 3, stamp: STAMP }) as const,
+        (key, index) => ({ kind: 'key', tenantId, key, tombstone: index % 4 !== 3, stamp: STAMP }) as const,
       );
       await context.store().writeState(writes, soon());
       const idAt = (index: number) => keys[index]?.keyId ?? newKeyId();
@@ -151,14 +155,14 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await list(), new Map());
     });
 
-    it('lists the trail of a month by seq and index, page by page', async () => {
+    it('lists the audit log of a month by seq and index, page by page', async () => {
       const tenantId = newTenantId();
-      const rows = [1, 2, 10].flatMap((seq) => [0, 1, 10].map((index) => trailRow(seq, index)));
-      const writes = rows.map((row) => ({ kind: 'trail', tenantId, month: '2026-11', row, stamp: STAMP }) as const);
-      const next = { kind: 'trail', tenantId, month: '2026-12', row: trailRow(11, 0), stamp: STAMP } as const;
+      const rows = [1, 2, 10].flatMap((seq) => [0, 1, 10].map((index) => auditLogRow(seq, index)));
+      const writes = rows.map((row) => ({ kind: 'audit-log', tenantId, month: '2026-11', row, stamp: STAMP }) as const);
+      const next = { kind: 'audit-log', tenantId, month: '2026-12', row: auditLogRow(11, 0), stamp: STAMP } as const;
       await context.store().writeState([next, ...writes.toReversed()], soon());
       const list = (month: string, limit: number, after?: { seq: number; index: number }) =>
-        context.store().listTrail({ tenantId, month, limit, ...(after === undefined ? {} : { after }) }, soon());
+        context.store().listAuditLog({ tenantId, month, limit, ...(after === undefined ? {} : { after }) }, soon());
       assert.deepEqual(await list('2026-11', 100), rows);
       assert.deepEqual(await list('2026-11', 4), rows.slice(0, 4));
       assert.deepEqual(await list('2026-11', 4, { seq: 2, index: 0 }), rows.slice(4, 8));
@@ -169,7 +173,10 @@ export function defineTenantContract(context: StoreContext): void {
       const back = (month: string, limit: number, after?: { seq: number; index: number }) =>
         context
           .store()
-          .listTrail({ tenantId, month, limit, newestFirst: true, ...(after === undefined ? {} : { after }) }, soon());
+          .listAuditLog(
+            { tenantId, month, limit, newestFirst: true, ...(after === undefined ? {} : { after }) },
+            soon(),
+          );
       assert.deepEqual(await back('2026-11', 100), rows.toReversed());
       assert.deepEqual(await back('2026-11', 4), rows.toReversed().slice(0, 4));
       assert.deepEqual(await back('2026-11', 4, { seq: 2, index: 1 }), rows.toReversed().slice(5, 9));
@@ -178,7 +185,7 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await back('2026-11', 1, { seq: 10, index: -1 }), rows.slice(5, 6));
       assert.deepEqual(await list('2026-11', 1, { seq: 10, index: -1 }), rows.slice(6, 7));
       const query = { tenantId: newTenantId(), month: '2026-11', limit: 4 };
-      assert.deepEqual(await context.store().listTrail(query, soon()), []);
+      assert.deepEqual(await context.store().listAuditLog(query, soon()), []);
     });
   });
 }

@@ -108,7 +108,7 @@ export function strictlyIncreasing(now: () => number): () => number {
 export class History {
   readonly #now: () => number;
   readonly #finished: Operation[] = [];
-  readonly #underWay = new Set<Operation>();
+  readonly #inFlight = new Set<Operation>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -120,15 +120,15 @@ export class History {
    */
   begin(invocation: Invocation): (outcome: Outcome | undefined, effectBy?: number) => void {
     const operation = { ...invocation, invokedAt: this.#now(), returnedAt: undefined, outcome: undefined } as Operation;
-    this.#underWay.add(operation);
+    this.#inFlight.add(operation);
     return (outcome, effectBy) => {
-      if (!this.#underWay.delete(operation)) return;
+      if (!this.#inFlight.delete(operation)) return;
       this.#finished.push({ ...operation, returnedAt: this.#now(), outcome, effectBy } as Operation);
     };
   }
 
-  /** All so far; those under way are without an answer. */
+  /** All so far; those in flight are without an answer. */
   operations(): Operation[] {
-    return [...this.#finished, ...this.#underWay];
+    return [...this.#finished, ...this.#inFlight];
   }
 }

@@ -14,7 +14,7 @@ export type Fault =
   | { readonly kind: 'delay-reply'; readonly until: () => Promise<void> }
   | { readonly kind: 'fail-before' }
   | { readonly kind: 'fail-after' }
-  /** Fails at once, and is applied once `until` resolves: a write that appears long after its time-out. */
+  /** Fails at once, and is applied once `until` resolves: a write that appears long after its timeout. */
   | { readonly kind: 'apply-late'; readonly until: () => Promise<void> };
 
 export interface StoreHooks {

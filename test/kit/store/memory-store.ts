@@ -7,6 +7,7 @@ import type { KeyId, TenantId } from '../../../src/core/ids.ts';
 import { segmentOf } from '../../../src/core/slots.ts';
 import { compareUtf8 } from '../../../src/core/tuples.ts';
 import type {
+  AuditLogRow,
   Checkpoint,
   ConditionalOutcome,
   DeadlineMs,
@@ -17,7 +18,6 @@ import type {
   SlotRow,
   StateWrite,
   Store,
-  TrailRow,
 } from '../../../src/store/store.ts';
 import { withDeadline } from './store-deadline.ts';
 import type { StoreOperation } from './store-gate.ts';
@@ -169,12 +169,14 @@ export class MemoryStore implements Store {
     });
   }
 
-  beatMember(...[{ incarnation, expectedBeat, ...next }, deadline]: Arguments<'beatMember'>): Answer<'beatMember'> {
-    return this.#run('beatMember', deadline, () => this.#setMember(incarnation, expectedBeat, next));
+  writeHeartbeat(
+    ...[{ incarnation, expectedHeartbeat, ...next }, deadline]: Arguments<'writeHeartbeat'>
+  ): Answer<'writeHeartbeat'> {
+    return this.#run('writeHeartbeat', deadline, () => this.#setMember(incarnation, expectedHeartbeat, next));
   }
 
-  declareDead(...[{ incarnation, beat }, deadline]: Arguments<'declareDead'>): Answer<'declareDead'> {
-    return this.#run('declareDead', deadline, () => this.#setMember(incarnation, beat, { state: 'dead' }));
+  declareDead(...[{ incarnation, heartbeat }, deadline]: Arguments<'declareDead'>): Answer<'declareDead'> {
+    return this.#run('declareDead', deadline, () => this.#setMember(incarnation, heartbeat, { state: 'dead' }));
   }
 
   readMember(incarnation: string, deadline: DeadlineMs): Answer<'readMember'> {
@@ -215,7 +217,7 @@ export class MemoryStore implements Store {
   readGrant(...[tenantId, subject, relation, object, deadline]: Arguments<'readGrant'>): Answer<'readGrant'> {
     return this.#run('readGrant', deadline, () => {
       const row = this.#tables.grants.get([tenantId, subject], [relation, object]);
-      return row === undefined || row.gone ? undefined : grantRow(row);
+      return row === undefined || row.tombstone ? undefined : grantRow(row);
     });
   }
 
@@ -231,7 +233,7 @@ export class MemoryStore implements Store {
       const seen = from.slice(0, limit);
       const last = seen.length < limit ? undefined : seen[seen.length - 1];
       return {
-        grants: seen.filter((row) => !row.gone).map(grantRow),
+        grants: seen.filter((row) => !row.tombstone).map(grantRow),
         next: last === undefined ? undefined : { relation: last.relation, object: last.object },
       };
     });
@@ -254,7 +256,7 @@ export class MemoryStore implements Store {
   readKey(...[tenantId, keyId, deadline]: Arguments<'readKey'>): Answer<'readKey'> {
     return this.#run('readKey', deadline, () => {
       const rows = this.#tables.keys.list([tenantId]);
-      return rows.find(({ gone, key }) => !gone && key.keyId === keyId)?.key;
+      return rows.find(({ tombstone, key }) => !tombstone && key.keyId === keyId)?.key;
     });
   }
 
@@ -263,8 +265,8 @@ export class MemoryStore implements Store {
       const rows = this.#tables.keys.list([tenantId]);
       const seen = rows.filter(({ key }) => after === undefined || key.keyId > after).slice(0, limit);
       return {
-        keys: seen.flatMap(({ gone, key }) => (gone ? [] : [key])),
-        revoked: seen.flatMap(({ gone, key }) => (gone ? [key.keyId] : [])),
+        keys: seen.flatMap(({ tombstone, key }) => (tombstone ? [] : [key])),
+        revoked: seen.flatMap(({ tombstone, key }) => (tombstone ? [key.keyId] : [])),
         next: seen.at(limit - 1)?.key.keyId,
       };
     });
@@ -284,13 +286,13 @@ export class MemoryStore implements Store {
     });
   }
 
-  listTrail(
-    ...[{ tenantId, month, newestFirst, after, limit }, deadline]: Arguments<'listTrail'>
-  ): Answer<'listTrail'> {
-    return this.#run('listTrail', deadline, () => {
-      const rows = this.#tables.trail.list([tenantId, month]).map(({ row }) => row);
+  listAuditLog(
+    ...[{ tenantId, month, newestFirst, after, limit }, deadline]: Arguments<'listAuditLog'>
+  ): Answer<'listAuditLog'> {
+    return this.#run('listAuditLog', deadline, () => {
+      const rows = this.#tables.auditLog.list([tenantId, month]).map(({ row }) => row);
       const sign = newestFirst ? -1 : 1;
-      const beyond = (row: TrailRow) =>
+      const beyond = (row: AuditLogRow) =>
         after === undefined || sign * (row.seq - after.seq || row.index - after.index) > 0;
       return (newestFirst ? rows.toReversed() : rows).filter(beyond).slice(0, limit);
     });
@@ -311,8 +313,8 @@ export class MemoryStore implements Store {
     });
   }
 
-  removeGone(...[rows, deadline]: Arguments<'removeGone'>): Answer<'removeGone'> {
-    return this.#run('removeGone', deadline, () => {
+  removeTombstones(...[rows, deadline]: Arguments<'removeTombstones'>): Answer<'removeTombstones'> {
+    return this.#run('removeTombstones', deadline, () => {
       for (const row of rows) this.#tables.remove(row);
       for (const row of rows) {
         const removed = row.kind === 'key' && this.#tables.keys.get([row.tenantId], [row.keyId]) === undefined;
@@ -367,7 +369,7 @@ export class MemoryStore implements Store {
     return [...this.#slots.values()];
   }
 
-  /** What is stored of a tenant besides its record and its trail, by table. */
+  /** What is stored of a tenant besides its record and its audit log, by table. */
   rowsOf(slot: number, tenantId: TenantId): ReadonlyMap<string, number> {
     const { grants, subjects, namespaces, keys, grantCounts } = this.#tables;
     return new Map([
@@ -413,9 +415,9 @@ export class MemoryStore implements Store {
     return { applied, row: this.#slots.get(slot) };
   }
 
-  #setMember(incarnation: string, beat: number, change: Partial<MemberRow>): ConditionalOutcome<MemberRow> {
+  #setMember(incarnation: string, heartbeat: number, change: Partial<MemberRow>): ConditionalOutcome<MemberRow> {
     const row = this.#members.get(incarnation);
-    const applied = row !== undefined && row.state !== 'dead' && row.beat === beat;
+    const applied = row !== undefined && row.state !== 'dead' && row.heartbeat === heartbeat;
     if (applied) this.#members.set(incarnation, { ...row, ...change });
     return { applied, row: this.#members.get(incarnation) };
   }

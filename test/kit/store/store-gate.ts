@@ -29,7 +29,8 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     recordFirst: (first, deadline) => gate('recordFirst', deadline, () => store.recordFirst(first, deadline)),
     releaseSlot: (release, deadline) => gate('releaseSlot', deadline, () => store.releaseSlot(release, deadline)),
     insertMember: (member, deadline) => gate('insertMember', deadline, () => store.insertMember(member, deadline)),
-    beatMember: (beat, deadline) => gate('beatMember', deadline, () => store.beatMember(beat, deadline)),
+    writeHeartbeat: (heartbeat, deadline) =>
+      gate('writeHeartbeat', deadline, () => store.writeHeartbeat(heartbeat, deadline)),
     declareDead: (dead, deadline) => gate('declareDead', deadline, () => store.declareDead(dead, deadline)),
     readMember: (incarnation, deadline) => gate('readMember', deadline, () => store.readMember(incarnation, deadline)),
     listMembers: (deadline) => gate('listMembers', deadline, () => store.listMembers(deadline)),
@@ -50,12 +51,13 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     listTenants: (query, deadline) => gate('listTenants', deadline, () => store.listTenants(query, deadline)),
     listGrantCounts: (query, deadline) =>
       gate('listGrantCounts', deadline, () => store.listGrantCounts(query, deadline)),
-    listTrail: (query, deadline) => gate('listTrail', deadline, () => store.listTrail(query, deadline)),
+    listAuditLog: (query, deadline) => gate('listAuditLog', deadline, () => store.listAuditLog(query, deadline)),
     listKeyUses: (tenantId, keyIds, deadline) =>
       gate('listKeyUses', deadline, () => store.listKeyUses(tenantId, keyIds, deadline)),
     writeKeyUse: (tenantId, keyId, usedAtMs, deadline) =>
       gate('writeKeyUse', deadline, () => store.writeKeyUse(tenantId, keyId, usedAtMs, deadline)),
-    removeGone: (rows, deadline) => gate('removeGone', deadline, () => store.removeGone(rows, deadline)),
+    removeTombstones: (rows, deadline) =>
+      gate('removeTombstones', deadline, () => store.removeTombstones(rows, deadline)),
     purgeTenant: (tenant, stamp, deadline) =>
       gate('purgeTenant', deadline, () => store.purgeTenant(tenant, stamp, deadline)),
     close: () => store.close(),

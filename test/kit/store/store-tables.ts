@@ -4,6 +4,7 @@
 import { bucketOfSubject } from '../../../src/core/slots.ts';
 import { compareUtf8 } from '../../../src/core/tuples.ts';
 import type {
+  AuditLogWrite,
   GrantCountWrite,
   GrantWrite,
   KeyWrite,
@@ -11,7 +12,6 @@ import type {
   RemovableRow,
   StateWrite,
   TenantWrite,
-  TrailWrite,
 } from '../../../src/store/store.ts';
 
 interface Stamped {
@@ -117,7 +117,7 @@ export class StateTables {
   readonly namespaces: StampedTable<NamespaceWrite>;
   readonly keys: StampedTable<KeyWrite>;
   readonly tenants: StampedTable<TenantWrite>;
-  readonly trail: StampedTable<TrailWrite>;
+  readonly auditLog: StampedTable<AuditLogWrite>;
   readonly grantCounts: StampedTable<GrantCountWrite>;
 
   constructor(shadows = false) {
@@ -129,7 +129,7 @@ export class StateTables {
     this.namespaces = new StampedTable((left, right) => compareUtf8(left.name, right.name), shadows);
     this.keys = new StampedTable((left, right) => compareUtf8(left.key.keyId, right.key.keyId), shadows);
     this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId), shadows);
-    this.trail = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
+    this.auditLog = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
     this.grantCounts = new StampedTable(
       (left, right) => compareUtf8(left.row.tenantId, right.row.tenantId),
       shadows,
@@ -141,13 +141,18 @@ export class StateTables {
     const { stamp } = row;
     switch (row.kind) {
       case 'grant':
-        this.grants.remove([row.tenantId, row.subject], [row.relation, row.object], stamp, ({ gone }) => gone);
+        this.grants.remove(
+          [row.tenantId, row.subject],
+          [row.relation, row.object],
+          stamp,
+          ({ tombstone }) => tombstone,
+        );
         return;
       case 'subject':
         this.subjects.remove([row.tenantId, bucketOfSubject(row.subject)], [row.subject], stamp, () => true);
         return;
       case 'key':
-        this.keys.remove([row.tenantId], [row.keyId], stamp, ({ gone }) => gone);
+        this.keys.remove([row.tenantId], [row.keyId], stamp, ({ tombstone }) => tombstone);
         return;
       case 'tenant':
         this.tenants.remove([row.slot], [row.tenantId], stamp, ({ tenant }) => tenant.state === 'deleted');
@@ -172,8 +177,8 @@ export class StateTables {
       case 'tenant':
         this.tenants.put([write.slot], [write.tenant.tenantId], write);
         return;
-      case 'trail':
-        this.trail.put([write.tenantId, write.month], [write.row.seq, write.row.index], write);
+      case 'audit-log':
+        this.auditLog.put([write.tenantId, write.month], [write.row.seq, write.row.index], write);
         return;
       case 'grant-count':
         this.grantCounts.put([write.slot], [write.row.tenantId], write);

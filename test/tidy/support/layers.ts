@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { codeText } from './code-text.ts';
 
 /** From the top to the bottom: a room imports only from those after it. */
-const ROOMS: readonly string[] = [
+const LAYERS: readonly string[] = [
   'main',
   'roles',
   'cli',
@@ -19,7 +19,7 @@ const ROOMS: readonly string[] = [
   'telemetry',
   'core',
 ];
-const COMMON_ROOMS = new Set(['core', 'telemetry']);
+const COMMON_LAYERS = new Set(['core', 'telemetry']);
 
 /** What a neighbour may see of a room above it, as a type. */
 const PORTS = new Set([
@@ -37,7 +37,7 @@ const ABOVE_THE_SHARD = new Set(['cli', 'http', 'operator', 'front', 'rpc']);
 const SHARD_PORT = 'src/shard/shard.ts';
 
 /** Rooms whose folders or files are adapters of one port, which these files make: none knows another. */
-const ADAPTER_ROOMS = new Map<string, readonly string[]>([
+const ADAPTER_LAYERS = new Map<string, readonly string[]>([
   ['store', ['src/store/store.ts', 'src/store/store-adapter.ts']],
   ['discovery', ['src/discovery/discovery.ts']],
 ]);
@@ -89,7 +89,7 @@ const LIBRARIES = new Map<string, readonly string[]>([
  * The order within a room that has rooms of its own: what stands in a line imports only from the lines below it. `*` is
  * whatever the list does not name, and stands at the bottom where the list does not place it.
  */
-const INNER_ROOMS = new Map<string, readonly string[]>([
+const INNER_LAYERS = new Map<string, readonly string[]>([
   ['src/roles', ['dev.ts', 'front.ts', 'shard.ts', 'console.ts', 'migrate.ts', 'open', 'dev', 'process']],
   [
     'src/cli',
@@ -141,12 +141,12 @@ export function importsOf(text: string): Import[] {
   }));
 }
 
-const roomOf = (path: string): string => path.split('/')[1]?.replace(/\.ts$/, '') ?? '';
+const layerOf = (path: string): string => path.split('/')[1]?.replace(/\.ts$/, '') ?? '';
 const packageOf = (specifier: string): string =>
   specifier.startsWith('node:') ? specifier : specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
 function externalViolation(path: string, specifier: string, typeOnly: boolean): string | undefined {
-  const room = roomOf(path);
+  const room = layerOf(path);
   const rooms = LIBRARIES.get(packageOf(specifier));
   if (rooms !== undefined && !rooms.includes(room) && !typeOnly)
     return `${path} imports ${specifier}, which belongs to ${rooms.join(', ')}`;
@@ -161,7 +161,7 @@ const adapterOf = (path: string): string => path.split('/')[2] ?? '';
 const nameIn = (inner: string, path: string): string => path.slice(inner.length + 1).split('/', 1)[0] ?? '';
 
 function innerViolation(path: string, target: string): string | undefined {
-  for (const [inner, order] of INNER_ROOMS) {
+  for (const [inner, order] of INNER_LAYERS) {
     if (!path.startsWith(`${inner}/`) || !target.startsWith(`${inner}/`)) continue;
     const [from, to] = [nameIn(inner, path), nameIn(inner, target)];
     if (from === to) continue;
@@ -173,14 +173,14 @@ function innerViolation(path: string, target: string): string | undefined {
 }
 
 function internalViolation(path: string, target: string, typeOnly: boolean): string | undefined {
-  const [from, to] = [roomOf(path), roomOf(target)];
-  const [fromLevel, toLevel] = [ROOMS.indexOf(from), ROOMS.indexOf(to)];
+  const [from, to] = [layerOf(path), layerOf(target)];
+  const [fromLevel, toLevel] = [LAYERS.indexOf(from), LAYERS.indexOf(to)];
   if (fromLevel < 0) return `${path} is in no room`;
   if (toLevel < 0) return target === 'package.json' ? undefined : `${path} imports ${target}, which is in no room`;
   if (to === 'store' && (ABOVE_THE_SHARD.has(from) || path === SHARD_PORT)) {
     return `${path} imports ${target}; rows of the store stay within the shard`;
   }
-  const port = ADAPTER_ROOMS.get(to);
+  const port = ADAPTER_LAYERS.get(to);
   const isAdapter = port !== undefined && !port.includes(target);
   if (from === to) {
     const sibling = isAdapter && !port.includes(path) && adapterOf(path) !== adapterOf(target);
@@ -189,7 +189,7 @@ function internalViolation(path: string, target: string, typeOnly: boolean): str
   const allowedUp = typeOnly && PORTS.has(target);
   if (toLevel < fromLevel && !allowedUp) return `${path} imports ${target}, against the order of the rooms`;
   if (from === 'core') return `${path} imports ${target}; core imports nothing`;
-  if (!typeOnly && !COMMON_ROOMS.has(to) && from !== 'roles' && (WIRED.has(target) || isAdapter)) {
+  if (!typeOnly && !COMMON_LAYERS.has(to) && from !== 'roles' && (WIRED.has(target) || isAdapter)) {
     return `${path} puts ${target} together; only src/roles does`;
   }
   return undefined;
@@ -227,10 +227,10 @@ export function findCircles(files: ReadonlyMap<string, string>): string[][] {
       .filter((target) => files.has(target));
   const circles: string[][] = [];
   const done = new Set<string>();
-  const walk = (path: string, trail: readonly string[]): void => {
-    if (trail.includes(path)) circles.push(trail.slice(trail.indexOf(path)));
-    if (trail.includes(path) || done.has(path)) return;
-    for (const target of targetsOf(path)) walk(target, [...trail, path]);
+  const walk = (path: string, auditLog: readonly string[]): void => {
+    if (auditLog.includes(path)) circles.push(auditLog.slice(auditLog.indexOf(path)));
+    if (auditLog.includes(path) || done.has(path)) return;
+    for (const target of targetsOf(path)) walk(target, [...auditLog, path]);
     done.add(path);
   };
   for (const path of files.keys()) walk(path, []);

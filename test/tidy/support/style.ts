@@ -36,7 +36,7 @@ export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
     'src/telemetry/metrics.ts createMetrics': 'lists metrics',
     'src/telemetry/metrics.ts createSummedGauges': 'lists metrics',
     'test/browser/console-walk.test.ts it': 'one walk through the console, in order',
-    'test/contract/store/trail-contract.ts it': 'one history and what is told of it, in order',
+    'test/contract/store/audit-log-contract.ts it': 'one history and what is told of it, in order',
     'test/model/shard-model.test.ts run': 'lists the commands of the model',
     'test/simulation/nemesis.ts #strike': 'lists faults',
     'test/simulation/store-view.ts createStoreView': 'lists the calls of the store',

@@ -134,9 +134,9 @@ test('plans, slots and members are tables', async () => {
   );
   assert.match((await grantd(['plans'])).stdout, /unlimited +unlimited +1 +1000 +1000 +unlimited\n/);
   const session = { incarnation: 'inc_a', shardName: 'shard-0', address: 'h:1', leaseLeftMs: 2499.5 };
-  service.operator.members = [{ ...session, state: 'draining', beat: 17, startedAtMs: 0, slotsOwned: 2 }];
+  service.operator.members = [{ ...session, state: 'draining', heartbeat: 17, startedAtMs: 0, slotsOwned: 2 }];
   const members = (await grantd(['members'])).stdout;
-  assert.match(members, /SHARD +STATE +SLOTS +LEASE LEFT +BEAT +STARTED +ADDRESS +INCARNATION\n/);
+  assert.match(members, /SHARD +STATE +SLOTS +LEASE LEFT +HEARTBEAT +STARTED +ADDRESS +INCARNATION\n/);
   assert.match(members, /shard-0 +draining +2 +2499 ms +17 +1970-01-01T00:00:00\.000Z +h:1 +inc_a\n/);
   assert.match(members, /\n1 member: 1 draining\n$/);
   const nobody = { incarnation: undefined, shardName: undefined, address: undefined, leaseLeftMs: undefined };
@@ -314,7 +314,7 @@ describe('help', () => {
     ...['list', 'add', 'revoke'].map((name) => ['grants', name]),
     ...['create', 'list'].map((name) => ['namespaces', name]),
     ...['plans', 'slots', 'members', 'loads', 'usage', 'check', 'objects', 'subjects'].map((name) => [name]),
-    ...['changes', 'import', 'export', 'completion'].map((name) => [name]),
+    ...['audit-log', 'import', 'export', 'completion'].map((name) => [name]),
   ];
   for (const command of commands) {
     test(`${command.join(' ')} has examples`, async () => {

@@ -136,7 +136,7 @@ test('a deletion is watched until nothing is left', async () => {
   const { code, stdout, stderr } = await waiting;
   assert.deepEqual([code, JSON.parse(stdout).state], [0, 'deleted']);
   assert.match(stderr, new RegExp(`^deleting ${id}: \\d+ s`));
-  assert.equal(looks, 2, 'one that finds it under way, one that finds it over');
+  assert.equal(looks, 2, 'one that finds it in flight, one that finds it over');
 });
 
 test('whoever stops watching a deletion is told that it goes on', async () => {

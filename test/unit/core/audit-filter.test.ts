@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ChangeFilter, changeMatcher, filterScope } from '../../../src/core/audit-filter.ts';
+import { type AuditFilter, auditMatcher, filterScope } from '../../../src/core/audit-filter.ts';
 
 const row = (change: object, actor = 'operator:ann', requestId = 'req_1') => ({
   actor,
@@ -13,14 +13,14 @@ const grant = { action: 'grant.created', subject: 'user:ann', relation: 'viewer'
 
 test('a filter without fields is none', () => {
   for (const filter of [{}, { action: '', actor: undefined }]) {
-    assert.equal(changeMatcher(filter), undefined);
+    assert.equal(auditMatcher(filter), undefined);
     assert.deepEqual(filterScope(filter), []);
   }
 });
 
 test('every field has to fit, and exactly', () => {
-  const fits = (filter: ChangeFilter, change: object = grant): boolean | undefined =>
-    changeMatcher(filter)?.(row(change));
+  const fits = (filter: AuditFilter, change: object = grant): boolean | undefined =>
+    auditMatcher(filter)?.(row(change));
   const whole = {
     action: 'grant.created',
     actor: 'operator:ann',
@@ -41,7 +41,7 @@ test('every field has to fit, and exactly', () => {
 });
 
 test('what stands inside of another value does not fit', () => {
-  const matches = changeMatcher({ subject: 'user:ann' });
+  const matches = auditMatcher({ subject: 'user:ann' });
   assert.equal(matches?.(row({ action: 'tenant.updated', name: '","subject":"user:ann","x":"' })), false);
   assert.equal(matches?.(row({ action: 'later', nested: { subject: 'user:ann' } })), false);
   assert.equal(matches?.({ actor: 'system', requestId: '', change: 'no JSON "subject":"user:ann"' }), false);

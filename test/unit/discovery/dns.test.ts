@@ -72,7 +72,7 @@ describe('discovery by DNS', () => {
     assert.equal(lookups, before + 1);
   });
 
-  it('keeps what it knows while the look-up fails, or finds nothing', async () => {
+  it('keeps what it knows while the lookup fails, or finds nothing', async () => {
     watch();
     await clock.advance(0);
     answer = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));
@@ -110,7 +110,7 @@ describe('discovery by DNS', () => {
     assert.deepEqual(told, [['10.0.0.1:8082']]);
   });
 
-  it('has one look-up under way at most, and takes what a slow one brings', async () => {
+  it('has one lookup in flight at most, and takes what a slow one brings', async () => {
     let bring: (hosts: readonly string[]) => void = () => {};
     answer = () =>
       new Promise((resolve) => {
@@ -127,7 +127,7 @@ describe('discovery by DNS', () => {
     assert.equal(lookups, 2);
   });
 
-  it('says nothing more once it is not watched, whatever is under way', async () => {
+  it('says nothing more once it is not watched, whatever is in flight', async () => {
     let bring: (hosts: readonly string[]) => void = () => {};
     answer = () =>
       new Promise((resolve) => {

@@ -91,7 +91,7 @@ test('many keys of an owner that does not serve wait together, and are let go wi
   assert.ok(stage.shard.count('authenticate') < 340, `${stage.shard.count('authenticate')}`);
   stage.shard.onCall = undefined;
   assert.equal((await Promise.all(waiting)).length, 200);
-  // Those whose requests gave up are asked for anew.
+  // Those whose requests gave up are asked for again.
   assert.ok(await authenticate(keys[250] ?? '', 20_000));
 });
 
@@ -294,7 +294,7 @@ test('a write whose outcome an owner could not tell is never said to have been r
     };
     stage.shard.afterWrite = () => {
       tries += 1;
-      throw new ShardFailure('undecided', 'The tenure ended while the write was under way.');
+      throw new ShardFailure('undecided', 'The tenure ended while the write was in flight.');
     };
     await assert.rejects(session.writeGrants(contextFor(), [{ ...tuple, revoke: false }]), unknown);
     assert.equal(tries, 1);

@@ -52,7 +52,7 @@ test('junk keys, truncated keys and keys with a broken checksum cause no call', 
   assert.equal(stage.shard.count('authenticate'), 0);
 });
 
-test('an unknown key is refused each time anew, and nothing of it is kept', async (t) => {
+test('an unknown key is refused each time again, and nothing of it is kept', async (t) => {
   const stage = await setStage(t);
   const key = addKey(stage.tenant, { hash: '0'.repeat(64) });
   for (let tries = 1; tries <= 3; tries += 1) {
@@ -342,7 +342,7 @@ test('a write that was sent is never said not to have happened', async (t) => {
   assert.equal((await check).authorized, false);
 });
 
-test('a front that is closing refuses and ends what is under way', async (t) => {
+test('a front that is closing refuses and ends what is in flight', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
   stage.shard.onCheck = () => new Promise(() => {});

@@ -74,7 +74,7 @@ test('before any shard is heard, a first authentication waits, then is unavailab
   assert.equal(stage.front.ready(), false);
 });
 
-test('a broken connection is dialled again and what was under way is asked again', async (t) => {
+test('a broken connection is dialled again and what was in flight is asked again', async (t) => {
   let proxy: Awaited<ReturnType<typeof startBlackHoleProxy>> | undefined;
   const setting = await setStage(t);
   proxy = await startBlackHoleProxy(t, setting.servers[0]?.address ?? '');

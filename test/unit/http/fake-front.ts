@@ -28,7 +28,7 @@ export class FakeFront implements Front {
   readonly #sessions = new Map<string, TenantSession>();
   /** Calls of `authenticate` that had to look a key up. */
   lookups = 0;
-  /** Set by a test: what every look-up of a key fails with. */
+  /** Set by a test: what every lookup of a key fails with. */
   lookupFault: Error | undefined;
   /** Set by a test: every call to the owner waits for it. */
   gate: Promise<void> = Promise.resolve();

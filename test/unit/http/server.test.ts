@@ -34,7 +34,7 @@ describe('too many connections', () => {
 });
 
 describe('closing', () => {
-  it('finishes what is under way, says so, and takes nothing new', async () => {
+  it('finishes what is in flight, says so, and takes nothing new', async () => {
     const http = await startHttp();
     const { key } = await http.front.createTenant('unlimited');
     const idle = await RawConnection.open(http.url);

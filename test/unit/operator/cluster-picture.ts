@@ -19,7 +19,7 @@ export function memberView(shardName: string, state: MemberView['state'], life =
     shardName,
     address: '10.0.0.1:8082',
     state,
-    beat: 1,
+    heartbeat: 1,
     startedAtMs: 0,
     leaseLeftMs: 2500,
     slotsOwned: 0,

@@ -90,7 +90,7 @@ describe('the watch', () => {
     assert.deepEqual([operator.surveys.length, clock.timers], [length, 0]);
   });
 
-  it('takes no sample of a look that was under way at its end', async () => {
+  it('takes no sample of a look that was in flight at its end', async () => {
     let respond = (): void => {};
     operator.onSurvey = () =>
       new Promise((resolve) => {

@@ -23,7 +23,7 @@ test('every code of the catalogue', () => {
 
 test('every failure of a shard', () => {
   const owner = { slot: 3, epoch: 7, incarnation: 'inc_1', address: '127.0.0.1:1' };
-  for (const kind of ['wrong-owner', 'not-serving', 'handle-gone', 'expired', 'undecided'] as const) {
+  for (const kind of ['wrong-owner', 'not-serving', 'handle-unknown', 'expired', 'undecided'] as const) {
     const failure = new ShardFailure(kind, 'Why.', kind === 'wrong-owner' ? owner : undefined);
     const back = fromWireFailure(received(toWireFailure(failure)));
     assert.ok(back instanceof ShardFailure);

@@ -8,13 +8,13 @@ import { ids, SLOT, tuple } from './tools.ts';
 const origin = { tenantId: ids.create('ten'), actor: 'key_1', requestId: 'req_1', atMs: 1 };
 const grant = { ...tuple('user:a', 'doc:1'), grantId: 'grt_1', createdAtMs: 1 };
 
-test("a change stands in the trail under the month of its entry's base, though its stamp is of the next", () => {
+test("a change stands in the audit log under the month of its entry's base, though its stamp is of the next", () => {
   const base = Date.UTC(2026, 11, 1) * 1000 - 1000;
   const position = { slot: SLOT, seq: 7, index: 1500, stamp: base + 1500 };
   assert.equal(monthOf(position.stamp / 1000), '2026-12');
   const rows = deriveState({ kind: 'grant-revoked', grant }, origin, position);
   assert.deepEqual(
-    rows.flatMap((row) => (row.kind === 'trail' ? [row.month] : [])),
+    rows.flatMap((row) => (row.kind === 'audit-log' ? [row.month] : [])),
     ['2026-11'],
   );
 });
@@ -23,11 +23,11 @@ test('a subject is listed from its first grant on, before the grant itself', () 
   const position = { slot: SLOT, seq: 7, index: 0, stamp: 1_700_000_000_000_000 };
   const kinds = (newSubject: boolean) =>
     deriveState({ kind: 'grant-created', grant, newSubject }, origin, position).map(({ kind }) => kind);
-  assert.deepEqual(kinds(true), ['subject', 'grant', 'trail']);
-  assert.deepEqual(kinds(false), ['grant', 'trail']);
+  assert.deepEqual(kinds(true), ['subject', 'grant', 'audit-log']);
+  assert.deepEqual(kinds(false), ['grant', 'audit-log']);
 });
 
-test('the trail never tells the hash of a key', () => {
+test('the audit log never tells the hash of a key', () => {
   const key = {
     keyId: ids.create('key'),
     name: 'ci',
@@ -38,8 +38,8 @@ test('the trail never tells the hash of a key', () => {
   };
   const position = { slot: SLOT, seq: 7, index: 0, stamp: 1_700_000_000_000_000 };
   for (const kind of ['key-created', 'key-revoked'] as const) {
-    const [row, trail] = deriveState({ kind, key }, origin, position);
-    assert.ok(row?.kind === 'key' && row.gone === (kind === 'key-revoked'));
-    assert.ok(trail?.kind === 'trail' && !trail.row.change.includes('secret'));
+    const [row, auditLog] = deriveState({ kind, key }, origin, position);
+    assert.ok(row?.kind === 'key' && row.tombstone === (kind === 'key-revoked'));
+    assert.ok(auditLog?.kind === 'audit-log' && !auditLog.row.change.includes('secret'));
   }
 });

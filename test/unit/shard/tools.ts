@@ -18,7 +18,7 @@ import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
 import { HandleCalls } from '../../../src/shard/peers/handle-calls.ts';
 import { OperatorCalls } from '../../../src/shard/peers/operator-calls.ts';
 import { TenantCalls } from '../../../src/shard/peers/tenant-calls.ts';
-import type { Attempt, GrantResult, TrailPage, TrailQuery } from '../../../src/shard/shard.ts';
+import type { Attempt, AuditLogPage, AuditLogQuery, GrantResult } from '../../../src/shard/shard.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
 import { createProcessClock, type ProcessClock } from '../../kit/process-clock.ts';
 import { withoutCounts } from '../../kit/store/countless-store.ts';
@@ -190,7 +190,7 @@ export class OpenSlot {
     this.clock.kill();
   }
 
-  /** Kills this owner and opens the slot anew. */
+  /** Kills this owner and opens the slot again. */
   async restart(options: SlotOptions = {}): Promise<OpenSlot> {
     this.kill();
     return OpenSlot.open(this.memory, options);
@@ -273,10 +273,13 @@ export async function openSlot(options: SlotOptions = {}) {
   return { memory, slot, tenantId, handle: await slot.handle(tenantId) };
 }
 
-/** A page of the trail: of 100 changes, oldest first, unless the query says otherwise. */
-export const trailPage = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}): Promise<TrailPage> =>
-  slot.operator.listTrail({ limit: 100, cursor: undefined, ...query, tenantId });
+/** A page of the audit log: of 100 entries, oldest first, unless the query says otherwise. */
+export const auditLogPage = (
+  slot: OpenSlot,
+  tenantId: TenantId,
+  query: Partial<AuditLogQuery> = {},
+): Promise<AuditLogPage> => slot.operator.listAuditLog({ limit: 100, cursor: undefined, ...query, tenantId });
 
 /** All of it, page by page. */
-export const wholeTrail = (slot: OpenSlot, tenantId: TenantId, query: Partial<TrailQuery> = {}) =>
-  readAll((cursor) => trailPage(slot, tenantId, { ...query, cursor }));
+export const wholeAuditLog = (slot: OpenSlot, tenantId: TenantId, query: Partial<AuditLogQuery> = {}) =>
+  readAll((cursor) => auditLogPage(slot, tenantId, { ...query, cursor }));

@@ -215,7 +215,7 @@ describe('a trace', () => {
     assert.deepEqual(
       tries.map(({ name, failed, attributes }) => [name, failed, attributes['error.type']]),
       [
-        ['grantd.v1.Shard/Check', true, 'handle-gone'],
+        ['grantd.v1.Shard/Check', true, 'handle-unknown'],
         ['grantd.v1.Shard/Authenticate', false, undefined],
         ['grantd.v1.Shard/Check', false, undefined],
       ],
@@ -347,7 +347,7 @@ describe('a trace', () => {
     assert.equal(find(await receiver.trace(longest.traceId, 3), 'POST /v1/check').traceState, '');
   });
 
-  it('begins anew where the client sends what is no trace context, and the request is answered', async () => {
+  it('begins again where the client sends what is no trace context, and the request is answered', async () => {
     const always = trace('always', 'parentbased_always_on');
     const other = await startTracedService({ front: always, shard });
     for (const traceparent of [`00-${'0'.repeat(32)}-${CLIENT_SPAN}-01`, 'x'.repeat(8000), '00-<script>-1-01', '1']) {
@@ -470,6 +470,6 @@ describe('a trace', () => {
     await once(socket, 'data');
     socket.resetAndDestroy();
     const span = find(await receiver.trace(traceId, 1), 'POST /v1/check');
-    assert.equal(span.attributes['error.type'], 'client-gone');
+    assert.equal(span.attributes['error.type'], 'client-closed');
   });
 });

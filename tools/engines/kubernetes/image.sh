@@ -105,7 +105,7 @@ add_node() { # folder, package of Node
 base() {
   local directory container node
   node=$(pinned_node)
-  # Another Node is pinned, or Debian is to have more: make it anew.
+  # Another Node is pinned, or Debian is to have more: build it again.
   present "$BASE" && [ "$(cat "$STORE/base" 2> /dev/null)" = "$node $PACKAGES" ] && return
   directory=$(mktemp -d "$STORE/base-XXXXXX")
   trap "rm -rf '$directory'" EXIT

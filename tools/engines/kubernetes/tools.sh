@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What tests need of Kubernetes: its own programs and those around it, built from their sources by the Go toolchain once,
-# each in one fixed version. A program that is there in that version is kept, one in another version is built anew.
+# each in one fixed version. A program that is there in that version is kept, one in another version is built again.
 #
 #   tools.sh install              everything that a cluster of real nodes needs: half an hour the first time, then a second
 #   tools.sh install <tool>…      only these, out of:

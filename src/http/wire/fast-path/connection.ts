@@ -1,18 +1,18 @@
-// The lane of plain requests: connections begin in it, and leave it for Node's server with the first bytes that are not
-// exactly one request of the common form (parser.ts) to a path known to be served here. They never come back: they
-// do not live long. So nothing is decided here about bytes that could be read in two ways, and half of what a check
-// took is saved: Node's streams, events and objects around each request.
+// The fast path of plain requests: connections begin in it, and leave it for Node's server with the first bytes that
+// are not exactly one request of the common form (parser.ts) to a path known to be served here. They never come back:
+// they do not live long. So nothing is decided here about bytes that could be read in two ways, and half of what a
+// check took is saved: Node's streams, events and objects around each request.
 //
-// In the lane a connection has one request under way at most. What comes behind it waits in the socket, which is not
-// read until the answer is sent; nor is it while a client does not take its answers.
+// In the fast path a connection has one request in flight at most. What comes behind it waits in the socket, which is
+// not read until the answer is sent; nor is it while a client does not take its answers.
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../core/async/clock.ts';
 import type { Turns } from '../../../core/async/turns.ts';
-import type { Claim } from '../byte-budget.ts';
+import type { Reservation } from '../byte-budget.ts';
 import { ageEnds, type Connection } from '../connection.ts';
-import { type Answer, type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders } from '../incoming.ts';
+import { type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders, type WireResponse } from '../incoming.ts';
 import { takeBody } from '../request-body.ts';
 import { statusLine } from '../response-head.ts';
 import { type PlainRequest, readPlainRequest } from './parser.ts';
@@ -20,7 +20,7 @@ import { type PlainRequest, readPlainRequest } from './parser.ts';
 /** Beyond the time that a client is told, since its last request may be on its way. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
-export interface LaneOptions {
+export interface FastPathOptions {
   readonly clock: Clock;
   readonly turns: Turns;
   /** Answers a request, now or later; false: not here, so that Node's server has to read it. */
@@ -63,19 +63,19 @@ export function takeConnections(server: Server, take: (socket: Socket) => void):
   };
 }
 
-export class Lane {
-  readonly options: LaneOptions;
+export class FastPath {
+  readonly options: FastPathOptions;
   readonly keepAlive: string;
   readonly #date = new DateHeader();
 
-  constructor(options: LaneOptions) {
+  constructor(options: FastPathOptions) {
     this.options = options;
     this.keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(options.keepAliveTimeoutMs / 1000)}\r\n\r\n`;
   }
 
   /** A connection that has just been opened. */
   enter(connection: Connection): void {
-    new LaneConnection(this, connection);
+    new FastPathConnection(this, connection);
   }
 
   get date(): string {
@@ -83,22 +83,22 @@ export class Lane {
   }
 }
 
-class LaneConnection {
-  readonly #lane: Lane;
+class FastPathConnection {
+  readonly #fastPath: FastPath;
   readonly #connection: Connection;
   readonly #socket: Socket;
-  #underWay: PlainIncoming | undefined;
+  #inFlight: PlainIncoming | undefined;
   /** What has come and waits for its turn to be read, since this process has more to do than time. */
   #unread: Buffer | undefined;
   /** Nothing more is answered: what still comes is thrown away. */
   #ending = false;
   #discardedBytes = 0;
 
-  constructor(lane: Lane, connection: Connection) {
-    this.#lane = lane;
+  constructor(fastPath: FastPath, connection: Connection) {
+    this.#fastPath = fastPath;
     this.#connection = connection;
     this.#socket = connection.socket;
-    this.#socket.setTimeout(lane.options.headersTimeoutMs);
+    this.#socket.setTimeout(fastPath.options.headersTimeoutMs);
     this.#socket.on('timeout', this.#onTimeout);
     this.#socket.on('data', this.#onData);
     this.#socket.on('drain', this.#onDrain);
@@ -108,43 +108,43 @@ class LaneConnection {
     connection.endIfIdle = this.#endIfIdle;
   }
 
-  send(incoming: PlainIncoming, { status, head, body, last, claim }: Answer): void {
+  send(incoming: PlainIncoming, { status, head, body, last, reservation }: WireResponse): void {
     const socket = this.#socket;
-    this.#underWay = undefined;
+    this.#inFlight = undefined;
     this.#connection.busy = false;
     const more = socket.readableLength > 0;
     const old = ageEnds(this.#connection, incoming.startedAtMs, more);
     const close = last || old || socket.readableEnded;
     // In the order in which Node writes them.
     const end = close
-      ? `Connection: close\r\nDate: ${this.#lane.date}\r\n\r\n`
-      : `Date: ${this.#lane.date}\r\n${this.#lane.keepAlive}`;
-    const { keepAliveTimeoutMs, stallTimeoutMs } = this.#lane.options;
+      ? `Connection: close\r\nDate: ${this.#fastPath.date}\r\n\r\n`
+      : `Date: ${this.#fastPath.date}\r\n${this.#fastPath.keepAlive}`;
+    const { keepAliveTimeoutMs, stallTimeoutMs } = this.#fastPath.options;
     const taken = socket.write(statusLine(status) + head + end + body);
-    if (claim !== undefined) releaseOnceTaken(claim, socket);
+    if (reservation !== undefined) releaseOnceTaken(reservation, socket);
     if (!taken) socket.setTimeout(stallTimeoutMs);
     if (close) {
       this.#end();
     } else if (!taken) {
       socket.pause();
-    } else if (this.#lane.options.headersTimeoutMs === socket.timeout) {
+    } else if (this.#fastPath.options.headersTimeoutMs === socket.timeout) {
       socket.setTimeout(keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
     }
-    if (!more && this.#connection.heldBytes > 0) this.#lane.options.hold(this.#connection, 0);
+    if (!more && this.#connection.heldBytes > 0) this.#fastPath.options.hold(this.#connection, 0);
     if (more && taken) socket.resume();
   }
 
   readonly #onData = (bytes: Buffer): void => {
     if (this.#ending) {
       this.#discardedBytes += bytes.length;
-      if (this.#discardedBytes > this.#lane.options.discardBytesMax) this.#socket.destroy();
+      if (this.#discardedBytes > this.#fastPath.options.discardBytesMax) this.#socket.destroy();
       return;
     }
-    const { clock, turns, hold } = this.#lane.options;
+    const { clock, turns, hold } = this.#fastPath.options;
     if (this.#asked) {
       this.#socket.pause();
       this.#socket.unshift(bytes);
-      hold(this.#connection, (this.#underWay?.heldBytes ?? this.#unread?.length ?? 0) + bytes.length);
+      hold(this.#connection, (this.#inFlight?.heldBytes ?? this.#unread?.length ?? 0) + bytes.length);
       return;
     }
     const nowMs = clock.monotonicMs();
@@ -169,7 +169,7 @@ class LaneConnection {
 
   /** Whether a request has come whose answer is not sent. */
   get #asked(): boolean {
-    return this.#underWay !== undefined || this.#unread !== undefined;
+    return this.#inFlight !== undefined || this.#unread !== undefined;
   }
 
   #read(bytes: Buffer, arrivedAtMs: number): void {
@@ -179,16 +179,16 @@ class LaneConnection {
       return;
     }
     const incoming = new PlainIncoming(this, this.#socket, request, bytes, arrivedAtMs);
-    this.#underWay = incoming;
+    this.#inFlight = incoming;
     this.#connection.busy = true;
     this.#connection.activeAtMs = incoming.startedAtMs;
-    if (!this.#lane.options.serve(incoming)) this.#leave(bytes);
-    else this.#lane.options.hold(this.#connection, this.#underWay === incoming ? incoming.heldBytes : 0);
+    if (!this.#fastPath.options.serve(incoming)) this.#leave(bytes);
+    else this.#fastPath.options.hold(this.#connection, this.#inFlight === incoming ? incoming.heldBytes : 0);
   }
 
   readonly #onDrain = (): void => {
     if (this.#ending) return;
-    this.#socket.setTimeout(this.#lane.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
+    this.#socket.setTimeout(this.#fastPath.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
     this.#socket.resume();
   };
 
@@ -204,11 +204,11 @@ class LaneConnection {
       return;
     }
     this.#ending = true;
-    this.#lane.options.expire(this.#connection);
+    this.#fastPath.options.expire(this.#connection);
   };
 
   readonly #onClose = (): void => {
-    this.#underWay?.gone();
+    this.#inFlight?.closed();
   };
 
   readonly #endIfIdle = (): void => {
@@ -233,7 +233,7 @@ class LaneConnection {
     socket.removeListener('error', ignore);
     socket.removeListener('close', this.#onClose);
     this.#connection.busy = false;
-    this.#lane.options.leave(this.#connection);
+    this.#fastPath.options.leave(this.#connection);
     socket.unshift(bytes);
   }
 }
@@ -241,21 +241,21 @@ class LaneConnection {
 /** The end of the connection follows, and says all there is to do. */
 function ignore(): void {}
 
-/** What has been read is not kept for as long as its request is under way. */
+/** What has been read is not kept for as long as its request is in flight. */
 const NO_BYTES = Buffer.alloc(0);
 
 /** An answer that has just been written. */
-function releaseOnceTaken(claim: Claim, socket: Socket): void {
+function releaseOnceTaken(reservation: Reservation, socket: Socket): void {
   if (socket.writableLength === 0 || socket.destroyed) {
-    claim.release();
+    reservation.release();
     return;
   }
-  claim.drop = () => {
+  reservation.drop = () => {
     socket.destroy();
-    claim.release();
+    reservation.release();
   };
   // Told when what stands before it has been written, or cannot be any more.
-  socket.write('', () => claim.release());
+  socket.write('', () => reservation.release());
 }
 
 class PlainIncoming implements Incoming {
@@ -266,15 +266,15 @@ class PlainIncoming implements Incoming {
   readonly socket: Socket;
   readonly pathParameters = NO_PARAMETERS;
   readonly startedAtMs: number;
-  readonly #connection: LaneConnection;
+  readonly #connection: FastPathConnection;
   #bytes: Buffer;
   readonly #bodyStart: number;
   /** Of the body that has come and not been read. */
   heldBytes: number;
-  #onGone: (() => void) | undefined = undefined;
+  #onClosed: (() => void) | undefined = undefined;
 
   constructor(
-    connection: LaneConnection,
+    connection: FastPathConnection,
     socket: Socket,
     { method, url, headers, bodyStart }: PlainRequest,
     bytes: Buffer,
@@ -301,15 +301,15 @@ class PlainIncoming implements Incoming {
   /** It was in memory anyway. */
   releaseBody(): void {}
 
-  send(answer: Answer): void {
+  send(answer: WireResponse): void {
     this.#connection.send(this, answer);
   }
 
-  onceGone(listener: () => void): void {
-    this.#onGone = listener;
+  onceClosed(listener: () => void): void {
+    this.#onClosed = listener;
   }
 
-  gone(): void {
-    this.#onGone?.();
+  closed(): void {
+    this.#onClosed?.();
   }
 }

@@ -1,24 +1,24 @@
-// The trail of a tenant: every change, a page at a time, as one JSON document or as lines. A page that reaches the end
-// says where the changes that are still to come will begin, so that whoever asks there again misses none. A page that
-// ended because enough was read for it says how far it looked.
+// The audit log of a tenant: every change, a page at a time, as one JSON document or as lines. A page that reaches the
+// end says where the changes that are still to come will begin, so that whoever asks there again misses none. A page
+// that ended because enough was read for it says how far it looked.
 
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { formatTimestamp } from '../../../core/timestamps.ts';
 import type { OperatorApi } from '../../../front/front.ts';
-import { changeFilterOf, changeFilterShape } from '../../audit-filters.ts';
+import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { NDJSON_MEDIA_TYPES } from '../../body.ts';
 import { pageShape, parseQuery, timestamp } from '../../schemas.ts';
 import { type Operation, tenantIdOf } from '../operation.ts';
-import { changeRecord } from '../records.ts';
+import { auditLogRecord } from '../records.ts';
 
-/** With the lines of a page: where to go on. Lines have no room for it. */
+/** With the lines of a page: where to go on. Lines cannot carry it. */
 const CURSOR_HEADER = 'X-Service-Cursor';
 
-const changesShape = {
+const auditLogShape = {
   ...pageShape,
-  ...changeFilterShape,
+  ...auditFilterShape,
   order: z.enum(['asc', 'desc'], 'must be asc or desc').default('asc'),
   since: timestamp.optional(),
   until: timestamp.optional(),
@@ -30,18 +30,18 @@ const acceptsLines = (request: IncomingMessage): boolean =>
     .split(',')
     .some((range) => NDJSON_MEDIA_TYPES.includes((range.split(';')[0] ?? '').trim().toLowerCase()));
 
-export function changeOperations(operatorApi: OperatorApi): readonly Operation[] {
+export function auditLogOperations(operatorApi: OperatorApi): readonly Operation[] {
   return [
     {
       method: 'GET',
-      path: '/tenants/:tenantId/changes',
-      name: 'operator-list-changes',
+      path: '/tenants/:tenantId/audit-log',
+      name: 'operator-list-audit-log',
       async run(call) {
-        const query = parseQuery(call.search, changesShape);
+        const query = parseQuery(call.search, auditLogShape);
         if (query.until !== undefined && query.until <= Math.max(query.since ?? 0, 0)) {
           throw new GrantdError('invalid-request', 'The parameter "until" must be after "since".');
         }
-        const { items, nextCursor, resumeCursor, scannedToMs } = await operatorApi.listTrail(
+        const { items, nextCursor, resumeCursor, scannedToMs } = await operatorApi.listAuditLog(
           call.context(),
           tenantIdOf(call),
           {
@@ -50,16 +50,16 @@ export function changeOperations(operatorApi: OperatorApi): readonly Operation[]
             newestFirst: query.order === 'desc',
             sinceMs: query.since,
             untilMs: query.until,
-            ...changeFilterOf(query),
+            ...auditFilterOf(query),
           },
         );
-        const changes = items.map(changeRecord);
+        const entries = items.map(auditLogRecord);
         if (query.format === 'ndjson' || (query.format === undefined && acceptsLines(call.request))) {
           const cursor = nextCursor ?? (query.order === 'asc' ? resumeCursor : undefined);
           return {
             kind: 'text',
             contentType: 'application/x-ndjson',
-            text: changes.map((change) => `${JSON.stringify(change)}\n`).join(''),
+            text: entries.map((change) => `${JSON.stringify(change)}\n`).join(''),
             headers: cursor === undefined ? {} : { [CURSOR_HEADER]: cursor },
           };
         }
@@ -67,7 +67,7 @@ export function changeOperations(operatorApi: OperatorApi): readonly Operation[]
           kind: 'json',
           status: 200,
           body: {
-            changes,
+            entries,
             next_cursor: nextCursor ?? null,
             resume_cursor: resumeCursor ?? null,
             scanned_to: scannedToMs === undefined ? null : formatTimestamp(scannedToMs),

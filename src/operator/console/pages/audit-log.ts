@@ -2,17 +2,17 @@
 // tenant, and so does its page.
 
 import { z } from 'zod';
-import { CHANGE_ACTIONS } from '../../../core/audit-filter.ts';
+import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
 import { GrantdError } from '../../../core/errors.ts';
-import type { AuditRecord, TenantStatus, TrailPage } from '../../../shard/shard.ts';
-import { type ChangeFilterFields, changeFilterOf, changeFilterShape } from '../../audit-filters.ts';
+import type { AuditLogPage, AuditRecord, TenantStatus } from '../../../shard/shard.ts';
+import { type AuditFilterFields, auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { type Refusal, refuseInvalid } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
 import {
-  type Page,
-  type PageAnswer,
+  type ConsolePage,
   type PageCall,
   type PageDependencies,
+  type PageResult,
   pathTo,
   tenantIdOf,
   tenantSessionOf,
@@ -61,13 +61,13 @@ function askedOf({ query }: PageCall): Asked {
 }
 
 interface Filter {
-  readonly fields: ChangeFilterFields;
+  readonly fields: AuditFilterFields;
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
 }
 
 function parseFilter({ since, until, ...rest }: Asked): { readonly filter: Filter } | { readonly refusal: Refusal } {
-  const parsed = z.object(changeFilterShape).safeParse(rest);
+  const parsed = z.object(auditFilterShape).safeParse(rest);
   const [sinceMs, untilMs] = [since, until].map((text) => (text === undefined ? undefined : parseDateTime(text)));
   const messages: Record<string, string> = parsed.success ? {} : { ...refuseInvalid(parsed.error).messages };
   for (const [name, text, ms] of [
@@ -155,7 +155,7 @@ async function readKnown(dependencies: PageDependencies, call: PageCall): Promis
     if (!(error instanceof GrantdError) || error.code !== 'tenant-not-found') throw error;
     const tenantId = tenantIdOf(call);
     const query = { limit: 1, cursor: undefined, newestFirst: true };
-    const { items } = await dependencies.operator.listTrail(call.context(), tenantId, query);
+    const { items } = await dependencies.operator.listAuditLog(call.context(), tenantId, query);
     const name = parseChange(items[0]?.change ?? '')?.name ?? tenantId;
     return { tenantId, name, state: 'deleted' };
   }
@@ -165,7 +165,7 @@ function filterForm({ parts, asked }: Narrowing, filled: Filled): Markup {
   const isAsked = Object.keys(asked).length > 0;
   const field = (name: Field, label: string, hint?: string, type: 'text' | 'datetime-local' = 'text'): Markup =>
     textField({ name, label, type, value: asked[name] ?? '', ...(hint === undefined ? {} : { hint }) }, filled);
-  const actions = CHANGE_ACTIONS.map((action) => ({ value: action, text: action }));
+  const actions = AUDIT_ACTIONS.map((action) => ({ value: action, text: action }));
   const choices = [{ value: '', text: 'any' }, ...actions];
   return html`<details open=${isAsked}>
     <summary>Filter by action, actor, subject, object, request or time</summary>
@@ -184,7 +184,7 @@ function filterForm({ parts, asked }: Narrowing, filled: Filled): Markup {
 }
 
 function listingMarkup(
-  page: TrailPage,
+  page: AuditLogPage,
   narrowing: Narrowing,
   keys: ReadonlyMap<string, KeyFacts>,
   isDeleted: boolean,
@@ -212,10 +212,10 @@ function listingMarkup(
   );
 }
 
-async function trailPage(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function auditLogPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const tenant = await readKnown(dependencies, call);
   const { tenantId } = tenant;
-  const parts = ['tenants', tenantId, 'trail'];
+  const parts = ['tenants', tenantId, 'audit-log'];
   const asked = askedOf(call);
   const narrowing = { parts, asked };
   const read = parseFilter(asked);
@@ -224,8 +224,8 @@ async function trailPage(dependencies: PageDependencies, call: PageCall): Promis
   let listing: Markup;
   if ('filter' in read) {
     const { fields, sinceMs, untilMs } = read.filter;
-    const query = { limit: CHANGES_PER_PAGE, cursor, newestFirst: true, sinceMs, untilMs, ...changeFilterOf(fields) };
-    const page = await dependencies.operator.listTrail(call.context(), tenantId, query);
+    const query = { limit: CHANGES_PER_PAGE, cursor, newestFirst: true, sinceMs, untilMs, ...auditFilterOf(fields) };
+    const page = await dependencies.operator.listAuditLog(call.context(), tenantId, query);
     const keys = await knownKeys(dependencies, call, tenant, page.items);
     const { nextCursor, scannedToMs } = page;
     // One page looks at a bounded number of changes.
@@ -234,17 +234,17 @@ async function trailPage(dependencies: PageDependencies, call: PageCall): Promis
       ${isShort ? html`<p role="status">Searched back to ${moment(scannedToMs)} UTC so far. The next page continues from there.</p>` : undefined}
       ${pager({ parts, query: asked, cursor, next: nextCursor })}`;
   }
-  const content = html`<section aria-labelledby="trail-title">
-    <h2 id="trail-title">Audit log</h2>
+  const content = html`<section aria-labelledby="audit-log-title">
+    <h2 id="audit-log-title">Audit log</h2>
     ${filterForm(narrowing, { fields: call.query, refusal })}
     ${listing}
-    <p><small>On the command line: <code>grantd changes --tenant ${tenantId}</code></small></p>
+    <p><small>On the command line: <code>grantd audit-log --tenant ${tenantId}</code></small></p>
   </section>`;
   const title = `Audit log of ${tenant.name}`;
-  return { kind: 'page', status: refusal?.status ?? 200, title, body: tenantFrame(tenant, 'trail', content) };
+  return { kind: 'page', status: refusal?.status ?? 200, title, body: tenantFrame(tenant, 'audit-log', content) };
 }
 
-export function trailPages(dependencies: PageDependencies): readonly Page[] {
-  const run = (call: PageCall): Promise<PageAnswer> => trailPage(dependencies, call);
-  return [{ method: 'GET', path: '/tenants/:tenantId/trail', name: 'page-trail', run }];
+export function auditLogPages(dependencies: PageDependencies): readonly ConsolePage[] {
+  const run = (call: PageCall): Promise<PageResult> => auditLogPage(dependencies, call);
+  return [{ method: 'GET', path: '/tenants/:tenantId/audit-log', name: 'page-audit-log', run }];
 }

@@ -5,7 +5,14 @@ import type { Grant, Tuple } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import type { Refusal } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
-import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from '../page.ts';
+import {
+  type ConsolePage,
+  type PageCall,
+  type PageDependencies,
+  type PageResult,
+  pathTo,
+  tenantSessionOf,
+} from '../page.ts';
 import { submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { code, empty, foreign, moment } from '../parts/parts.ts';
@@ -48,7 +55,7 @@ async function answerMarkup(call: PageCall, session: OperatorTenantSession, tupl
   </section>`;
 }
 
-async function checkPage(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function checkPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
   const { query } = call;
@@ -74,7 +81,7 @@ async function checkPage(dependencies: PageDependencies, call: PageCall): Promis
   return { kind: 'page', status, title: `Check for ${tenant.name}`, body: tenantFrame(tenant, 'check', content) };
 }
 
-export function checkPages(dependencies: PageDependencies): readonly Page[] {
-  const run = (call: PageCall): Promise<PageAnswer> => checkPage(dependencies, call);
+export function checkPages(dependencies: PageDependencies): readonly ConsolePage[] {
+  const run = (call: PageCall): Promise<PageResult> => checkPage(dependencies, call);
   return [{ method: 'GET', path: '/tenants/:tenantId/check', name: 'page-check', run }];
 }

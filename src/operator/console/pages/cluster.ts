@@ -6,7 +6,7 @@ import type { SlotView } from '../../../front/front.ts';
 import { type ClusterEvent, lagOf } from '../../cluster-history.ts';
 import type { Look } from '../../cluster-watch.ts';
 import { html, type Markup } from '../markup.ts';
-import { type Page, type PageDependencies, pathTo } from '../page.ts';
+import { type ConsolePage, type PageDependencies, pathTo } from '../page.ts';
 import { asOf, count, foreign, moment, pager, table } from '../parts/parts.ts';
 import { colourClass, slotsPicture } from '../parts/slots-picture.ts';
 import { known, NOT_KNOWN, ownersOf, ownersTable, swatch, tiles } from './cluster-figures.ts';
@@ -98,7 +98,7 @@ function slotsTable(slots: readonly SlotView[], { from }: SlotCursor): Markup {
     })}`;
 }
 
-export function clusterPages(dependencies: PageDependencies): readonly Page[] {
+export function clusterPages(dependencies: PageDependencies): readonly ConsolePage[] {
   return [
     {
       method: 'GET',

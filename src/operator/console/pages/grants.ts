@@ -6,7 +6,14 @@ import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
-import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from '../page.ts';
+import {
+  type ConsolePage,
+  type PageCall,
+  type PageDependencies,
+  type PageResult,
+  pathTo,
+  tenantSessionOf,
+} from '../page.ts';
 import { changeForm, type Filled, formError, submit } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { code, empty, foreign, moment, pager, table } from '../parts/parts.ts';
@@ -92,7 +99,7 @@ async function grantsPage(
   dependencies: PageDependencies,
   call: PageCall,
   shown: { readonly subject: string; readonly refusal?: Refusal },
-): Promise<PageAnswer> {
+): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
   const parts = ['tenants', tenant.tenantId, 'grants'];
@@ -116,7 +123,7 @@ async function grantsPage(
 }
 
 /** One question more: a click on a wrong row would take an access away. */
-async function askToRevoke(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function askToRevoke(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const read = readTuple(call.query);
   if ('refusal' in read) return grantsPage(dependencies, call, { subject: '', refusal: read.refusal });
   const tenant = await readTenant(dependencies, call);
@@ -141,10 +148,10 @@ async function askToRevoke(dependencies: PageDependencies, call: PageCall): Prom
   return { kind: 'page', status: 200, title: 'Revoke a grant', body: tenantFrame(tenant, 'grants', content) };
 }
 
-async function write(dependencies: PageDependencies, call: PageCall, revoke: boolean): Promise<PageAnswer> {
+async function write(dependencies: PageDependencies, call: PageCall, revoke: boolean): Promise<PageResult> {
   const { form } = call;
   const subjectTyped = form.text('subject').trim();
-  const again = (refusal: Refusal): Promise<PageAnswer> =>
+  const again = (refusal: Refusal): Promise<PageResult> =>
     grantsPage(dependencies, call, { subject: isIdentifier(subjectTyped) ? subjectTyped : '', refusal });
   const read = readTuple(form);
   if ('refusal' in read) return again(read.refusal);
@@ -171,7 +178,7 @@ async function write(dependencies: PageDependencies, call: PageCall, revoke: boo
   }
 }
 
-export function grantPages(dependencies: PageDependencies): readonly Page[] {
+export function grantPages(dependencies: PageDependencies): readonly ConsolePage[] {
   const path = '/tenants/:tenantId/grants';
   return [
     {

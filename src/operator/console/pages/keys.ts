@@ -9,11 +9,11 @@ import { keyName, scopes } from '../../schemas.ts';
 import { type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
 import {
+  type ConsolePage,
   keyIdOf,
-  type Page,
-  type PageAnswer,
   type PageCall,
   type PageDependencies,
+  type PageResult,
   pathTo,
   tenantSessionOf,
 } from '../page.ts';
@@ -110,7 +110,7 @@ async function keysPage(
   dependencies: PageDependencies,
   call: PageCall,
   shown: { readonly refusal?: Refusal; readonly created?: Created } = {},
-): Promise<PageAnswer> {
+): Promise<PageResult> {
   const { operator, clock } = dependencies;
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(operator, call);
@@ -135,9 +135,9 @@ async function keysPage(
 
 const keyShape = z.object({ name: keyName, scopes });
 
-async function create(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function create(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const { operator, clock } = dependencies;
-  const again = (refusal: Refusal): Promise<PageAnswer> => keysPage(dependencies, call, { refusal });
+  const again = (refusal: Refusal): Promise<PageResult> => keysPage(dependencies, call, { refusal });
   const parsed = keyShape.safeParse({ name: call.form.text('name').trim(), scopes: call.form.list('scopes') });
   if (!parsed.success) return again(refuseInvalid(parsed.error));
   const expires = call.form.optional('expires');
@@ -168,7 +168,7 @@ function keyFacts(key: ListedKey, nowMs: number): Markup {
     </dl>`;
 }
 
-async function askToRevoke(dependencies: PageDependencies, call: PageCall, refusal?: Refusal): Promise<PageAnswer> {
+async function askToRevoke(dependencies: PageDependencies, call: PageCall, refusal?: Refusal): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const keyId = keyIdOf(call);
   const session = await tenantSessionOf(dependencies.operator, call);
@@ -194,7 +194,7 @@ async function askToRevoke(dependencies: PageDependencies, call: PageCall, refus
   };
 }
 
-async function revoke(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function revoke(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const to = pathTo(['tenants', call.parameters.tenantId ?? '', 'keys']);
   const keyId = keyIdOf(call);
   try {
@@ -213,7 +213,7 @@ async function revoke(dependencies: PageDependencies, call: PageCall): Promise<P
   }
 }
 
-export function keyPages(dependencies: PageDependencies): readonly Page[] {
+export function keyPages(dependencies: PageDependencies): readonly ConsolePage[] {
   const path = '/tenants/:tenantId/keys';
   const revokePath = `${path}/:keyId/revoke`;
   return [

@@ -6,7 +6,7 @@ import type { Metrics } from '../../../telemetry/metrics.ts';
 import { type Fields, type Refusal, refuse } from '../forms.ts';
 import type { LogInCode } from '../log-in-code.ts';
 import { html } from '../markup.ts';
-import { PAGES_PREFIX, type PageAnswer, pathTo } from '../page.ts';
+import { PAGES_PREFIX, type PageResult, pathTo } from '../page.ts';
 import { formError, submit, textField } from '../parts/form-parts.ts';
 import type { OperatorSession, OperatorSessions } from '../sessions.ts';
 
@@ -68,7 +68,7 @@ export function createLogIn(dependencies: {
   };
 }
 
-export function showLogIn(fields: Fields, refusal: Refusal | undefined): Extract<PageAnswer, { kind: 'page' }> {
+export function showLogIn(fields: Fields, refusal: Refusal | undefined): Extract<PageResult, { kind: 'page' }> {
   const filled = { fields, refusal };
   const done =
     fields.text('done') === 'logged-out' ? html`<p class="notice" role="status">You have logged out.</p>` : undefined;

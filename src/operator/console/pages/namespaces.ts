@@ -4,7 +4,14 @@ import type { Namespace } from '../../../core/tuples.ts';
 import { isNamespaceName } from '../../../core/tuples.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import { html } from '../markup.ts';
-import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from '../page.ts';
+import {
+  type ConsolePage,
+  type PageCall,
+  type PageDependencies,
+  type PageResult,
+  pathTo,
+  tenantSessionOf,
+} from '../page.ts';
 import { changeForm, formError, submit, textField } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { code, count, empty, moment, table } from '../parts/parts.ts';
@@ -13,7 +20,7 @@ import { readTenant } from './tenant.ts';
 /** A tenant has at most as many as its plan allows, a thousand by default: they are one page. */
 const NAMESPACES_SHOWN_MAX = 5000;
 
-async function namespacesPage(dependencies: PageDependencies, call: PageCall, refusal?: Refusal): Promise<PageAnswer> {
+async function namespacesPage(dependencies: PageDependencies, call: PageCall, refusal?: Refusal): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
   const all = await session.listNamespaces(call.context());
@@ -55,7 +62,7 @@ async function namespacesPage(dependencies: PageDependencies, call: PageCall, re
   };
 }
 
-async function create(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function create(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const name = call.form.text('name').trim();
   if (!isNamespaceName(name)) {
     return namespacesPage(dependencies, call, refuse('name', 'This is not a valid namespace name.'));
@@ -70,7 +77,7 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
   }
 }
 
-export function namespacePages(dependencies: PageDependencies): readonly Page[] {
+export function namespacePages(dependencies: PageDependencies): readonly ConsolePage[] {
   const path = '/tenants/:tenantId/namespaces';
   return [
     { method: 'GET', path, name: 'page-namespaces', run: (call) => namespacesPage(dependencies, call) },

@@ -4,7 +4,14 @@ import { isIdentifier, isNamespaceName, isRelation } from '../../../core/tuples.
 import type { TenantSession } from '../../../front/front.ts';
 import type { Refusal } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
-import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantSessionOf } from '../page.ts';
+import {
+  type ConsolePage,
+  type PageCall,
+  type PageDependencies,
+  type PageResult,
+  pathTo,
+  tenantSessionOf,
+} from '../page.ts';
 import { submit, textField } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { empty, foreign, pager } from '../parts/parts.ts';
@@ -53,7 +60,7 @@ async function listing(call: PageCall, session: TenantSession, asked: Asked): Pr
   </section>`;
 }
 
-async function objectsPage(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function objectsPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const session = await tenantSessionOf(dependencies.operator, call);
   const asked = {
@@ -80,7 +87,7 @@ async function objectsPage(dependencies: PageDependencies, call: PageCall): Prom
   return { kind: 'page', status, title: `Objects of ${tenant.name}`, body: tenantFrame(tenant, 'objects', content) };
 }
 
-export function objectPages(dependencies: PageDependencies): readonly Page[] {
-  const run = (call: PageCall): Promise<PageAnswer> => objectsPage(dependencies, call);
+export function objectPages(dependencies: PageDependencies): readonly ConsolePage[] {
+  const run = (call: PageCall): Promise<PageResult> => objectsPage(dependencies, call);
   return [{ method: 'GET', path: '/tenants/:tenantId/objects', name: 'page-objects', run }];
 }

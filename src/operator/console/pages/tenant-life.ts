@@ -4,7 +4,14 @@
 import { GrantdError } from '../../../core/errors.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
-import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantIdOf } from '../page.ts';
+import {
+  type ConsolePage,
+  type PageCall,
+  type PageDependencies,
+  type PageResult,
+  pathTo,
+  tenantIdOf,
+} from '../page.ts';
 import { changeForm, formError, submit, textField } from '../parts/form-parts.ts';
 import { tenantFrame } from '../parts/layout.ts';
 import { foreign } from '../parts/parts.ts';
@@ -48,7 +55,7 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-async function ask(dependencies: PageDependencies, call: PageCall, step: Step, refusal?: Refusal): Promise<PageAnswer> {
+async function ask(dependencies: PageDependencies, call: PageCall, step: Step, refusal?: Refusal): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const filled = { fields: call.form, refusal };
   const back = pathTo(['tenants', tenant.tenantId]);
@@ -78,7 +85,7 @@ async function ask(dependencies: PageDependencies, call: PageCall, step: Step, r
   return { kind: 'page', status, title: step.title, body: tenantFrame(tenant, '', content) };
 }
 
-async function take(dependencies: PageDependencies, call: PageCall, step: Step): Promise<PageAnswer> {
+async function take(dependencies: PageDependencies, call: PageCall, step: Step): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const { tenantId, name } = tenant;
   if (step.path === 'delete') {
@@ -98,7 +105,7 @@ async function take(dependencies: PageDependencies, call: PageCall, step: Step):
 }
 
 /** Of a tenant that is gone, undefined. */
-async function deletionPart(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function deletionPart(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const tenantId = tenantIdOf(call);
   try {
     return { kind: 'part', body: deletionMarkup(await readTenant(dependencies, call), tenantId) };
@@ -108,8 +115,8 @@ async function deletionPart(dependencies: PageDependencies, call: PageCall): Pro
   }
 }
 
-export function tenantLifePages(dependencies: PageDependencies): readonly Page[] {
-  const steps = STEPS.flatMap((step): Page[] => {
+export function tenantLifePages(dependencies: PageDependencies): readonly ConsolePage[] {
+  const steps = STEPS.flatMap((step): ConsolePage[] => {
     const path = `/tenants/:tenantId/${step.path}`;
     const name = `page-${step.path}-tenant`;
     return [

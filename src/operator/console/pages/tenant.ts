@@ -11,7 +11,14 @@ import type { TenantStatus } from '../../../shard/shard.ts';
 import { tenantName } from '../../schemas.ts';
 import { type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
-import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo, tenantIdOf } from '../page.ts';
+import {
+  type ConsolePage,
+  type PageCall,
+  type PageDependencies,
+  type PageResult,
+  pathTo,
+  tenantIdOf,
+} from '../page.ts';
 import { changeForm, type Filled, formError, selectField, submit, textField } from '../parts/form-parts.ts';
 import { stateBadge, tenantFrame } from '../parts/layout.ts';
 import { count, empty, moment, plural, table } from '../parts/parts.ts';
@@ -38,7 +45,7 @@ async function usageMarkup(
   const limit = requests === undefined ? undefined : { requests, windowSeconds };
   const known = await operator.readUsage(call.context(), tenant.tenantId);
   const minutes = everyMinute(known, clock.wallMs());
-  // The minute under way would look like a drop.
+  // The minute in flight would look like a drop.
   const complete = minutes.slice(0, -1);
   const sum = (pick: (minute: UsageMinute) => number): number =>
     minutes.reduce((total, minute) => total + pick(minute), 0);
@@ -130,7 +137,7 @@ export function deletionMarkup(tenant: TenantStatus | undefined, tenantId: strin
   if (tenant === undefined) {
     return html`<div id="deletion" role="status" class="empty">
       <p class="empty-title">Tenant deleted</p>
-      <p>All its data has been removed. Its <a href=${pathTo(['tenants', tenantId, 'trail'])}>audit log</a> is kept.
+      <p>All its data has been removed. Its <a href=${pathTo(['tenants', tenantId, 'audit-log'])}>audit log</a> is kept.
         <a href=${pathTo(['tenants'])}>Back to the tenants</a></p>
     </div>`;
   }
@@ -157,7 +164,7 @@ function grantsFact({ tenantId, state, grants }: TenantStatus, max: number | und
   return html`<div><dt>Grants</dt><dd><a href=${pathTo(['tenants', tenantId, 'grants'])}>${number}</a></dd></div>`;
 }
 
-async function overview(dependencies: PageDependencies, call: PageCall, refused?: Refused): Promise<PageAnswer> {
+async function overview(dependencies: PageDependencies, call: PageCall, refused?: Refused): Promise<PageResult> {
   const tenant = await readTenant(dependencies, call);
   const { namespacesMax, keysMax, grantsMax } = resolvePlan(dependencies.plans, tenant.plan);
   const { counts } = tenant;
@@ -186,9 +193,9 @@ async function overview(dependencies: PageDependencies, call: PageCall, refused?
   return { kind: 'page', status, title: tenant.name, body: tenantFrame(tenant, '', content) };
 }
 
-async function changePlan(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function changePlan(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const { operator, plans } = dependencies;
-  const again = (refusal: Refusal): Promise<PageAnswer> => overview(dependencies, call, { which: 'plan', refusal });
+  const again = (refusal: Refusal): Promise<PageResult> => overview(dependencies, call, { which: 'plan', refusal });
   const tenant = await readTenant(dependencies, call);
   const plan = call.form.text('plan');
   if (!plans.has(plan)) return again(refuse('plan', 'Choose one of the plans.'));
@@ -203,9 +210,9 @@ async function changePlan(dependencies: PageDependencies, call: PageCall): Promi
   }
 }
 
-async function changeName(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function changeName(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const { operator } = dependencies;
-  const again = (refusal: Refusal): Promise<PageAnswer> => overview(dependencies, call, { which: 'name', refusal });
+  const again = (refusal: Refusal): Promise<PageResult> => overview(dependencies, call, { which: 'name', refusal });
   const tenant = await readTenant(dependencies, call);
   const parsed = z.object({ name: tenantName }).safeParse({ name: call.form.text('name').trim() });
   if (!parsed.success) return again(refuseInvalid(parsed.error));
@@ -219,7 +226,7 @@ async function changeName(dependencies: PageDependencies, call: PageCall): Promi
   }
 }
 
-export function tenantPages(dependencies: PageDependencies): readonly Page[] {
+export function tenantPages(dependencies: PageDependencies): readonly ConsolePage[] {
   return [
     { method: 'GET', path: '/tenants/:tenantId', name: 'page-tenant', run: (call) => overview(dependencies, call) },
     {

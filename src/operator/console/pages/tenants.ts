@@ -7,7 +7,7 @@ import type { Tenant } from '../../../core/tenants.ts';
 import { tenantName } from '../../schemas.ts';
 import { NO_FIELDS, type Refusal, refuse, refuseInvalid, refuseThrown } from '../forms.ts';
 import { html, type Markup } from '../markup.ts';
-import { type Page, type PageAnswer, type PageCall, type PageDependencies, pathTo } from '../page.ts';
+import { type ConsolePage, type PageCall, type PageDependencies, type PageResult, pathTo } from '../page.ts';
 import { changeForm, type Filled, formError, selectField, submit, textField } from '../parts/form-parts.ts';
 import { stateBadge } from '../parts/layout.ts';
 import { code, count, empty, foreign, moment, pager, table } from '../parts/parts.ts';
@@ -35,7 +35,7 @@ export function planChoices(plans: Plans): readonly { readonly value: string; re
 function auditLogOf(search: string): Markup {
   const tenantId = parseTenantId(search);
   if (tenantId === undefined) return undefined;
-  return html`${' '}If it was deleted, <a href=${pathTo(['tenants', tenantId, 'trail'])}>its audit log</a> is still available.`;
+  return html`${' '}If it was deleted, <a href=${pathTo(['tenants', tenantId, 'audit-log'])}>its audit log</a> is still available.`;
 }
 
 async function results({ operator }: PageDependencies, call: PageCall): Promise<Markup> {
@@ -78,7 +78,7 @@ async function results({ operator }: PageDependencies, call: PageCall): Promise<
   </div>`;
 }
 
-async function listingPage(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function listingPage(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const search = call.query.text('q');
   const path = pathTo(['tenants']);
   const body = html`<div class="title-row">
@@ -100,7 +100,7 @@ async function listingPage(dependencies: PageDependencies, call: PageCall): Prom
   return { kind: 'page', status: 200, title: 'Tenants', body };
 }
 
-function newPage({ plans }: PageDependencies, call: PageCall, refusal?: Refusal): PageAnswer {
+function newPage({ plans }: PageDependencies, call: PageCall, refusal?: Refusal): PageResult {
   const filled: Filled = { fields: refusal === undefined ? NO_FIELDS : call.form, refusal };
   const form = changeForm(
     call.session,
@@ -114,7 +114,7 @@ function newPage({ plans }: PageDependencies, call: PageCall, refusal?: Refusal)
   return { kind: 'page', status: refusal?.status ?? 200, title: 'Create a tenant', body };
 }
 
-async function create(dependencies: PageDependencies, call: PageCall): Promise<PageAnswer> {
+async function create(dependencies: PageDependencies, call: PageCall): Promise<PageResult> {
   const { operator, plans } = dependencies;
   const parsed = z.object({ name: tenantName }).safeParse({ name: call.form.text('name').trim() });
   if (!parsed.success) return newPage(dependencies, call, refuseInvalid(parsed.error));
@@ -130,7 +130,7 @@ async function create(dependencies: PageDependencies, call: PageCall): Promise<P
   }
 }
 
-export function tenantsPages(dependencies: PageDependencies): readonly Page[] {
+export function tenantsPages(dependencies: PageDependencies): readonly ConsolePage[] {
   return [
     { method: 'GET', path: '/tenants', name: 'page-tenants', run: (call) => listingPage(dependencies, call) },
     { method: 'POST', path: '/tenants', name: 'page-create-tenant', run: (call) => create(dependencies, call) },

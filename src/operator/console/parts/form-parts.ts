@@ -86,7 +86,7 @@ export interface TextFieldOptions extends FieldOptions {
 export function textField(options: TextFieldOptions, filled?: Filled): Markup {
   const { id, attributes, below } = describe(options, filled);
   const { type = 'text', label, placeholder, autocomplete = 'off' } = options;
-  // A password is typed anew.
+  // A password is typed again.
   const value = type === 'password' ? '' : (filled?.fields.optional(options.name) ?? options.value ?? '');
   return html`<div class="field">
     <label for=${id}>${label}</label>

@@ -1,6 +1,6 @@
 // How the console names an API key: by its name, its scopes and the last four characters of its id. Of a key's text
 // nothing is stored but a hash over all of it, so its own last characters are not known, and they are part of the
-// secret; the id is no secret, and stands in full beside this wherever there is room.
+// secret; the id is no secret, and stands in full beside this wherever it fits.
 
 import type { KeyId } from '../../../core/ids.ts';
 import { scopesOf } from '../../../core/scopes.ts';

@@ -100,7 +100,7 @@ const TENANT_SECTIONS = [
   ['grants', 'Grants'],
   ['objects', 'Objects'],
   ['check', 'Check'],
-  ['trail', 'Audit log'],
+  ['audit-log', 'Audit log'],
 ] as const;
 
 export type TenantSection = (typeof TENANT_SECTIONS)[number][0];
@@ -115,7 +115,7 @@ export type FramedTenant = Pick<Tenant, 'tenantId' | 'name' | 'state'>;
 /** A page of one tenant. Of one that is deleted only the audit log is left. */
 export function tenantFrame(tenant: FramedTenant, section: TenantSection, content: Markup): Markup {
   const { tenantId, name, state } = tenant;
-  const sections = TENANT_SECTIONS.filter(([path]) => state !== 'deleted' || path === 'trail');
+  const sections = TENANT_SECTIONS.filter(([path]) => state !== 'deleted' || path === 'audit-log');
   const links = sections.map(([path, title]) => {
     const parts = path === '' ? ['tenants', tenantId] : ['tenants', tenantId, path];
     return html`<li><a href=${pathTo(parts)} aria-current=${path === section ? 'page' : undefined}>${title}</a></li>`;

@@ -17,7 +17,7 @@ interface Limit {
   readonly windowSeconds: number;
 }
 
-/** Every minute of the hour up to the one under way, which is the last; those without a request too. */
+/** Every minute of the hour up to the one in flight, which is the last; those without a request too. */
 export function everyMinute(minutes: readonly UsageMinute[], nowMs: number): readonly UsageMinute[] {
   const known = new Map(minutes.map((minute) => [minute.atMs, minute]));
   const lastMs = Math.floor(nowMs / MS_PER_MINUTE) * MS_PER_MINUTE;

@@ -1,14 +1,14 @@
 // A page of grants in answers, both ways.
 
 import { type Grant, relationOf } from '../../../core/tuples.ts';
-import type { Page } from '../../../shard/shard.ts';
+import type { ResultPage } from '../../../shard/shard.ts';
 import type { GrantRecord__Output } from '../../gen/grantd/v1/GrantRecord.ts';
 import type { Grants, Grants__Output } from '../../gen/grantd/v1/Grants.ts';
 import { malformed } from './answer-fields.ts';
 import { nextCursorOf, pageFrom } from './pages.ts';
 import { relationToWire } from './request-fields.ts';
 
-export function grantsToWire(page: Page<Grant>): Grants {
+export function grantsToWire(page: ResultPage<Grant>): Grants {
   const grants = page.items.map((grant) => ({ ...grant, relation: relationToWire(grant.relation) }));
   return { grants, nextCursor: nextCursorOf(page) };
 }
@@ -20,6 +20,6 @@ function grantFrom(grant: GrantRecord__Output): Grant {
   return { subject, relation, object, grantId, createdAtMs };
 }
 
-export function grantsFrom({ grants, nextCursor }: Grants__Output): Page<Grant> {
+export function grantsFrom({ grants, nextCursor }: Grants__Output): ResultPage<Grant> {
   return pageFrom(grants.map(grantFrom), nextCursor);
 }

@@ -1,11 +1,11 @@
 // A handle in answers, both ways.
 
-import type { HandleGrant } from '../../../shard/shard.ts';
+import type { IssuedHandle } from '../../../shard/shard.ts';
 import type { Handle, Handle__Output } from '../../gen/grantd/v1/Handle.ts';
 import type { Reply__Output } from '../../gen/grantd/v1/Reply.ts';
 import { answered, malformed, tenantIdFrom, zeroAsUndefined } from './answer-fields.ts';
 
-export function handleToWire(grant: HandleGrant): Handle {
+export function handleToWire(grant: IssuedHandle): Handle {
   return { ...grant, expiresAtMs: grant.expiresAtMs ?? 0 };
 }
 
@@ -17,7 +17,7 @@ export function handleFrom({
   expiresAtMs,
   plan,
   suspended,
-}: Handle__Output): HandleGrant {
+}: Handle__Output): IssuedHandle {
   if (handle === 0) throw malformed('A handle has the number 0.');
   return {
     handle,
@@ -31,4 +31,4 @@ export function handleFrom({
 }
 
 /** Of either call that asks for a handle. */
-export const handleGrantOf = (reply: Reply__Output): HandleGrant => handleFrom(answered(reply.handle));
+export const handleGrantOf = (reply: Reply__Output): IssuedHandle => handleFrom(answered(reply.handle));

@@ -3,7 +3,7 @@
 
 import { assert } from '../../../core/assert.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
-import type { Page, PageQuery } from '../../../shard/shard.ts';
+import type { PageQuery, ResultPage } from '../../../shard/shard.ts';
 import { limitOf } from './request-fields.ts';
 
 export function pageQueryToWire(query: PageQuery, limitMax = PAGE_LIMIT_MAX) {
@@ -15,8 +15,8 @@ export function pageQueryFromWire(page: { readonly limit: number; readonly curso
   return { limit: limitOf(page.limit), cursor: page.cursor === '' ? undefined : page.cursor };
 }
 
-export const nextCursorOf = (page: Page<unknown>): string => page.nextCursor ?? '';
+export const nextCursorOf = (page: ResultPage<unknown>): string => page.nextCursor ?? '';
 
-export function pageFrom<Item>(items: readonly Item[], nextCursor: string): Page<Item> {
+export function pageFrom<Item>(items: readonly Item[], nextCursor: string): ResultPage<Item> {
   return { items, nextCursor: nextCursor === '' ? undefined : nextCursor };
 }

@@ -50,7 +50,7 @@ export class OperationMemory {
     this.#held.add(newest.table.bytes - before);
   }
 
-  recall(requestId: string, index: number): OperationOutcome | undefined {
+  restore(requestId: string, index: number): OperationOutcome | undefined {
     for (const { table } of this.#generations) {
       const outcome = table.find(requestId, index);
       if (outcome !== undefined) return outcome;
@@ -59,8 +59,8 @@ export class OperationMemory {
   }
 
   /** Reads back what was decided before `beforeMs`, on the monotonic clock. */
-  beginRecall(beforeMs: number): OperationRecall {
-    return new OperationRecall(this.#held, (table) => {
+  beginRebuild(beforeMs: number): OperationRebuild {
+    return new OperationRebuild(this.#held, (table) => {
       if (this.#dropped) return;
       this.#generations.push({ startedAtMs: beforeMs, table });
       this.#schedule();
@@ -106,7 +106,7 @@ export class OperationMemory {
  * What is being read back of the log, newest first. Entries of one epoch that follow each other share a table: they are
  * valid or void together.
  */
-export class OperationRecall {
+export class OperationRebuild {
   readonly #held: HeldBytes;
   readonly #install: (table: OperationTable) => void;
   #last: { readonly epoch: number; readonly table: OperationTable; readonly keep: () => void } | undefined;

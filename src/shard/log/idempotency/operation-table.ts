@@ -22,7 +22,7 @@ export interface DecidedOperation {
   readonly outcome: OperationOutcome;
 }
 
-/** Of one request and one batch: fewer take less room in the hash table. */
+/** Of one request and one batch: fewer take less space in the hash table. */
 const RUN_LENGTH_MIN = 16;
 /** Slots of the first and of the largest block of the hash table. */
 const BLOCK_SLOTS_MIN = 16;
@@ -69,7 +69,7 @@ interface Run {
 const scratch = new Uint32Array(2 * UUID_WORDS);
 const REQUEST = 0;
 const GRANT = UUID_WORDS;
-/** The request id that stands in `scratch`; its last look-up is mostly that of the next. */
+/** The request id that stands in `scratch`; its last lookup is mostly that of the next. */
 let scratchRequestId = '';
 
 /** Puts a request id into `scratch`; false: it is not of the form that ours have. */
@@ -198,7 +198,7 @@ export class OperationTable {
       return;
     }
     const kind = this.#kindOf(operation);
-    const { words, mask } = this.#blockWithRoom();
+    const { words, mask } = this.#blockWithSpace();
     let slot = slotOf(index) & mask;
     while (words[SLOT_WORDS * slot + INDEX_WORD] !== 0) slot = (slot + 1) & mask;
     const at = SLOT_WORDS * slot;
@@ -209,7 +209,7 @@ export class OperationTable {
   }
 
   /** At most three of four slots are taken. */
-  #blockWithRoom(): Block {
+  #blockWithSpace(): Block {
     const last = this.#blocks.at(-1);
     if (last !== undefined && 4 * (last.used + 1) <= 3 * (last.mask + 1)) {
       last.used += 1;

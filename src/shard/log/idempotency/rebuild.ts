@@ -1,32 +1,32 @@
 // Reading operation ids back at the start of a tenure, within the memory of writes. Writes to the slot wait for it, so
-// it keeps: what is read is never more than there is room for, and it is over at the latest when the idempotency window
+// it keeps: what is read is never more than the budget allows, and it is over at the latest when the idempotency window
 // has passed since the opening, by this owner's monotonic clock: from then on nobody repeats what an earlier owner
 // decided. So where memory is too short for the ids the writes of some slots wait for that long, and no id is forgotten
 // before.
 
 import { type Clock, delay } from '../../../core/async/clock.ts';
-import { RECALL_READ_BYTES, type RecallOrder } from '../../memory/rebuild-queue.ts';
+import { REBUILD_READ_BYTES, type RebuildQueue } from '../../memory/rebuild-queue.ts';
 import type { HeldBytes } from '../../memory/write-memory.ts';
 import { LogUnreadableError, type TailEntry } from '../entries.ts';
 import type { TailPorts } from '../recovery.ts';
-import { recallResult } from '../write-decisions.ts';
+import { resultFromLog } from '../write-decisions.ts';
 import type { OperationMemory } from './cache.ts';
 import type { DecidedOperation } from './operation-table.ts';
 
 const RETRY_MS = 200;
 
-export interface RecallWithinPorts {
+export interface RebuildPorts {
   readonly clock: Clock;
   readonly operations: OperationMemory;
   /** Of the operation ids of all slots. */
   readonly held: HeldBytes;
-  readonly order: RecallOrder;
+  readonly order: RebuildQueue;
   /** When the tenure's first entry was made, on the monotonic clock. */
   readonly openedAtMs: number;
   /** The idempotency window. */
   readonly keepMs: number;
   readonly ended: () => boolean;
-  /** It waits for room. */
+  /** It waits for capacity. */
   readonly onWait: () => void;
 }
 
@@ -37,7 +37,7 @@ class Postponed extends Error {}
 export function decidedIn(entry: TailEntry): DecidedOperation[] {
   const decided: DecidedOperation[] = [];
   for (const operation of entry.operations) {
-    const result = recallResult(operation);
+    const result = resultFromLog(operation);
     if (result !== undefined) {
       decided.push({ requestId: operation.requestId, index: operation.index, outcome: { result } });
     }
@@ -46,16 +46,16 @@ export function decidedIn(entry: TailEntry): DecidedOperation[] {
 }
 
 /** Calls `read` until it has succeeded or nobody waits for it any more. Throws LogUnreadableError as it does. */
-export async function recallWithin(
-  ports: RecallWithinPorts,
-  read: (ports: Required<Pick<TailPorts, 'recall' | 'room' | 'over'>>) => Promise<void>,
+export async function rebuildWithin(
+  ports: RebuildPorts,
+  read: (ports: Required<Pick<TailPorts, 'restore' | 'waitForCapacity' | 'over'>>) => Promise<void>,
 ): Promise<void> {
   const { clock, operations, held, order, openedAtMs, keepMs, ended, onWait } = ports;
   const untilMs = openedAtMs + keepMs;
   const over = (): boolean => ended() || clock.monotonicMs() >= untilMs;
   const place = order.enter();
-  const room = async (): Promise<void> => {
-    while (!held.processHasRoom && !over()) {
+  const waitForCapacity = async (): Promise<void> => {
+    while (!held.processHasCapacity && !over()) {
       onWait();
       if (!place.isFirst) throw new Postponed();
       await held.changed();
@@ -72,17 +72,17 @@ export async function recallWithin(
     let first = false;
     while (!over()) {
       await place.turn({ first });
-      const recall = operations.beginRecall(openedAtMs);
-      held.add(RECALL_READ_BYTES);
+      const restore = operations.beginRebuild(openedAtMs);
+      held.add(REBUILD_READ_BYTES);
       try {
-        await read({ recall: (entry, epoch) => recall.add(decidedIn(entry), epoch), room, over });
+        await read({ restore: (entry, epoch) => restore.add(decidedIn(entry), epoch), waitForCapacity, over });
         return;
       } catch (error) {
         if (error instanceof LogUnreadableError) throw error;
         first = error instanceof Postponed;
       } finally {
-        recall.end();
-        held.add(-RECALL_READ_BYTES);
+        restore.end();
+        held.add(-REBUILD_READ_BYTES);
       }
       if (!first) await delay(clock, RETRY_MS);
     }

@@ -8,24 +8,24 @@ import type { DeadlineMs } from '../../store.ts';
 /** A deadline that lies further off is looked at again after this long. */
 const TIMER_MAX_MS = 3_600_000;
 
-/** The attempt was given up for another node; it is safe to repeat. */
+/** The execution was given up for another node; it is safe to repeat. */
 export const ELSEWHERE = Symbol('elsewhere');
 
-export interface AttemptOptions {
+export interface ExecutionOptions {
   readonly deadline: DeadlineMs;
   readonly idempotent: boolean;
 }
 
-interface Attempt {
+interface Execution {
   readonly idempotent: boolean;
   host: string | undefined;
   readonly giveUp: (error: GrantdError) => void;
   readonly goElsewhere: () => void;
 }
 
-export class CallsUnderWay {
+export class CallsInFlight {
   readonly #clock: Clock;
-  readonly #attempts = new Set<Attempt>();
+  readonly #executions = new Set<Execution>();
   readonly #onTimeout: (host: string) => void;
 
   /** `onTimeout` is told of the node that a call waited for in vain. */
@@ -35,20 +35,20 @@ export class CallsUnderWay {
   }
 
   /**
-   * `send` begins the attempt and is given what to call with each node that it goes to. Resolves to its answer, or to
+   * `send` begins the execution and is given what to call with each node that it goes to. Resolves to its answer, or to
    * ELSEWHERE where it has to be repeated.
    */
   run<Answer>(
-    { deadline, idempotent }: AttemptOptions,
+    { deadline, idempotent }: ExecutionOptions,
     send: (onHost: (host: string) => void) => Promise<Answer>,
   ): Promise<Answer | typeof ELSEWHERE> {
     return new Promise((resolve, reject) => {
       let timer: Timer | undefined;
       const end = (): void => {
         timer?.cancel();
-        this.#attempts.delete(attempt);
+        this.#executions.delete(execution);
       };
-      const attempt: Attempt = {
+      const execution: Execution = {
         idempotent,
         host: undefined,
         giveUp: (error) => {
@@ -66,16 +66,16 @@ export class CallsUnderWay {
           timer = this.#clock.setTimer(watch, Math.min(leftMs, TIMER_MAX_MS));
           return;
         }
-        if (attempt.host !== undefined) this.#onTimeout(attempt.host);
-        attempt.giveUp(
+        if (execution.host !== undefined) this.#onTimeout(execution.host);
+        execution.giveUp(
           new GrantdError('unavailable', 'The store did not respond in time; the outcome of a write is not known.'),
         );
       };
-      this.#attempts.add(attempt);
+      this.#executions.add(execution);
       watch();
-      if (!this.#attempts.has(attempt)) return;
+      if (!this.#executions.has(execution)) return;
       send((host) => {
-        attempt.host = host;
+        execution.host = host;
       }).then(
         (answer) => {
           end();
@@ -91,14 +91,15 @@ export class CallsUnderWay {
 
   /** What is safe to repeat does not wait for this node any longer. */
   leaveHost(host: string): void {
-    for (const attempt of [...this.#attempts]) if (attempt.host === host && attempt.idempotent) attempt.goElsewhere();
+    for (const execution of [...this.#executions])
+      if (execution.host === host && execution.idempotent) execution.goElsewhere();
   }
 
   /** Nothing waits for this node any longer. */
   giveUpHost(host: string): void {
-    for (const attempt of [...this.#attempts]) {
-      if (attempt.host !== host) continue;
-      attempt.giveUp(
+    for (const execution of [...this.#executions]) {
+      if (execution.host !== host) continue;
+      execution.giveUp(
         new GrantdError('unavailable', 'A store node became unresponsive; the outcome of a write is not known.'),
       );
     }
@@ -106,6 +107,6 @@ export class CallsUnderWay {
 
   giveUpAll(): void {
     const closed = new GrantdError('unavailable', 'The store is closed; the outcome of a write is not known.');
-    for (const attempt of [...this.#attempts]) attempt.giveUp(closed);
+    for (const execution of [...this.#executions]) execution.giveUp(closed);
   }
 }

@@ -1,4 +1,4 @@
-// The driver, set up: short time-outs, so that a node that is away is noticed soon; connections that come back at a
+// The driver, set up: short timeouts, so that a node that is away is noticed soon; connections that come back at a
 // constant pace; nothing repeated that is not safe to repeat; certificates that are checked.
 
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';

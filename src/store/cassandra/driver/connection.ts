@@ -8,7 +8,7 @@ import type { Log } from '../../../telemetry/log.ts';
 import { StoreRefusal } from '../../store-adapter.ts';
 import { createClient } from './client.ts';
 import { causeOf, reasonOf, wrongSettingOf } from './errors.ts';
-import { Session } from './executor.ts';
+import { Executor } from './executor.ts';
 import { HostWatch } from './host-watch.ts';
 import type { CassandraOptions } from './options.ts';
 import { WatchfulLoadBalancing } from './policies.ts';
@@ -16,7 +16,7 @@ import { WatchfulLoadBalancing } from './policies.ts';
 const PROBE = "SELECT key FROM system.local WHERE key = 'local'";
 /** Longer than a node may be silent before it is given up; then the next probe begins. */
 const PROBE_TIMEOUT_MS = 2000;
-/** The driver's own time-outs end it, except where a node takes a connection and then says nothing. */
+/** The driver's own timeouts end it, except where a node takes a connection and then says nothing. */
 const OPEN_TIMEOUT_MS = 15_000;
 const CLOSE_TIMEOUT_MS = 3000;
 
@@ -27,8 +27,8 @@ export interface ConnectionPorts {
 
 export interface Connection {
   readonly client: Client;
-  readonly session: Session;
-  /** Nodes of the local datacentre. */
+  readonly executor: Executor;
+  /** Nodes of the local datacenter. */
   readonly hosts: () => readonly Host[];
   readonly isNodeSilent: () => boolean;
   close(): Promise<void>;
@@ -97,7 +97,7 @@ export async function openConnection({ clock, log }: ConnectionPorts, options: C
     client.hosts?.values().filter((host) => host.datacenter === options.localDatacenter) ?? [];
   const isAnotherWell = (address: string): boolean =>
     hosts().some((host) => host.address !== address && host.isUp() && !watch.isDoubtful(host.address));
-  const session = new Session(
+  const executor = new Executor(
     {
       clock,
       log,
@@ -116,10 +116,10 @@ export async function openConnection({ clock, log }: ConnectionPorts, options: C
     },
     // Where all are slow it is the load, and going elsewhere would only add to it.
     onLate: (address) => {
-      if (isAnotherWell(address)) session.leaveHost(address);
+      if (isAnotherWell(address)) executor.leaveHost(address);
     },
     onSilent: (address) => {
-      if (isAnotherWell(address)) session.giveUpHost(address);
+      if (isAnotherWell(address)) executor.giveUpHost(address);
     },
   });
   parts.watch = watch;
@@ -132,12 +132,12 @@ export async function openConnection({ clock, log }: ConnectionPorts, options: C
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     watch.stop();
-    session.close();
+    executor.close();
     await within(clock, CLOSE_TIMEOUT_MS, client.shutdown(), async () => {});
   };
   return {
     client,
-    session,
+    executor,
     hosts,
     // Where all are slow it is the load.
     isNodeSilent: () => watch.isAnyLate && hosts().some((host) => host.isUp() && !watch.isDoubtful(host.address)),

@@ -49,7 +49,7 @@ export function reasonOf(error: unknown): string {
   return typeof code === 'string' ? `the connection failed (${code})` : 'the driver failed';
 }
 
-/** What the driver finds wrong with its settings, once it has seen the cluster: a datacentre that is not there. */
+/** What the driver finds wrong with its settings, once it has seen the cluster: a datacenter that is not there. */
 export function wrongSettingOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return [error, ...innerErrorsOf(error)].find((each) => each instanceof errors.ArgumentError)?.message;

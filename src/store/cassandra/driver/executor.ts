@@ -1,13 +1,13 @@
 // Statements to Cassandra, each with a deadline that holds whatever the driver does, at one of four levels. A
 // conditional write is sent once and its outcome is what it answered, or unknown. A read or a plain write (stamped, so
-// that twice is once) goes on to another node when the first is late. What is under way and what waits is bounded.
+// that twice is once) goes on to another node when the first is late. What is in flight and what waits is bounded.
 
 import cassandra, { type Client, type QueryOptions } from 'cassandra-driver';
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { DeadlineMs } from '../../store.ts';
-import { CallsUnderWay, ELSEWHERE } from './calls-in-flight.ts';
+import { CallsInFlight, ELSEWHERE } from './calls-in-flight.ts';
 import { isSchemaMissing, reasonOf, SchemaMissing, toGrantdError } from './errors.ts';
 import { FailureLog } from './failure-log.ts';
 import { Gate } from './gate.ts';
@@ -15,13 +15,13 @@ import { NextHostRetry, type OnHost } from './policies.ts';
 
 const { policies, types } = cassandra;
 
-/** Calls under way, and calls that wait: some seconds of work. */
-const CALLS = { underWayMax: 1024, waitingMax: 8192 };
+/** Calls in flight, and calls that wait: some seconds of work. */
+const CALLS = { inFlightMax: 1024, waitingMax: 8192 };
 /**
- * Batches of state on their way: enough to keep three nodes busy, few enough that a conditional write finds room on
+ * Batches of state on their way: enough to keep three nodes busy, few enough that a conditional write finds a place on
  * them. Those of all slots wait together.
  */
-const STATE_BATCHES = { underWayMax: 16, waitingMax: 16_384 };
+const STATE_BATCHES = { inFlightMax: 16, waitingMax: 16_384 };
 /** Nodes that one read or plain write is sent to, one after another. */
 const ATTEMPTS_MAX = 3;
 
@@ -43,7 +43,7 @@ export interface RowPage {
 /** What is needed of the driver. */
 export type Driver = Pick<Client, 'execute' | 'batch'>;
 
-export interface SessionPorts {
+export interface ExecutorPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly driver: Driver;
@@ -61,26 +61,26 @@ interface Request {
   readonly send: (options: QueryOptions) => Promise<cassandra.types.ResultSet>;
 }
 
-export class Session {
-  readonly #ports: SessionPorts;
+export class Executor {
+  readonly #ports: ExecutorPorts;
   readonly #failures: FailureLog;
   readonly #calls: Gate;
   readonly #stateBatches: Gate;
-  readonly #underWay: CallsUnderWay;
+  readonly #inFlight: CallsInFlight;
   readonly #serial: number;
   readonly #quorum: number;
   readonly #retry = new NextHostRetry();
   readonly #never = new policies.retry.FallthroughRetryPolicy();
   #closed = false;
 
-  constructor(ports: SessionPorts, serialLevel: 'SERIAL' | 'LOCAL_SERIAL') {
+  constructor(ports: ExecutorPorts, serialLevel: 'SERIAL' | 'LOCAL_SERIAL') {
     const { clock, log, onTimeout } = ports;
     const { serial, localSerial, quorum, localQuorum } = types.consistencies;
     this.#ports = ports;
     this.#failures = new FailureLog(clock, log);
     this.#calls = new Gate(clock, CALLS);
     this.#stateBatches = new Gate(clock, STATE_BATCHES);
-    this.#underWay = new CallsUnderWay(clock, onTimeout);
+    this.#inFlight = new CallsInFlight(clock, onTimeout);
     this.#serial = serialLevel === 'LOCAL_SERIAL' ? localSerial : serial;
     this.#quorum = serialLevel === 'LOCAL_SERIAL' ? localQuorum : quorum;
   }
@@ -138,13 +138,13 @@ export class Session {
 
   /** What waits for this node is sent to another, if that is safe. */
   leaveHost(host: string): void {
-    this.#underWay.leaveHost(host);
+    this.#inFlight.leaveHost(host);
   }
 
   /** What still waits for this node ends as an unknown outcome. */
   giveUpHost(host: string): void {
     this.#failures.note('a node fell silent', host);
-    this.#underWay.giveUpHost(host);
+    this.#inFlight.giveUpHost(host);
   }
 
   /** Ends every call, and refuses those that come. */
@@ -152,7 +152,7 @@ export class Session {
     this.#closed = true;
     this.#calls.close();
     this.#stateBatches.close();
-    this.#underWay.giveUpAll();
+    this.#inFlight.giveUpAll();
   }
 
   async #read(
@@ -215,7 +215,7 @@ export class Session {
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed) throw new GrantdError('unavailable', 'The store is closed.');
       const idempotent = request.idempotent && attempt < ATTEMPTS_MAX;
-      const answer = await this.#underWay.run({ deadline, idempotent }, (onHost) => {
+      const answer = await this.#inFlight.run({ deadline, idempotent }, (onHost) => {
         const options: QueryOptions = {
           prepare: true,
           isIdempotent: request.idempotent,

@@ -1,4 +1,4 @@
-// How much may be under way at once. What comes beyond waits, first come first served; beyond a bound of what waits it
+// How much may be in flight at once. What comes beyond waits, first come first served; beyond a bound of what waits it
 // is refused as `overloaded`, before anything was done.
 
 import type { Clock } from '../../../core/async/clock.ts';
@@ -6,7 +6,7 @@ import { GrantdError } from '../../../core/errors.ts';
 import type { DeadlineMs } from '../../store.ts';
 
 export interface GateOptions {
-  readonly underWayMax: number;
+  readonly inFlightMax: number;
   readonly waitingMax: number;
 }
 
@@ -19,7 +19,7 @@ export class Gate {
   readonly #clock: Clock;
   readonly #options: GateOptions;
   readonly #waiting = new Set<Waiter>();
-  #underWay = 0;
+  #inFlight = 0;
 
   constructor(clock: Clock, options: GateOptions) {
     this.#clock = clock;
@@ -27,11 +27,12 @@ export class Gate {
   }
 
   /**
-   * Resolves when there is room; whoever entered leaves. Rejects as `overloaded`, or as `unavailable` at the deadline.
+   * Resolves when there is capacity; the caller that entered leaves. Rejects as `overloaded`, or as `unavailable` at
+   * the deadline.
    */
   enter(deadline: DeadlineMs): Promise<void> {
-    if (this.#underWay < this.#options.underWayMax) {
-      this.#underWay += 1;
+    if (this.#inFlight < this.#options.inFlightMax) {
+      this.#inFlight += 1;
       return Promise.resolve();
     }
     if (this.#waiting.size >= this.#options.waitingMax) {
@@ -63,7 +64,7 @@ export class Gate {
   leave(): void {
     const [next] = this.#waiting;
     // Its place goes on to the next.
-    if (next === undefined) this.#underWay -= 1;
+    if (next === undefined) this.#inFlight -= 1;
     else next.admit();
   }
 

@@ -8,7 +8,7 @@ export type SerialLevel = 'SERIAL' | 'LOCAL_SERIAL';
 export interface CassandraOptions {
   /** host or host:port (9042 unless given). Only to find the cluster: its nodes tell about one another. */
   readonly contactPoints: readonly string[];
-  /** Only nodes of this datacentre are asked. */
+  /** Only nodes of this datacenter are asked. */
   readonly localDatacenter: string;
   readonly keyspace: string;
   /** Of every conditional write and every read that must see them. The same for the whole cluster of shards. */
@@ -23,15 +23,15 @@ export interface CassandraOptions {
 /** Where conditional writes are decided. The same for every shard: those of two places would not exclude each other. */
 export interface SerialPlace {
   readonly serialLevel: SerialLevel;
-  /** Under `LOCAL_SERIAL`: the one datacentre of every shard. Else empty: shards may be in several. */
-  readonly datacentre: string;
+  /** Under `LOCAL_SERIAL`: the one datacenter of every shard. Else empty: shards may be in several. */
+  readonly datacenter: string;
 }
 
 export function serialPlaceOf({
   serialLevel,
   localDatacenter,
 }: Pick<CassandraOptions, 'serialLevel' | 'localDatacenter'>): SerialPlace {
-  return { serialLevel, datacentre: serialLevel === 'LOCAL_SERIAL' ? localDatacenter : '' };
+  return { serialLevel, datacenter: serialLevel === 'LOCAL_SERIAL' ? localDatacenter : '' };
 }
 
 /** https://cassandra.apache.org/doc/latest/cassandra/developing/cql/ddl.html: letters, digits, `_`; at most 48. */

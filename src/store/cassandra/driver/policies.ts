@@ -10,7 +10,7 @@ type QueryPlan = Parameters<cassandra.policies.loadBalancing.LoadBalancingPolicy
 /** Told of each node that a call is sent to. */
 export type OnHost = (address: string) => void;
 
-/** The replicas in the local datacentre first, then its other nodes; those in doubt come last, whichever they are. */
+/** The replicas in the local datacenter first, then its other nodes; those in doubt come last, whichever they are. */
 export class WatchfulLoadBalancing extends policies.loadBalancing.LoadBalancingPolicy {
   readonly #inner: cassandra.policies.loadBalancing.LoadBalancingPolicy;
   readonly #isDoubtful: (address: string) => boolean;

@@ -28,7 +28,7 @@ export interface MigratePorts {
 }
 
 export interface MigrateOptions extends CassandraOptions, ClusterChoices {
-  /** Copies of each row in the local datacentre, if the keyspace is made here. */
+  /** Copies of each row in the local datacenter, if the keyspace is made here. */
   readonly replicationFactor: number;
 }
 
@@ -47,11 +47,11 @@ async function createKeyspace(
       `The keyspace ${keyspace} needs ${replicationFactor} copies of each row, but ${localDatacenter} has ${nodes} ${nodes === 1 ? 'node' : 'nodes'}. Add nodes, or set GRANTD_CASSANDRA_REPLICATION_FACTOR=${nodes}; with fewer than 3 copies no node may be down.`,
     );
   }
-  log.info({ keyspace, datacentre: localDatacenter, replicationFactor }, 'creating the keyspace');
-  const datacentre = localDatacenter.replaceAll("'", "''");
+  log.info({ keyspace, datacenter: localDatacenter, replicationFactor }, 'creating the keyspace');
+  const datacenter = localDatacenter.replaceAll("'", "''");
   await changes.apply(
     `CREATE KEYSPACE IF NOT EXISTS ${quoteKeyspace(keyspace)}
-      WITH replication = {'class': 'NetworkTopologyStrategy', '${datacentre}': ${replicationFactor}}`,
+      WITH replication = {'class': 'NetworkTopologyStrategy', '${datacenter}': ${replicationFactor}}`,
   );
 }
 
@@ -126,10 +126,10 @@ export async function migrateCassandra(
   const keyspace = quoteKeyspace(options.keyspace);
   const connection = await openConnection(ports, options);
   try {
-    const { client, session } = connection;
+    const { client, executor } = connection;
     const changes = new SchemaChanges(client, connection.hosts(), clock);
-    const meta = createMetaCalls(session, keyspace);
-    // A node that lags behind would make anew what is there.
+    const meta = createMetaCalls(executor, keyspace);
+    // A node that lags behind would make again what is there.
     await changes.awaitAgreement();
     if (!(await changes.hasKeyspace(options.keyspace))) await createKeyspace(connection, changes, options, log);
     const found = await meta.readCluster(clock.monotonicMs() + CALL_MS);
@@ -142,7 +142,7 @@ export async function migrateCassandra(
     }
     await changes.awaitAgreement();
     const holder = Buffer.from(random.bytes(HOLDER_BYTES)).toString('base64url');
-    const lock = await acquireMigrationLock({ session, clock, log }, keyspace, holder);
+    const lock = await acquireMigrationLock({ executor, clock, log }, keyspace, holder);
     try {
       // Another one may have been at work until now.
       await changes.awaitAgreement();

@@ -4,7 +4,7 @@
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import type { Row, Session, Value } from '../driver/executor.ts';
+import type { Executor, Row, Value } from '../driver/executor.ts';
 import { integerAt, textAt } from '../tables/rows.ts';
 
 /** Longer than any change of the schema takes: the lock of a holder that died stands in the way no longer than this. */
@@ -36,14 +36,14 @@ export interface MigrationLock {
 }
 
 export interface MigrationLockPorts {
-  readonly session: Session;
+  readonly executor: Executor;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Resolves when `holder` has the lock. */
 export async function acquireMigrationLock(
-  { session, clock, log }: MigrationLockPorts,
+  { executor, clock, log }: MigrationLockPorts,
   keyspace: string,
   holder: string,
 ): Promise<MigrationLock> {
@@ -57,7 +57,7 @@ export async function acquireMigrationLock(
 
   /** An insertion whose outcome was not known is found as its own at the next look. */
   const tryAcquire = async (): Promise<boolean> => {
-    const answer = await session.conditional(insert, [holder], deadline());
+    const answer = await executor.conditional(insert, [holder], deadline());
     return answer?.['[applied]'] === true || (answer !== undefined && textAt(answer, 'holder') === holder);
   };
 
@@ -87,7 +87,7 @@ export async function acquireMigrationLock(
     const untilMs = clock.monotonicMs() + REPEAT_MS_MAX;
     for (;;) {
       try {
-        return await session.conditional(query, params, deadline());
+        return await executor.conditional(query, params, deadline());
       } catch (error) {
         if (!GrantdError.from(error).retryable || clock.monotonicMs() > untilMs) throw error;
       }
@@ -105,7 +105,7 @@ export async function acquireMigrationLock(
 
     async readVersion() {
       for (let version = 0; ; version += 1) {
-        const { rows } = await session.readSerial(selectStep, [`step-${version + 1}`], deadline());
+        const { rows } = await executor.readSerial(selectStep, [`step-${version + 1}`], deadline());
         if (rows.map((row) => integerAt(row, 'version')).length === 0) return version;
       }
     },
@@ -115,7 +115,7 @@ export async function acquireMigrationLock(
     },
 
     async release() {
-      await session.conditional(remove, [holder], deadline());
+      await executor.conditional(remove, [holder], deadline());
     },
   };
 }

@@ -8,14 +8,14 @@
 //     the log: only whole segments are removed, behind the point from which anybody reads; it is longer than hints are
 //     kept.
 //   - Levelled compaction where rows are written again and read one by one; by size where they are written once; by
-//     time for the trail, whose months expire.
+//     time for the audit log, whose months expire.
 // `log`, `slots`, `members`, `meta` are written by lightweight transactions only, all else by stamped plain writes:
 // their timestamps are unrelated, so they never share a row.
 
 import type { SchemaVersion } from '../tables/rows.ts';
 
-/** How long the trail is kept. An operator may alter it. */
-const TRAIL_SECONDS = 400 * 24 * 3600;
+/** How long the audit log is kept. An operator may alter it. */
+const AUDIT_LOG_SECONDS = 400 * 24 * 3600;
 const LOG_GRACE_SECONDS = 24 * 3600;
 
 const READ_SOON = "speculative_retry = '50ms'";
@@ -46,7 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
         slots int,
         segment_size int,
         serial_level text,
-        datacentre text,
+        datacenter text,
         lease_ms int,
         deadline_ms int,
         log_format int,
@@ -133,7 +133,7 @@ export const MIGRATIONS: readonly Migration[] = [
         request_id text,
         change text,
         PRIMARY KEY ((tenant, month), seq, position)
-      ) WITH ${READ_SOON} AND ${BY_MONTH} AND default_time_to_live = ${TRAIL_SECONDS}`,
+      ) WITH ${READ_SOON} AND ${BY_MONTH} AND default_time_to_live = ${AUDIT_LOG_SECONDS}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.key_uses (
         tenant text,
         key_id text,

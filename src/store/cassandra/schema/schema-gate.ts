@@ -33,9 +33,9 @@ function findDifferences(choices: ClusterChoices, { meta, serial }: ClusterRow):
     differences.push(
       `GRANTD_CASSANDRA_SERIAL_LEVEL is ${serialLevel}, but the cluster was created with ${serial.serialLevel}.`,
     );
-  } else if (serialPlaceOf(choices).datacentre !== serial.datacentre) {
+  } else if (serialPlaceOf(choices).datacenter !== serial.datacenter) {
     differences.push(
-      `GRANTD_CASSANDRA_LOCAL_DATACENTER is ${localDatacenter}, but the cluster was created with ${serial.datacentre}. With LOCAL_SERIAL, every shard must use the same datacenter.`,
+      `GRANTD_CASSANDRA_LOCAL_DATACENTER is ${localDatacenter}, but the cluster was created with ${serial.datacenter}. With LOCAL_SERIAL, every shard must use the same datacenter.`,
     );
   }
   return differences;

@@ -55,7 +55,7 @@ export async function compareAndSet<Key, Row>(
   hint?: Row,
 ): Promise<ConditionalOutcome<Row>> {
   let before = remembered.get(key);
-  // Whatever becomes of this call, what was remembered may be gone; its end remembers anew.
+  // Whatever becomes of this call, what was remembered may be gone; its end remembers again.
   remembered.set(key, undefined);
   const isOfUse = (row: Row | undefined): row is Row => row !== undefined && change(row) !== undefined;
   if (!isOfUse(before)) before = isOfUse(hint) ? hint : await rows.read(key);

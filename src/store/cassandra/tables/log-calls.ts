@@ -4,7 +4,7 @@
 import { GrantdError } from '../../../core/errors.ts';
 import { segmentOf } from '../../../core/slots.ts';
 import type { AppendOutcome, DeadlineMs, LogRecord, LogStore } from '../../store.ts';
-import type { Session } from '../driver/executor.ts';
+import type { Executor } from '../driver/executor.ts';
 import { encodeBody } from './log-body.ts';
 import type { MetaCalls } from './meta-calls.ts';
 import { integerAt, isNullAt, LOG_COLUMNS, logRecordOf } from './rows.ts';
@@ -12,7 +12,7 @@ import { integerAt, isNullAt, LOG_COLUMNS, logRecordOf } from './rows.ts';
 /** Records read in one piece: at most 16 MiB. */
 const RECORDS_PER_PAGE = 16;
 
-export function createLogCalls(session: Session, meta: MetaCalls, keyspace: string): LogStore {
+export function createLogCalls(executor: Executor, meta: MetaCalls, keyspace: string): LogStore {
   const table = `${keyspace}.log`;
   const insert = `INSERT INTO ${table} (slot, segment, seq, epoch, entry_id, body) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
   const selectOne = `SELECT ${LOG_COLUMNS} FROM ${table} WHERE slot = ? AND segment = ? AND seq = ?`;
@@ -27,7 +27,7 @@ export function createLogCalls(session: Session, meta: MetaCalls, keyspace: stri
     async append(record: LogRecord, deadline: DeadlineMs): Promise<AppendOutcome> {
       const { slot, seq, epoch, entryId, body } = record;
       const segment = await segmentAt(seq, deadline);
-      const answer = await session.conditional(
+      const answer = await executor.conditional(
         insert,
         [slot, segment, BigInt(seq), BigInt(epoch), entryId, encodeBody(body)],
         deadline,
@@ -38,7 +38,7 @@ export function createLogCalls(session: Session, meta: MetaCalls, keyspace: stri
 
     async readRecord(slot: number, seq: number, deadline: DeadlineMs): Promise<LogRecord | undefined> {
       const segment = await segmentAt(seq, deadline);
-      const { rows } = await session.readSerial(selectOne, [slot, segment, BigInt(seq)], deadline);
+      const { rows } = await executor.readSerial(selectOne, [slot, segment, BigInt(seq)], deadline);
       return rows.map(logRecordOf)[0];
     },
 
@@ -53,7 +53,7 @@ export function createLogCalls(session: Session, meta: MetaCalls, keyspace: stri
       let next: string | undefined;
       do {
         const page = { size: RECORDS_PER_PAGE, ...(next === undefined ? {} : { from: next }) };
-        const read = await session.readSerial(selectFrom, [slot, segment, BigInt(fromSeq), limit], deadline, page);
+        const read = await executor.readSerial(selectFrom, [slot, segment, BigInt(fromSeq), limit], deadline, page);
         records.push(...read.rows.map(logRecordOf));
         next = read.next;
       } while (next !== undefined);
@@ -65,10 +65,10 @@ export function createLogCalls(session: Session, meta: MetaCalls, keyspace: stri
      * says. The reading also ends a transaction that was left half way.
      */
     async removeSegment(slot: number, segment: number, deadline: DeadlineMs): Promise<void> {
-      const { rows } = await session.readSerial(selectYoungest, [slot, BigInt(segment)], deadline);
+      const { rows } = await executor.readSerial(selectYoungest, [slot, BigInt(segment)], deadline);
       const [row] = rows;
       if (row === undefined || isNullAt(row, 'youngest')) return;
-      await session.write(remove, [BigInt(integerAt(row, 'youngest')), slot, BigInt(segment)], deadline);
+      await executor.write(remove, [BigInt(integerAt(row, 'youngest')), slot, BigInt(segment)], deadline);
     },
   };
 }

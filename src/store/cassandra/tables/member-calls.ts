@@ -7,16 +7,16 @@ import { type ConditionalRows, compareAndSet, RememberedRows } from './compare-a
 import { MEMBER_COLUMNS, memberRowOf, textAt } from './rows.ts';
 import { TableScan, type TableScanPorts } from './table-scan.ts';
 
-const valuesOf = ({ shardName, address, state, beat, startedAtMs }: MemberRow): Value[] => [
+const valuesOf = ({ shardName, address, state, heartbeat, startedAtMs }: MemberRow): Value[] => [
   shardName,
   address,
   state,
-  BigInt(beat),
+  BigInt(heartbeat),
   BigInt(startedAtMs),
 ];
 
 export function createMemberCalls(ports: TableScanPorts, keyspace: string): MemberStore {
-  const { session } = ports;
+  const { executor } = ports;
   const table = `${keyspace}.members`;
   const select = `SELECT ${MEMBER_COLUMNS} FROM ${table} WHERE incarnation = ?`;
   const scan = new TableScan(ports, {
@@ -26,15 +26,15 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
   /** Of the last listing: a member that has come since is not seen by its key. */
   let listed: readonly string[] | undefined;
   const insert = `INSERT INTO ${table} (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
-  // Healthy beat and place are no part of the condition: the one changes with the beat alone, the other never, and
-  // members of earlier programs have neither.
+  // Healthy heartbeat and place are no part of the condition: the one changes with the heartbeat alone, the other
+  // never, and members of earlier programs have neither.
   const update = `UPDATE ${table} SET state = ?, beat = ?, healthy_beat = ? WHERE incarnation = ?
     IF shard_name = ? AND address = ? AND state = ? AND beat = ? AND started_at_ms = ?`;
   const remove = `DELETE FROM ${table} WHERE incarnation = ? IF state = 'dead'`;
   const remembered = new RememberedRows<string, MemberRow>();
 
   async function readMember(incarnation: string, deadline: DeadlineMs): Promise<MemberRow | undefined> {
-    const { rows } = await session.readSerial(select, [incarnation], deadline);
+    const { rows } = await executor.readSerial(select, [incarnation], deadline);
     const row = rows.map((each) => memberRowOf(each, incarnation))[0];
     remembered.set(incarnation, row);
     return row;
@@ -43,9 +43,9 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
   const conditionalRows = (deadline: DeadlineMs): ConditionalRows<string, MemberRow> => ({
     read: (incarnation) => readMember(incarnation, deadline),
     async replace(before, after) {
-      const set = [after.state, BigInt(after.beat), BigInt(after.healthyBeat)];
+      const set = [after.state, BigInt(after.heartbeat), BigInt(after.healthyHeartbeat)];
       const values = [...set, before.incarnation, ...valuesOf(before)];
-      const answer = await session.conditional(update, values, deadline);
+      const answer = await executor.conditional(update, values, deadline);
       if (answer === undefined)
         throw new GrantdError('unavailable', 'Cassandra returned no result for the change of a member.');
       if (answer['[applied]'] === true) return undefined;
@@ -58,9 +58,9 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
     async insertMember(member, deadline) {
       const { incarnation } = member;
       remembered.set(incarnation, undefined);
-      const answer = await session.conditional(
+      const answer = await executor.conditional(
         insert,
-        [incarnation, ...valuesOf(member), BigInt(member.healthyBeat), member.place ?? ''],
+        [incarnation, ...valuesOf(member), BigInt(member.healthyHeartbeat), member.place ?? ''],
         deadline,
       );
       if (answer === undefined)
@@ -71,14 +71,16 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
       return { applied, row: standing };
     },
 
-    beatMember: ({ incarnation, expectedBeat, beat, healthyBeat, state }, deadline) =>
+    writeHeartbeat: ({ incarnation, expectedHeartbeat, heartbeat, healthyHeartbeat, state }, deadline) =>
       compareAndSet(conditionalRows(deadline), remembered, incarnation, (row) =>
-        row.state !== 'dead' && row.beat === expectedBeat ? { ...row, beat, healthyBeat, state } : undefined,
+        row.state !== 'dead' && row.heartbeat === expectedHeartbeat
+          ? { ...row, heartbeat, healthyHeartbeat, state }
+          : undefined,
       ),
 
-    declareDead: ({ incarnation, beat }, deadline) =>
+    declareDead: ({ incarnation, heartbeat }, deadline) =>
       compareAndSet(conditionalRows(deadline), remembered, incarnation, (row) =>
-        row.state !== 'dead' && row.beat === beat ? { ...row, state: 'dead' } : undefined,
+        row.state !== 'dead' && row.heartbeat === heartbeat ? { ...row, state: 'dead' } : undefined,
       ),
 
     readMember,
@@ -94,7 +96,7 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
 
     async removeMember(incarnation, deadline) {
       remembered.set(incarnation, undefined);
-      await session.conditional(remove, [incarnation], deadline);
+      await executor.conditional(remove, [incarnation], deadline);
     },
   };
 }

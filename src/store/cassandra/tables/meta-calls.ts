@@ -4,7 +4,7 @@
 import { GrantdError } from '../../../core/errors.ts';
 import type { DeadlineMs, Meta } from '../../store.ts';
 import { SchemaMissing } from '../driver/errors.ts';
-import type { Session, Value } from '../driver/executor.ts';
+import type { Executor, Value } from '../driver/executor.ts';
 import { type ClusterRow, clusterRowOf, META_COLUMNS, type SchemaVersion } from './rows.ts';
 
 const ID = 'cluster';
@@ -28,14 +28,14 @@ const valuesOf = ({ meta, schema, serial }: ClusterRow): Value[] => [
   meta.slots,
   meta.segmentSize,
   serial.serialLevel,
-  serial.datacentre,
+  serial.datacenter,
   meta.leaseMs,
   meta.deadlineMs,
   meta.logFormat,
   meta.cursorSecrets,
 ];
 
-export function createMetaCalls(session: Session, keyspace: string): MetaCalls {
+export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls {
   const table = `${keyspace}.meta`;
   const select = `SELECT ${META_COLUMNS} FROM ${table} WHERE id = ?`;
   const insert = `INSERT INTO ${table} (id, ${META_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
@@ -44,7 +44,7 @@ export function createMetaCalls(session: Session, keyspace: string): MetaCalls {
 
   async function readCluster(deadline: DeadlineMs): Promise<ClusterRow | undefined> {
     try {
-      const { rows } = await session.readSerial(select, [ID], deadline);
+      const { rows } = await executor.readSerial(select, [ID], deadline);
       const cluster = rows.map(clusterRowOf)[0];
       fixed = cluster?.meta ?? fixed;
       return cluster;
@@ -64,7 +64,7 @@ export function createMetaCalls(session: Session, keyspace: string): MetaCalls {
     readCluster,
 
     async insertCluster(row, deadline) {
-      const answer = await session.conditional(insert, [ID, ...valuesOf(row)], deadline);
+      const answer = await executor.conditional(insert, [ID, ...valuesOf(row)], deadline);
       if (answer === undefined)
         throw new GrantdError('unavailable', 'Cassandra returned no result for the insertion of meta.');
       const standing = answer['[applied]'] === true ? row : clusterRowOf(answer);
@@ -76,7 +76,7 @@ export function createMetaCalls(session: Session, keyspace: string): MetaCalls {
     slots: async (deadline) => (await readFixed(deadline)).slots,
 
     async raiseVersion(from, { version, servesFrom }, deadline) {
-      const answer = await session.conditional(update, [version, servesFrom, ID, from], deadline);
+      const answer = await executor.conditional(update, [version, servesFrom, ID, from], deadline);
       return answer?.['[applied]'] === true;
     },
   };

@@ -1,13 +1,13 @@
 // Removal of all that a deleted tenant had: whole partitions at a time, as of the stamp, so that one removal takes any
 // number of grants and nothing newer. A bounded part per call. Where the last call stopped is remembered, so that the
-// next does not come across what was removed; where it was forgotten (a restart), the work begins anew, over rows that
+// next does not come across what was removed; where it was forgotten (a restart), the work begins again, over rows that
 // are gone.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { TenantId } from '../../../core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../../core/slots.ts';
 import type { DeadlineMs, Stamp, StateStore } from '../../store.ts';
-import type { Session } from '../driver/executor.ts';
+import type { Executor } from '../driver/executor.ts';
 import { readWhole } from './read-whole.ts';
 import { integerAt, textAt } from './rows.ts';
 
@@ -16,7 +16,7 @@ const SUBJECTS_PER_CALL = 200;
 const REMOVALS_AT_ONCE = 16;
 /** Of a table with one partition per tenant. */
 const ROWS_PER_PAGE = 100;
-/** Purges under way that are remembered. */
+/** Purges in flight that are remembered. */
 const POSITIONS_MAX = 1024;
 /** Tables with one partition per tenant, and when a row of them was written. */
 const SMALL_TABLES = [
@@ -37,7 +37,7 @@ interface Position {
   readonly after: string;
 }
 
-export function createPurge(session: Session, keyspace: string): StateStore['purgeTenant'] {
+export function createPurge(executor: Executor, keyspace: string): StateStore['purgeTenant'] {
   const listSubjects = `SELECT subject FROM ${keyspace}.subjects WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
   const removeGrants = `DELETE FROM ${keyspace}.grants USING TIMESTAMP ? WHERE tenant = ? AND subject = ?`;
   const removeSubjects = `DELETE FROM ${keyspace}.subjects USING TIMESTAMP ?
@@ -65,15 +65,15 @@ export function createPurge(session: Session, keyspace: string): StateStore['pur
   async function purgeSubjects(tenantId: TenantId, from: Position, deadline: DeadlineMs): Promise<boolean> {
     const stamp = BigInt(from.stamp);
     for (let { bucket, after } = from; bucket < SUBJECT_BUCKETS; bucket += 1, after = '') {
-      const rows = await readWhole(session, listSubjects, [tenantId, bucket, after, SUBJECTS_PER_CALL], deadline);
+      const rows = await readWhole(executor, listSubjects, [tenantId, bucket, after, SUBJECTS_PER_CALL], deadline);
       const subjects = rows.map((row) => textAt(row, 'subject'));
       const last = subjects.at(-1);
       if (last === undefined) continue;
       await inParallel(subjects, REMOVALS_AT_ONCE, (subject) =>
-        session.write(removeGrants, [stamp, tenantId, subject], deadline),
+        executor.write(removeGrants, [stamp, tenantId, subject], deadline),
       );
       // Only now: a subject that is listed no more has no grants left.
-      await session.write(removeSubjects, [stamp, tenantId, bucket, after, last], deadline);
+      await executor.write(removeSubjects, [stamp, tenantId, bucket, after, last], deadline);
       remember(tenantId, { stamp: from.stamp, bucket, after: last });
       return true;
     }
@@ -86,7 +86,7 @@ export function createPurge(session: Session, keyspace: string): StateStore['pur
     let from: string | undefined;
     do {
       const page = { size: ROWS_PER_PAGE, ...(from === undefined ? {} : { from }) };
-      const { rows, next } = await session.read(list, [tenantId], deadline, page);
+      const { rows, next } = await executor.read(list, [tenantId], deadline, page);
       if (rows.some((row) => integerAt(row, 'stamp') <= stamp)) return true;
       from = next;
     } while (from !== undefined);
@@ -96,7 +96,7 @@ export function createPurge(session: Session, keyspace: string): StateStore['pur
   async function purgeSmallTables(tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<boolean> {
     for (const { list, remove } of smallTables) {
       if (!(await holdsOlder(list, tenantId, stamp, deadline))) continue;
-      await session.write(remove, [BigInt(stamp), tenantId], deadline);
+      await executor.write(remove, [BigInt(stamp), tenantId], deadline);
       return true;
     }
     return false;
@@ -108,9 +108,9 @@ export function createPurge(session: Session, keyspace: string): StateStore['pur
     stamp: Stamp,
     deadline: DeadlineMs,
   ): Promise<boolean> {
-    const rows = await readWhole(session, readGrantCount, [slot, tenantId], deadline);
+    const rows = await readWhole(executor, readGrantCount, [slot, tenantId], deadline);
     if (!rows.some((row) => integerAt(row, 'stamp') <= stamp)) return false;
-    await session.write(removeGrantCount, [BigInt(stamp), slot, tenantId], deadline);
+    await executor.write(removeGrantCount, [BigInt(stamp), slot, tenantId], deadline);
     return true;
   }
 
@@ -122,7 +122,7 @@ export function createPurge(session: Session, keyspace: string): StateStore['pur
     if (await purgeSmallTables(tenantId, stamp, deadline)) return false;
     if (await purgeGrantCount(tenant, stamp, deadline)) return false;
     // A use of a key that was sent long ago and not answered may come yet: it finds a tombstone, even where none stood.
-    await session.write(removeKeyUses, [USES_STAMP, tenantId], deadline);
+    await executor.write(removeKeyUses, [USES_STAMP, tenantId], deadline);
     positions.delete(tenantId);
     return true;
   };

@@ -2,13 +2,13 @@
 // back in between.
 
 import type { DeadlineMs } from '../../store.ts';
-import type { Row, Session, Value } from '../driver/executor.ts';
+import type { Executor, Row, Value } from '../driver/executor.ts';
 
 const ROWS_PER_PAGE = 2000;
 
 /** Of plain reads. The statement bounds how many rows there are, or the table does. */
 export async function readWhole(
-  session: Session,
+  executor: Executor,
   query: string,
   params: readonly Value[],
   deadline: DeadlineMs,
@@ -16,7 +16,7 @@ export async function readWhole(
   const rows: Row[] = [];
   let from: string | undefined;
   do {
-    const page = await session.read(query, params, deadline, {
+    const page = await executor.read(query, params, deadline, {
       size: ROWS_PER_PAGE,
       ...(from === undefined ? {} : { from }),
     });

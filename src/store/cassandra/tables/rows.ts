@@ -8,13 +8,13 @@ import { GRANT_ATTRIBUTES, readGrantAttributes } from '../../../core/grant-attri
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
-import type { Checkpoint, GrantRow, LogRecord, MemberRow, Meta, SlotRow, TrailRow } from '../../store.ts';
+import type { AuditLogRow, Checkpoint, GrantRow, LogRecord, MemberRow, Meta, SlotRow } from '../../store.ts';
 import type { Row } from '../driver/executor.ts';
 import type { SerialPlace } from '../driver/options.ts';
 import { decodeBody } from './log-body.ts';
 
 export const META_COLUMNS =
-  'schema_version, schema_serves_from, slots, segment_size, serial_level, datacentre, lease_ms, deadline_ms, log_format, cursor_secrets';
+  'schema_version, schema_serves_from, slots, segment_size, serial_level, datacenter, lease_ms, deadline_ms, log_format, cursor_secrets';
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
@@ -24,7 +24,7 @@ export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 /** `counted_from` as the last writer of the checkpoint left it, who may not know that column. */
 export const CHECKPOINT_COLUMNS =
   'seq, writetime(seq) AS stamp, counted_from, writetime(counted_from) AS counted_from_stamp, window_from';
-export const TRAIL_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
+export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 function valueAt(row: Row, column: string): unknown {
   return row[column];
@@ -110,7 +110,7 @@ export function clusterRowOf(row: Row): ClusterRow {
     schema: { version: integerAt(row, 'schema_version'), servesFrom: integerAt(row, 'schema_serves_from') },
     serial: {
       serialLevel: oneOf(textAt(row, 'serial_level'), ['SERIAL', 'LOCAL_SERIAL']),
-      datacentre: textAt(row, 'datacentre'),
+      datacenter: textAt(row, 'datacentre'),
     },
   };
 }
@@ -144,10 +144,10 @@ export function memberRowOf(row: Row, incarnation: string): MemberRow {
     shardName: textAt(row, 'shard_name'),
     address: textAt(row, 'address'),
     state: oneOf(textAt(row, 'state'), ['alive', 'draining', 'dead']),
-    beat: integerAt(row, 'beat'),
+    heartbeat: integerAt(row, 'beat'),
     startedAtMs: integerAt(row, 'started_at_ms'),
     // A program of an earlier schema tells nothing of its health.
-    healthyBeat: isNullAt(row, 'healthy_beat') ? 0 : integerAt(row, 'healthy_beat'),
+    healthyHeartbeat: isNullAt(row, 'healthy_beat') ? 0 : integerAt(row, 'healthy_beat'),
     place: isNullAt(row, 'place') ? undefined : absentText(textAt(row, 'place')),
   };
 }
@@ -208,7 +208,7 @@ export function tenantOf(row: Row): Tenant {
   };
 }
 
-export function trailRowOf(row: Row): TrailRow {
+export function auditLogRowOf(row: Row): AuditLogRow {
   return {
     seq: integerAt(row, 'seq'),
     index: integerAt(row, 'position'),

@@ -25,7 +25,7 @@ const valuesOf = ({ owner, epoch, opened, first, successor }: SlotRow): Value[] 
 ];
 
 export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace: string): SlotStore {
-  const { session } = ports;
+  const { executor } = ports;
   const table = `${keyspace}.slots`;
   const select = `SELECT ${SLOT_COLUMNS} FROM ${table} WHERE slot = ?`;
   const scan = new TableScan(ports, {
@@ -40,7 +40,7 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
   let scanned: ReadonlyMap<number, SlotRow> = new Map();
 
   async function readSlot(slot: number, deadline: DeadlineMs): Promise<SlotRow | undefined> {
-    const { rows } = await session.readSerial(select, [slot], deadline);
+    const { rows } = await executor.readSerial(select, [slot], deadline);
     const row = rows.map((each) => slotRowOf(each, slot))[0];
     remembered.set(slot, row);
     return row;
@@ -50,7 +50,7 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
     read: (slot) => readSlot(slot, deadline),
     async replace(before, after) {
       const values = [...valuesOf(after), before.slot, ...valuesOf(before)];
-      const answer = await session.conditional(update, values, deadline);
+      const answer = await executor.conditional(update, values, deadline);
       if (answer === undefined)
         throw new GrantdError('unavailable', 'Cassandra returned no result for the change of a slot.');
       if (answer['[applied]'] === true) return undefined;
@@ -68,7 +68,7 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
       successor: undefined,
     };
     remembered.set(slot, undefined);
-    const answer = await session.conditional(insert, [slot, ...valuesOf(row)], deadline);
+    const answer = await executor.conditional(insert, [slot, ...valuesOf(row)], deadline);
     if (answer === undefined)
       throw new GrantdError('unavailable', 'Cassandra returned no result for the claim of a slot.');
     const applied = answer['[applied]'] === true;

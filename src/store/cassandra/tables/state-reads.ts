@@ -4,10 +4,12 @@
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Relation } from '../../../core/tuples.ts';
 import type { DeadlineMs, StateStore } from '../../store.ts';
-import type { Row, Session, Statement, Value } from '../driver/executor.ts';
+import type { Executor, Row, Statement, Value } from '../driver/executor.ts';
 import { decodeGrantCount } from './grant-count-text.ts';
 import { readWhole } from './read-whole.ts';
 import {
+  AUDIT_LOG_COLUMNS,
+  auditLogRowOf,
   booleanAt,
   CHECKPOINT_COLUMNS,
   checkpointOf,
@@ -19,11 +21,9 @@ import {
   keyIdAt,
   keyRecordOf,
   TENANT_COLUMNS,
-  TRAIL_COLUMNS,
   tenantIdAt,
   tenantOf,
   textAt,
-  trailRowOf,
 } from './rows.ts';
 
 type Calls = Pick<
@@ -37,7 +37,7 @@ type Calls = Pick<
   | 'listKeys'
   | 'listTenants'
   | 'listGrantCounts'
-  | 'listTrail'
+  | 'listAuditLog'
   | 'listKeyUses'
 >;
 
@@ -66,7 +66,7 @@ function selectGrants(table: string, query: GrantQuery): Statement | undefined {
   };
 }
 
-export function createStateReads(session: Session, keyspace: string): Calls {
+export function createStateReads(executor: Executor, keyspace: string): Calls {
   const table = (name: string): string => `${keyspace}.${name}`;
   const checkpoint = `SELECT ${CHECKPOINT_COLUMNS} FROM ${table('checkpoints')} WHERE slot = ?`;
   const grant = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')}
@@ -77,14 +77,14 @@ export function createStateReads(session: Session, keyspace: string): Calls {
   const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id > ? LIMIT ?`;
   const tenants = `SELECT ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot = ? AND tenant > ? LIMIT ?`;
   const grantCounts = `SELECT tenant, count FROM ${table('grant_counts')} WHERE slot = ? AND tenant > ? LIMIT ?`;
-  const trail = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
+  const auditLog = `SELECT ${AUDIT_LOG_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) LIMIT ?`;
-  const trailBackwards = `SELECT ${TRAIL_COLUMNS} FROM ${table('changes')}
+  const auditLogBackwards = `SELECT ${AUDIT_LOG_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`;
   const keyUses = `SELECT key_id, used_at_ms FROM ${table('key_uses')} WHERE tenant = ? AND key_id IN ?`;
 
   const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
-    readWhole(session, query, params, deadline);
+    readWhole(executor, query, params, deadline);
 
   return {
     async readCheckpoint(slot, deadline) {
@@ -141,11 +141,11 @@ export function createStateReads(session: Session, keyspace: string): Calls {
       return rows.map((row) => decodeGrantCount(tenantIdAt(row), textAt(row, 'count')));
     },
 
-    async listTrail({ tenantId, month, newestFirst = false, after, limit }, deadline) {
+    async listAuditLog({ tenantId, month, newestFirst = false, after, limit }, deadline) {
       const { seq, index } =
         after ?? (newestFirst ? { seq: Number.MAX_SAFE_INTEGER, index: 0 } : { seq: -1, index: -1 });
-      const query = newestFirst ? trailBackwards : trail;
-      return (await readAll(query, [tenantId, month, BigInt(seq), index, limit], deadline)).map(trailRowOf);
+      const query = newestFirst ? auditLogBackwards : auditLog;
+      return (await readAll(query, [tenantId, month, BigInt(seq), index, limit], deadline)).map(auditLogRowOf);
     },
 
     async listKeyUses(tenantId, keyIds, deadline) {

@@ -99,8 +99,16 @@ export class StateStatements {
     const stamp = BigInt(write.stamp);
     switch (write.kind) {
       case 'grant': {
-        const { tenantId, subject, relation, object, gone } = write;
-        const params = [tenantId, subject, relation, object, ...grantColumnValues(write).map(toValue), gone, stamp];
+        const { tenantId, subject, relation, object, tombstone } = write;
+        const params = [
+          tenantId,
+          subject,
+          relation,
+          object,
+          ...grantColumnValues(write).map(toValue),
+          tombstone,
+          stamp,
+        ];
         return { partition: partitionOf('g', tenantId, subject), statement: { query: this.#grants, params } };
       }
       case 'subject': {
@@ -115,10 +123,10 @@ export class StateStatements {
         return { partition: partitionOf('n', tenantId), statement: { query: this.#namespaces, params } };
       }
       case 'key': {
-        const { tenantId, gone } = write;
+        const { tenantId, tombstone } = write;
         const { keyId, name, scopes, createdAtMs, expiresAtMs, hash } = write.key;
         const times = [BigInt(createdAtMs), BigInt(expiresAtMs ?? 0)];
-        const params = [tenantId, keyId, name, scopes, ...times, hash, gone, stamp];
+        const params = [tenantId, keyId, name, scopes, ...times, hash, tombstone, stamp];
         return { partition: partitionOf('k', tenantId), statement: { query: this.#keys, params } };
       }
       case 'tenant': {
@@ -127,7 +135,7 @@ export class StateStatements {
         const params = [slot, tenantId, name, plan, state, BigInt(createdAtMs), stamp];
         return { partition: partitionOf('t', slot), statement: { query: this.#tenants, params } };
       }
-      case 'trail': {
+      case 'audit-log': {
         const { tenantId, month } = write;
         const { seq, index, atMs, actor, requestId, change } = write.row;
         const params = [tenantId, month, BigInt(seq), index, BigInt(atMs), actor, requestId, change, stamp];

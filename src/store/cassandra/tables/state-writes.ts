@@ -4,14 +4,14 @@
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { StateStore, StateWrite } from '../../store.ts';
-import type { Session } from '../driver/executor.ts';
+import type { Executor } from '../driver/executor.ts';
 import { type StateBatch, StateStatements } from './state-statements.ts';
 
 /** Batches of one call on their way; what all calls have on their way is bounded besides. */
 const BATCHES_AT_ONCE = 8;
 
 export function createStateWrites(
-  session: Session,
+  executor: Executor,
   keyspace: string,
 ): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeKeyUse'> {
   const statements = new StateStatements(keyspace);
@@ -26,7 +26,7 @@ export function createStateWrites(
       const done: StateBatch[] = [];
       try {
         await inParallel(batches, BATCHES_AT_ONCE, async (batch) => {
-          await session.writeBatch(batch.statements, deadline);
+          await executor.writeBatch(batch.statements, deadline);
           done.push(batch);
         });
       } catch (error) {
@@ -38,13 +38,13 @@ export function createStateWrites(
     /** Of two of one timestamp Cassandra keeps the greater value, cell by cell: that of the window alone differs. */
     async writeCheckpoint(slot, { seq, stamp, countedFrom = 0, windowFrom = 0 }, deadline) {
       const values = [slot, BigInt(seq), BigInt(countedFrom), BigInt(windowFrom), BigInt(stamp)];
-      await session.write(checkpoint, values, deadline);
+      await executor.write(checkpoint, values, deadline);
     },
 
     /** A use has no stamp: its moment, in microseconds, is its timestamp, so that a later use wins. */
     async writeKeyUse(tenantId, keyId, usedAtMs, deadline) {
       const moment = BigInt(usedAtMs);
-      await session.write(keyUse, [tenantId, keyId, moment, moment * 1000n], deadline);
+      await executor.write(keyUse, [tenantId, keyId, moment, moment * 1000n], deadline);
     },
   };
 }

@@ -6,7 +6,7 @@
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { DeadlineMs } from '../../store.ts';
-import type { Row, Session } from '../driver/executor.ts';
+import type { Executor, Row } from '../driver/executor.ts';
 import { readWhole } from './read-whole.ts';
 
 /** A range that takes longer is given up. */
@@ -21,7 +21,7 @@ export class RangeTrust {
 }
 
 export interface TableScanPorts {
-  readonly session: Session;
+  readonly executor: Executor;
   readonly clock: Clock;
   readonly trust: RangeTrust;
   /** Whether a node is known to be silent. */
@@ -60,14 +60,14 @@ export class TableScan {
   }
 
   #range(deadline: DeadlineMs): Promise<readonly Row[]> {
-    return readWhole(this.#ports.session, this.#statements.all, [], deadline);
+    return readWhole(this.#ports.executor, this.#statements.all, [], deadline);
   }
 
   async #some(keys: readonly (string | number)[], deadline: DeadlineMs): Promise<readonly Row[]> {
     const parts: Promise<readonly Row[]>[] = [];
     for (let start = 0; start < keys.length; start += KEYS_PER_READ) {
       const part = keys.slice(start, start + KEYS_PER_READ);
-      parts.push(readWhole(this.#ports.session, this.#statements.some, [part], deadline));
+      parts.push(readWhole(this.#ports.executor, this.#statements.some, [part], deadline));
     }
     return (await Promise.all(parts)).flat();
   }

@@ -12,7 +12,7 @@ import { assertNever } from '../../../core/assert.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { bucketOfSubject } from '../../../core/slots.ts';
 import type { DeadlineMs, RemovableRow, Stamp, StateStore } from '../../store.ts';
-import type { Row, Session, Value } from '../driver/executor.ts';
+import type { Executor, Row, Value } from '../driver/executor.ts';
 import { readWhole } from './read-whole.ts';
 import { booleanAt, integerAt, textAt } from './rows.ts';
 
@@ -40,7 +40,7 @@ interface Table {
   readonly canGo: (row: Row, stamp: Stamp) => boolean;
 }
 
-const isGone = (row: Row, stamp: Stamp): boolean => booleanAt(row, 'gone') && integerAt(row, 'stamp') <= stamp;
+const isTombstone = (row: Row, stamp: Stamp): boolean => booleanAt(row, 'gone') && integerAt(row, 'stamp') <= stamp;
 
 const TABLES: Readonly<Record<RemovableRow['kind'], Table>> = {
   grant: {
@@ -49,7 +49,7 @@ const TABLES: Readonly<Record<RemovableRow['kind'], Table>> = {
     column: 'object',
     descending: 'relation DESC, object DESC',
     selected: 'object, gone, writetime(gone) AS stamp',
-    canGo: isGone,
+    canGo: isTombstone,
   },
   subject: {
     name: 'subjects',
@@ -66,7 +66,7 @@ const TABLES: Readonly<Record<RemovableRow['kind'], Table>> = {
     column: 'key_id',
     descending: 'key_id DESC',
     selected: 'key_id, gone, writetime(gone) AS stamp',
-    canGo: isGone,
+    canGo: isTombstone,
   },
   tenant: {
     name: 'tenants',
@@ -154,7 +154,7 @@ function statementsOf(keyspace: string, { name, prefix, column, descending, sele
   };
 }
 
-export function createRowRemoval(session: Session, keyspace: string): StateStore['removeGone'] {
+export function createRowRemoval(executor: Executor, keyspace: string): StateStore['removeTombstones'] {
   const statements: Readonly<Record<RemovableRow['kind'], Statements>> = {
     grant: statementsOf(keyspace, TABLES.grant),
     subject: statementsOf(keyspace, TABLES.subject),
@@ -173,7 +173,7 @@ export function createRowRemoval(session: Session, keyspace: string): StateStore
     const stamps = new Map(targets.map(({ at, stamp }) => [at, stamp]));
     const from = targets[0]?.at ?? '';
     for (let limit = RUN_ROWS_FIRST; ; limit = Math.min(limit * 8, RUN_ROWS_MAX)) {
-      const rows = await readWhole(session, statements[kind].forward, [...prefix, from, limit], deadline);
+      const rows = await readWhole(executor, statements[kind].forward, [...prefix, from, limit], deadline);
       let run: { first: string; last: string } | undefined;
       for (const row of rows) {
         const at = textAt(row, column);
@@ -200,9 +200,9 @@ export function createRowRemoval(session: Session, keyspace: string): StateStore
     const { backward, removal } = statements[kind];
     // First: a key that is not there any more is not found again.
     if (kind === 'key') {
-      await session.writeToAll(keyUses, [BigInt(stamp + USE_MARGIN_US), ...prefix, run.first, run.last], deadline);
+      await executor.writeToAll(keyUses, [BigInt(stamp + USE_MARGIN_US), ...prefix, run.first, run.last], deadline);
     }
-    const rows = await readWhole(session, backward, [...prefix, run.first], deadline);
+    const rows = await readWhole(executor, backward, [...prefix, run.first], deadline);
     const before = rows.map((row) => textAt(row, column))[0];
     const bounds: string[] = [];
     const values: Value[] = [];
@@ -217,7 +217,7 @@ export function createRowRemoval(session: Session, keyspace: string): StateStore
       bounds.push(` AND ${column} < ?`);
       values.push(run.next);
     }
-    await session.writeToAll(`${removal}${bounds.join('')}`, [BigInt(stamp), ...prefix, ...values], deadline);
+    await executor.writeToAll(`${removal}${bounds.join('')}`, [BigInt(stamp), ...prefix, ...values], deadline);
   }
 
   async function removePiece(piece: Piece, stamp: Stamp, deadline: DeadlineMs): Promise<void> {

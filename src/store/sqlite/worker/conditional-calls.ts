@@ -102,13 +102,13 @@ function createSlotCalls(
 
 function createMemberCalls(
   database: DatabaseSync,
-): Pick<Handlers<ConditionalCalls>, 'insertMember' | 'beatMember' | 'declareDead' | 'removeMember'> {
+): Pick<Handlers<ConditionalCalls>, 'insertMember' | 'writeHeartbeat' | 'declareDead' | 'removeMember'> {
   const read = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members WHERE incarnation = ?`);
   const insert = prepare(
     database,
     `INSERT INTO members (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
-  const beat = prepare(
+  const heartbeat = prepare(
     database,
     "UPDATE members SET beat = ?, healthy_beat = ?, state = ? WHERE incarnation = ? AND state <> 'dead' AND beat = ?",
   );
@@ -118,14 +118,28 @@ function createMemberCalls(
   );
   const remove = prepare(database, "DELETE FROM members WHERE incarnation = ? AND state = 'dead'");
   return {
-    insertMember: ({ incarnation, shardName, address, state, beat: first, startedAtMs, healthyBeat, place }) => {
-      const row = [incarnation, shardName, address, state, first, startedAtMs, healthyBeat, place ?? null];
+    insertMember: ({
+      incarnation,
+      shardName,
+      address,
+      state,
+      heartbeat: first,
+      startedAtMs,
+      healthyHeartbeat,
+      place,
+    }) => {
+      const row = [incarnation, shardName, address, state, first, startedAtMs, healthyHeartbeat, place ?? null];
       const inserted = insert.run(...row);
       return outcome(inserted, read, incarnation, memberRowOf);
     },
-    beatMember: ({ incarnation, expectedBeat, beat: next, healthyBeat, state }) =>
-      outcome(beat.run(next, healthyBeat, state, incarnation, expectedBeat), read, incarnation, memberRowOf),
-    declareDead: ({ incarnation, beat: seen }) =>
+    writeHeartbeat: ({ incarnation, expectedHeartbeat, heartbeat: next, healthyHeartbeat, state }) =>
+      outcome(
+        heartbeat.run(next, healthyHeartbeat, state, incarnation, expectedHeartbeat),
+        read,
+        incarnation,
+        memberRowOf,
+      ),
+    declareDead: ({ incarnation, heartbeat: seen }) =>
       outcome(declare.run(incarnation, seen), read, incarnation, memberRowOf),
     removeMember: (incarnation) => {
       remove.run(incarnation);

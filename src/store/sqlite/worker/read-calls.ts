@@ -6,6 +6,8 @@ import type { KeyPage } from '../../store.ts';
 import { integerAt, prepare, type Row, textAt } from '../database.ts';
 import type { FlatGrants, Handlers, ReadCalls } from '../messages.ts';
 import {
+  AUDIT_LOG_COLUMNS,
+  auditLogRowOf,
   CHECKPOINT_COLUMNS,
   checkpointOf,
   GRANT_COLUMNS,
@@ -26,9 +28,7 @@ import {
   SLOT_COLUMNS,
   slotRowOf,
   TENANT_COLUMNS,
-  TRAIL_COLUMNS,
   tenantOf,
-  trailRowOf,
 } from './rows.ts';
 
 /** The live rows flat, and where to go on when as many rows as allowed were looked at. */
@@ -133,7 +133,7 @@ function createTenantReads(
   | 'listKeys'
   | 'listTenants'
   | 'listGrantCounts'
-  | 'listTrail'
+  | 'listAuditLog'
   | 'listKeyUses'
 > {
   const checkpoint = prepare(database, `SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE slot = ?`);
@@ -151,14 +151,14 @@ function createTenantReads(
     database,
     `SELECT ${GRANT_COUNT_COLUMNS} FROM grant_counts WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
   );
-  const trail = prepare(
+  const auditLog = prepare(
     database,
-    `SELECT ${TRAIL_COLUMNS} FROM changes
+    `SELECT ${AUDIT_LOG_COLUMNS} FROM changes
      WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) ORDER BY seq, position LIMIT ?`,
   );
-  const trailBackwards = prepare(
+  const auditLogBackwards = prepare(
     database,
-    `SELECT ${TRAIL_COLUMNS} FROM changes
+    `SELECT ${AUDIT_LOG_COLUMNS} FROM changes
      WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`,
   );
   const keyUse = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ? AND key_id = ?');
@@ -170,11 +170,11 @@ function createTenantReads(
     listKeys: ({ tenantId, after, limit }) => keyPageOf(keys.all(tenantId, after ?? '', limit), limit),
     listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
     listGrantCounts: ({ slot, after, limit }) => grantCounts.all(slot, after ?? '', limit).map(grantCountRowOf),
-    listTrail: ({ tenantId, month, newestFirst = false, after, limit }) => {
-      const statement = newestFirst ? trailBackwards : trail;
+    listAuditLog: ({ tenantId, month, newestFirst = false, after, limit }) => {
+      const statement = newestFirst ? auditLogBackwards : auditLog;
       const { seq, index } =
         after ?? (newestFirst ? { seq: Number.MAX_SAFE_INTEGER, index: 0 } : { seq: -1, index: -1 });
-      return statement.all(tenantId, month, seq, index, limit).map(trailRowOf);
+      return statement.all(tenantId, month, seq, index, limit).map(auditLogRowOf);
     },
     listKeyUses: (tenantId, keyIds) =>
       new Map(

@@ -8,6 +8,7 @@ import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
 import type {
+  AuditLogRow,
   Checkpoint,
   GrantCountRow,
   GrantRow,
@@ -15,7 +16,6 @@ import type {
   MemberRow,
   Meta,
   SlotRow,
-  TrailRow,
 } from '../../store.ts';
 import { integerAt, optionalIntegerAt, optionalTextAt, type Row, textAt } from '../database.ts';
 
@@ -32,7 +32,7 @@ export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, 
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
 export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, position, steps';
 export const CHECKPOINT_COLUMNS = 'seq, stamp, counted_from, window_from';
-export const TRAIL_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
+export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 function oneOf<Value extends string>(text: string, values: readonly Value[]): Value {
   const found = values.find((value) => value === text);
@@ -89,9 +89,9 @@ export function memberRowOf(row: Row): MemberRow {
     shardName: textAt(row, 1),
     address: textAt(row, 2),
     state: oneOf(textAt(row, 3), ['alive', 'draining', 'dead']),
-    beat: integerAt(row, 4),
+    heartbeat: integerAt(row, 4),
     startedAtMs: integerAt(row, 5),
-    healthyBeat: integerAt(row, 6),
+    healthyHeartbeat: integerAt(row, 6),
     place: optionalTextAt(row, 7),
   };
 }
@@ -128,7 +128,7 @@ export function tenantOf(row: Row): Tenant {
   };
 }
 
-export function trailRowOf(row: Row): TrailRow {
+export function auditLogRowOf(row: Row): AuditLogRow {
   return {
     seq: integerAt(row, 0),
     index: integerAt(row, 1),

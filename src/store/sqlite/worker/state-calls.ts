@@ -25,7 +25,7 @@ const UPSERTED: readonly StateBatchTable[] = [
   'namespaces',
   'keys',
   'tenants',
-  'trail',
+  'auditLog',
   'grantCounts',
 ];
 
@@ -148,7 +148,7 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     writeCheckpoint: (slot, { seq, countedFrom, windowFrom, stamp }) =>
       runAtOnce(upsertCheckpoint, slot, seq, countedFrom ?? null, windowFrom ?? null, stamp),
     writeKeyUse: (tenantId, keyId, usedAtMs) => runAtOnce(upsertKeyUse, tenantId, keyId, usedAtMs),
-    *removeGone(rows) {
+    *removeTombstones(rows) {
       for (const [index, row] of rows.entries()) {
         removeRow(row);
         if (index % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;

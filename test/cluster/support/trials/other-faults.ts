@@ -26,7 +26,7 @@ const JUMP_SECONDS = 3600;
 const WALL_CLOCK_MS = 10_000;
 /** What a process may grow by while it can do nothing: queues and caches have bounds. */
 const GROWTH_BYTES_MAX = 200 * 1024 ** 2;
-/** Every client has one request under way, and the console asks now and then. */
+/** Every client has one request in flight, and the console asks now and then. */
 const QUEUE_LENGTH_MAX = 64;
 
 /** Those that began so long after the moment have to be answered well. */

@@ -4,7 +4,7 @@
 import { letRun } from '../../../kit/wait-for.ts';
 import { assertNoFailures, describePauses, type Trial, underLoad } from './trial.ts';
 
-/** Many writes are under way at any moment. */
+/** Many writes are in flight at any moment. */
 const REQUESTS_PER_SECOND = 300;
 /** Moments since the first fault. The next fault comes before the cluster is whole again. */
 const START_KILLED_AT_MS = 3000;

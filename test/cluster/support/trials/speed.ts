@@ -22,7 +22,7 @@ const CONNECTIONS = 32;
 const COLD_CHECKS = 64;
 /**
  * Tables that hold what checks are answered from, and the log. The others are read as time passes, by the members'
- * beats.
+ * heartbeats.
  */
 const TENANT_TABLES = ['grants', 'keys', 'tenants', 'namespaces', 'subjects', 'log'];
 const WRITERS = 64;

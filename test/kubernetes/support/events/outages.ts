@@ -46,7 +46,7 @@ const withoutRights: Event = {
       const before = await failures();
       await release.kubectl(['delete', BINDING]);
       try {
-        // A watch that stands is not looked at again; those made anew are.
+        // A watch that stands is not looked at again; those made again are.
         await kubernetes.stopApi();
         await kubernetes.startApi();
         const grown = async (): Promise<boolean> =>

@@ -1,4 +1,4 @@
-// `grantd changes`: the trail listed from either end, and followed over everything that can come between.
+// `grantd audit-log`: the audit log listed from either end, and followed over everything that can come between.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -48,7 +48,7 @@ function start(args: readonly string[], options: Partial<CliRunOptions> = {}) {
 
 /** Looks of `--follow` at the service since the last call. */
 const looks = (): number => {
-  const count = service.operator.calls.filter(({ name }) => name === 'listTrail').length;
+  const count = service.operator.calls.filter(({ name }) => name === 'listAuditLog').length;
   service.operator.calls.length = 0;
   return count;
 };
@@ -56,28 +56,31 @@ const looks = (): number => {
 describe('a listing', () => {
   test('begins with the newest, or with the oldest', async () => {
     const id = await createTenant(3);
-    const { stdout } = await grantd(['changes', '--tenant', id, '--oldest-first']);
+    const { stdout } = await grantd(['audit-log', '--tenant', id, '--oldest-first']);
     assert.match(stdout, /operator:alice +grant\.created +subject=user:ann relation=viewer object=doc:1 +req_/);
     assert.deepEqual(objectsOf(stdout), ['doc:1', 'doc:2', 'doc:3']);
-    const last = await grantd(['changes', '--tenant', id, '--limit', '2']);
+    const last = await grantd(['audit-log', '--tenant', id, '--limit', '2']);
     assert.deepEqual(objectsOf(last.stdout), ['doc:3', 'doc:2']);
     const cursor = /--cursor (\S+)/.exec(last.stderr)?.[1] ?? '';
-    const rest = await grantd(['changes', '--tenant', id, '--newest-first', '--cursor', cursor]);
+    const rest = await grantd(['audit-log', '--tenant', id, '--newest-first', '--cursor', cursor]);
     assert.deepEqual(objectsOf(rest.stdout), ['doc:1']);
-    assert.equal(JSON.parse((await grantd(['changes', '--tenant', id, '--json', '--oldest-first'])).stdout)[0].seq, 1);
-    assert.equal((await grantd(['changes', '--tenant', id, '--oldest-first', '--newest-first'])).code, 2);
+    assert.equal(
+      JSON.parse((await grantd(['audit-log', '--tenant', id, '--json', '--oldest-first'])).stdout)[0].seq,
+      1,
+    );
+    assert.equal((await grantd(['audit-log', '--tenant', id, '--oldest-first', '--newest-first'])).code, 2);
   });
 
   test('is of a range of time where one is given', async () => {
     const id = await createTenant(1);
-    const list = async (...range: string[]) => (await grantd(['changes', '--tenant', id, ...range])).stdout;
+    const list = async (...range: string[]) => (await grantd(['audit-log', '--tenant', id, ...range])).stdout;
     assert.deepEqual(objectsOf(await list('--since', '2000-01-01', '--until', '2999-01-01T00:00Z')), ['doc:1']);
     assert.deepEqual(objectsOf(await list('--until', '2000-01-01')), []);
     assert.deepEqual(objectsOf(await list('--since', '2999-01-01')), []);
     assert.deepEqual(objectsOf(await list('--since', '1h')), ['doc:1']);
     assert.deepEqual(objectsOf(await list('--until', '1h')), []);
-    assert.equal((await grantd(['changes', '--tenant', id, '--since', 'yesterday'])).code, 2);
-    const reversed = await grantd(['changes', '--tenant', id, '--since', '2001-01-01', '--until', '2000-01-01']);
+    assert.equal((await grantd(['audit-log', '--tenant', id, '--since', 'yesterday'])).code, 2);
+    const reversed = await grantd(['audit-log', '--tenant', id, '--since', '2001-01-01', '--until', '2000-01-01']);
     assert.match(reversed.stderr, /invalid-request/);
   });
 });
@@ -86,12 +89,12 @@ describe('a filter', () => {
   test('leaves what fits in all of its fields, over pages that are short', async () => {
     const id = await createTenant(12);
     await grantd(['grants', 'revoke', 'user:ann', 'viewer', 'doc:7', '--tenant', id]);
-    const list = async (...filter: string[]) => (await grantd(['changes', '--tenant', id, ...filter])).stdout;
-    service.operator.rowsPerTrailPage = 1;
+    const list = async (...filter: string[]) => (await grantd(['audit-log', '--tenant', id, ...filter])).stdout;
+    service.operator.rowsPerAuditLogPage = 1;
     try {
       assert.deepEqual(objectsOf(await list('--object', 'doc:7')), ['doc:7', 'doc:7']);
     } finally {
-      service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+      service.operator.rowsPerAuditLogPage = Number.POSITIVE_INFINITY;
     }
     assert.deepEqual(objectsOf(await list('--action', 'grant.revoked')), ['doc:7']);
     assert.deepEqual(objectsOf(await list('--action', 'grant.created', '--object', 'doc:7')), ['doc:7']);
@@ -103,10 +106,10 @@ describe('a filter', () => {
 
   test('that cannot be is refused, and says what can be', async () => {
     const id = await createTenant(0);
-    const action = await grantd(['changes', '--tenant', id, '--action', 'granted']);
+    const action = await grantd(['audit-log', '--tenant', id, '--action', 'granted']);
     assert.equal(action.code, 2);
     assert.match(action.stderr, /grant\.created, grant\.revoked, key\.created/);
-    const actor = await grantd(['changes', '--tenant', id, '--actor', 'alice']);
+    const actor = await grantd(['audit-log', '--tenant', id, '--actor', 'alice']);
     assert.match(actor.stderr, /"actor" must be operator:NAME/);
     assert.notEqual(actor.code, 0);
   });
@@ -115,9 +118,9 @@ describe('a filter', () => {
     const id = await createTenant(12);
     const more = Array.from({ length: 20 }, (_, index) => `user:bob\tviewer\tdoc:${index + 100}\n`);
     await grantd(['import', '-', '--tenant', id], { stdin: more.join('') });
-    service.operator.rowsPerTrailPage = 3;
+    service.operator.rowsPerAuditLogPage = 3;
     try {
-      const followed = ['changes', '--tenant', id, '--follow', '--subject', 'user:ann', '--limit', '5'];
+      const followed = ['audit-log', '--tenant', id, '--follow', '--subject', 'user:ann', '--limit', '5'];
       const { ended, waitToShow, interrupt } = start(followed);
       await waitToShow('doc:12');
       for (const [subject, object] of [
@@ -131,7 +134,7 @@ describe('a filter', () => {
       const { stdout } = await ended;
       assert.deepEqual(objectsOf(stdout), ['doc:8', 'doc:9', 'doc:10', 'doc:11', 'doc:12', 'doc:14']);
     } finally {
-      service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+      service.operator.rowsPerAuditLogPage = Number.POSITIVE_INFINITY;
     }
   });
 });
@@ -139,12 +142,15 @@ describe('a filter', () => {
 describe('followed', () => {
   test('it shows the last ones, then each new one once, and ends well when interrupted', async () => {
     const id = await createTenant(12);
-    const { ended, waitToShow, interrupt } = start(['changes', '--tenant', id, '--follow', '--json']);
+    const { ended, waitToShow, interrupt } = start(['audit-log', '--tenant', id, '--follow', '--json']);
     await waitToShow('doc:12');
     await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:13', '--tenant', id]);
     await waitToShow('doc:13');
     looks();
-    await waitFor('two more looks', () => service.operator.calls.filter(({ name }) => name === 'listTrail').length > 1);
+    await waitFor(
+      'two more looks',
+      () => service.operator.calls.filter(({ name }) => name === 'listAuditLog').length > 1,
+    );
     interrupt();
     const { code, stdout, stderr } = await ended;
     const changes = stdout
@@ -160,7 +166,7 @@ describe('followed', () => {
 
   test('with a time, it shows everything since then first', async () => {
     const id = await createTenant(12);
-    const { ended, waitToShow, interrupt } = start(['changes', '--tenant', id, '-f', '--since', '2000-01-01']);
+    const { ended, waitToShow, interrupt } = start(['audit-log', '--tenant', id, '-f', '--since', '2000-01-01']);
     await waitToShow('doc:12');
     interrupt();
     const { stdout } = await ended;
@@ -173,7 +179,7 @@ describe('followed', () => {
 
   test('it outlasts a service that is away, says so once, and misses nothing', async () => {
     const id = await createTenant(1);
-    const { ended, waitToShow, interrupt } = start(['changes', '--tenant', id, '--follow']);
+    const { ended, waitToShow, interrupt } = start(['audit-log', '--tenant', id, '--follow']);
     await waitToShow('doc:1');
     const away = new GrantdError('unavailable', 'Not now.');
     service.operator.faults.push(away, away);
@@ -187,32 +193,32 @@ describe('followed', () => {
   });
 
   test('what is wrong from the start, or cannot mend, ends it', async () => {
-    const away = await grantd(['changes', '--tenant', 'ten_x', '-f'], {
+    const away = await grantd(['audit-log', '--tenant', 'ten_x', '-f'], {
       target: { url: 'http://127.0.0.1:1', token: 't' },
     });
     assert.equal(away.code, 1);
     assert.match(away.stderr, /No response .*\n {2}Is the service running/);
-    const unknown = await grantd(['changes', '--tenant', 'ten_00000000000000000000000000', '-f']);
+    const unknown = await grantd(['audit-log', '--tenant', 'ten_00000000000000000000000000', '-f']);
     assert.match(unknown.stderr, /tenant-not-found/);
-    const both = await grantd(['changes', '--tenant', 'ten_x', '-f', '--newest-first']);
+    const both = await grantd(['audit-log', '--tenant', 'ten_x', '-f', '--newest-first']);
     assert.deepEqual([both.code, both.stdout], [2, '']);
   });
 
   test('it ends with the deletion of the tenant', async () => {
     const pages = [
       {
-        changes: [{ seq: 1, change: { action: 'tenant.updated', state: 'deleting' } }],
+        entries: [{ seq: 1, change: { action: 'tenant.updated', state: 'deleting' } }],
         next_cursor: null,
         resume_cursor: 'a',
       },
       {
-        changes: [{ seq: 2, change: { action: 'tenant.updated', state: 'deleted' } }],
+        entries: [{ seq: 2, change: { action: 'tenant.updated', state: 'deleted' } }],
         next_cursor: null,
         resume_cursor: 'b',
       },
     ];
     const scripted: typeof fetch = async () => new Response(JSON.stringify(pages.shift()));
-    const { code, stdout, stderr } = await grantd(['changes', '--tenant', 'ten_x', '-f', '--json'], {
+    const { code, stdout, stderr } = await grantd(['audit-log', '--tenant', 'ten_x', '-f', '--json'], {
       fetch: scripted,
     });
     assert.deepEqual([code, stdout.trimEnd().split('\n').length], [0, 2]);
@@ -221,7 +227,7 @@ describe('followed', () => {
 
   test('it ends with the deletion of the tenant also where a filter leaves that out', async () => {
     const id = await createTenant(2);
-    const { ended, waitToShow } = start(['changes', '--tenant', id, '-f', '--subject', 'user:ann']);
+    const { ended, waitToShow } = start(['audit-log', '--tenant', id, '-f', '--subject', 'user:ann']);
     await waitToShow('doc:2');
     await grantd(['tenants', 'delete', id, '--yes']);
     service.operator.finishDeletions();

@@ -158,7 +158,7 @@ describe('import', () => {
     assert.ok(leadMax <= 7000, `${leadMax} lines were read ahead`);
   });
 
-  test('tries again where the service has no room or breaks off, and counts each line once', async () => {
+  test('tries again where the service has no capacity or breaks off, and counts each line once', async () => {
     const tenant = await createTenant();
     let imports = 0;
     const flaky: typeof fetch = async (...parameters) => {

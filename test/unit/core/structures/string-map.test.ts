@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { TextMap } from '../../../../src/core/structures/string-map.ts';
+import { StringMap } from '../../../../src/core/structures/string-map.ts';
 
 /** Few enough to meet again. */
 const text = fc.oneof(
@@ -21,7 +21,7 @@ describe('a map by text', () => {
     let largest = 0;
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300, size: 'max' }), (steps) => {
-        const map = new TextMap<number | null>();
+        const map = new StringMap<number | null>();
         const model = new Map<string, number | null>();
         for (const { kind, text: key, value } of steps) {
           if (kind === 'set') {
@@ -53,7 +53,7 @@ describe('a map by text', () => {
   });
 
   it('finds every one of a hundred thousand texts, and the rest of them after most are gone', () => {
-    const map = new TextMap<number>();
+    const map = new StringMap<number>();
     const textOf = (number: number): string => `document:${number * 7919}`;
     for (let number = 0; number < 100_000; number += 1) map.set(textOf(number), number);
     for (let number = 0; number < 100_000; number += 1) assert.equal(map.get(textOf(number)), number);
@@ -70,7 +70,7 @@ describe('a map by text', () => {
   });
 
   it('gives entries in the order of their addition; the last takes the place of one that is deleted', () => {
-    const map = new TextMap<number>();
+    const map = new StringMap<number>();
     for (const [index, key] of ['a', 'b', 'c', 'd', 'e'].entries()) map.set(key, index);
     map.set('c', 20);
     assert.deepEqual([...map.keys()], ['a', 'b', 'c', 'd', 'e']);

@@ -197,7 +197,7 @@ describe('a leased window', () => {
     assert.equal((await cluster.now()).resetSeconds, 2);
   });
 
-  it('begins anew with the first request after an idle window', async () => {
+  it('begins again with the first request after an idle window', async () => {
     const cluster = new Fronts(1, { requests: 1000, windowSeconds: 1 });
     await cluster.load(900, 1);
     await cluster.clock.advance(2500);

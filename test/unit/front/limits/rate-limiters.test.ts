@@ -21,7 +21,7 @@ beforeEach(() => {
   clock = new VirtualClock();
 });
 
-test('a window lets its requests through, refuses the next and begins anew', async () => {
+test('a window lets its requests through, refuses the next and begins again', async () => {
   const limiter = createMemoryRateLimiter({ clock });
   const three = plan(3, 60);
   for (const remaining of [2, 1, 0]) {
@@ -68,7 +68,7 @@ for (const [what, create] of [
   ['in memory', (options: { readonly reservesMax: number }) => createMemoryRateLimiter({ clock }, options)],
   ['over Redis', sharedLimiter],
 ] as const) {
-  test(`${what} the reserves of keys are bounded: above it the oldest begin anew, plans never do`, async () => {
+  test(`${what} the reserves of keys are bounded: above it the oldest begin again, plans never do`, async () => {
     const limiter = create({ reservesMax: 4 });
     const one = plan(1, 60);
     await limiter.consume('ten_a', one);
@@ -155,7 +155,7 @@ test('above the bound the address whose window began first is let go', () => {
   assert.equal(limiter.refusal(first), undefined);
   for (const address of others) assert.equal(limiter.refusal(address)?.allowed, false);
   limiter.record(first);
-  assert.equal(limiter.refusal(first), undefined, 'its count began anew');
+  assert.equal(limiter.refusal(first), undefined, 'its count began again');
 });
 
 test('no window is longer because the wall clock was set back, nor shorter because it was set forward', async () => {

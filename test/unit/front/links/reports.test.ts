@@ -189,7 +189,7 @@ test('however many keys are in use, a report is cut into parts that a shard take
     sent.map(({ usage }) => usage?.tenantIds?.length),
     [1000, 1000, 500],
   );
-  // Those that found no room have kept their counts.
+  // Those that found no capacity have kept their counts.
   for (const tenant of tenants.slice(2500)) count(tenant);
   await clock.advance(2000);
   const all = sent.flatMap(({ usage }) => usage?.requests ?? []);

@@ -49,7 +49,7 @@ test('an absent owner is named from its member row; slots outside the cluster ar
     shardName: 'z',
     address: 'z:1',
     state: 'dead',
-    beat: 1,
+    heartbeat: 1,
     startedAtMs: 0,
   } as const;
   const slots = mergeSlots(2, [witness], [member]);

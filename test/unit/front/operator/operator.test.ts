@@ -225,17 +225,17 @@ test('slots and members of the whole cluster are listed', async (t) => {
   second.leaseLeftMs = undefined;
   const members = await stage.front.operator.listMembers(contextFor());
   assert.deepEqual(
-    members.map(({ shardName, state, beat, leaseLeftMs, slotsOwned }) => ({
+    members.map(({ shardName, state, heartbeat, leaseLeftMs, slotsOwned }) => ({
       shardName,
       state,
-      beat,
+      heartbeat,
       leaseLeftMs,
       slotsOwned,
     })),
     [
-      { shardName: 'shard-0', state: 'alive', beat: 42, leaseLeftMs: 2500, slotsOwned: 3 },
-      { shardName: 'shard-1', state: 'alive', beat: 42, leaseLeftMs: undefined, slotsOwned: 1 },
-      { shardName: 'shard-2', state: 'alive', beat: 42, leaseLeftMs: 2500, slotsOwned: 2 },
+      { shardName: 'shard-0', state: 'alive', heartbeat: 42, leaseLeftMs: 2500, slotsOwned: 3 },
+      { shardName: 'shard-1', state: 'alive', heartbeat: 42, leaseLeftMs: undefined, slotsOwned: 1 },
+      { shardName: 'shard-2', state: 'alive', heartbeat: 42, leaseLeftMs: 2500, slotsOwned: 2 },
     ],
   );
 });
@@ -330,10 +330,10 @@ test('browsing a tenant crosses the wire, the longest pages included', async (t)
   const subject = `user:${longest}7`;
   assert.equal((await session.listSubjectGrants(contextFor(), { ...query, subject })).items.length, 1);
   // Changes are large, so that a page of them holds fewer.
-  const trail = await stage.front.operator.listTrail(contextFor(), stage.tenant.record.tenantId, query);
-  assert.ok(trail.items.length >= 100 && trail.nextCursor !== undefined);
-  assert.equal(trail.items[0]?.change.length, 8192);
-  assert.equal(trail.resumeCursor, 'behind-all');
+  const auditLog = await stage.front.operator.listAuditLog(contextFor(), stage.tenant.record.tenantId, query);
+  assert.ok(auditLog.items.length >= 100 && auditLog.nextCursor !== undefined);
+  assert.equal(auditLog.items[0]?.change.length, 8192);
+  assert.equal(auditLog.resumeCursor, 'behind-all');
 });
 
 test('a filter of the audit log crosses the wire, and holds also where a shard does not know it', async (t) => {
@@ -348,14 +348,14 @@ test('a filter of the audit log crosses the wire, and holds also where a shard d
   };
   const times = { newestFirst: true, sinceMs: 1, untilMs: 2 };
   const list = (query: object) =>
-    stage.front.operator.listTrail(contextFor(), stage.tenant.record.tenantId, {
+    stage.front.operator.listAuditLog(contextFor(), stage.tenant.record.tenantId, {
       limit: 10,
       cursor: undefined,
       ...query,
     });
   const nothing = await list({ ...filter, ...times });
   const { tenantId } = stage.tenant.record;
-  const [asked] = stage.shards.flatMap(({ trailQueries }) => trailQueries);
+  const [asked] = stage.shards.flatMap(({ auditLogQueries }) => auditLogQueries);
   assert.deepEqual(asked, { tenantId, limit: 10, cursor: undefined, ...times, ...filter });
   assert.deepEqual(nothing.items, []);
   assert.ok(nothing.nextCursor !== undefined, 'there may be more');

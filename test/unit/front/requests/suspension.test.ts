@@ -97,7 +97,7 @@ test('a key and a tenant are not made again after a suspension, on the connectio
     stage.shard.afterWrite = () => {
       tries += 1;
       suspend();
-      throw new ShardFailure('undecided', 'The tenure ended while the write was under way.');
+      throw new ShardFailure('undecided', 'The tenure ended while the write was in flight.');
     };
     await assert.rejects(write(), unknown, name);
     assert.equal(tries, 1, name);

@@ -109,7 +109,7 @@ describe('a request', () => {
     assertNoRateLimitHeaders(answer);
   });
 
-  it('with a junk key costs no look-up', async () => {
+  it('with a junk key costs no lookup', async () => {
     const before = http.front.lookups;
     for (const key of ['junk', `gk1_${'0'.repeat(81)}`, 'é', 'gk1_']) {
       assertProblem(
@@ -161,7 +161,7 @@ describe('a request', () => {
     }
   });
 
-  it('with an unknown key from an address that failed too often is told to wait, and costs no look-up', async () => {
+  it('with an unknown key from an address that failed too often is told to wait, and costs no lookup', async () => {
     const { tenantId, key } = await http.front.createTenant('unlimited');
     const fresh = http.front.createKey(tenantId, ALL_SCOPES);
     /** Well-formed, and of nobody. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Turns } from '../../../../src/core/async/turns.ts';
-import { ByteBudget, type Claim } from '../../../../src/http/wire/byte-budget.ts';
+import { ByteBudget, type Reservation } from '../../../../src/http/wire/byte-budget.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const WAIT_MS = 100;
@@ -37,37 +37,46 @@ function createBudget(bytesMax = 100, holderBytesMax = 40, turns = atOnce) {
     },
   };
   const budget = new ByteBudget({ clock, turns, meter }, { bytesMax, holderBytesMax, waitMs: WAIT_MS });
-  const granted: { readonly what: string; readonly claim: Claim }[] = [];
+  const granted: { readonly what: string; readonly reservation: Reservation }[] = [];
   const refused: string[] = [];
-  const claim = (holder: string, bytes: number, what = `${holder} ${bytes}`): (() => void) =>
-    budget.claim(
+  const reservation = (holder: string, bytes: number, what = `${holder} ${bytes}`): (() => void) =>
+    budget.reserve(
       holder,
       bytes,
-      (given) => granted.push({ what, claim: given }),
+      (given) => granted.push({ what, reservation: given }),
       ({ code }) => refused.push(`${what}: ${code}`),
     );
-  const release = (what: string): void => granted.find((each) => each.what === what)?.claim.release();
-  return { clock, events, budget, granted, refused, claim, release, names: () => granted.map(({ what }) => what) };
+  const release = (what: string): void => granted.find((each) => each.what === what)?.reservation.release();
+  return {
+    clock,
+    events,
+    budget,
+    granted,
+    refused,
+    reservation,
+    release,
+    names: () => granted.map(({ what }) => what),
+  };
 }
 
-describe('a claim', () => {
+describe('a reservation', () => {
   it('is granted at once within both bounds', () => {
-    const { claim, names, budget, events } = createBudget();
-    claim('a', 40);
-    claim('b', 40);
-    claim('c', 20);
+    const { reservation, names, budget, events } = createBudget();
+    reservation('a', 40);
+    reservation('b', 40);
+    reservation('c', 20);
     assert.deepEqual(names(), ['a 40', 'b 40', 'c 20']);
     assert.equal(budget.heldBytes, 100);
     assert.equal(events.waited, 0);
   });
 
   it('beyond the share of its holder waits for that holder alone, and is granted in order', () => {
-    const { claim, names, release, budget } = createBudget();
-    claim('a', 30);
-    claim('a', 20);
+    const { reservation, names, release, budget } = createBudget();
+    reservation('a', 30);
+    reservation('a', 20);
     // It would fit, and does not overtake.
-    claim('a', 5);
-    claim('b', 40);
+    reservation('a', 5);
+    reservation('b', 40);
     assert.deepEqual(names(), ['a 30', 'b 40']);
     release('b 40');
     assert.deepEqual(names(), ['a 30', 'b 40']);
@@ -77,11 +86,11 @@ describe('a claim', () => {
   });
 
   it('that waits too long is refused as overloaded, and those behind it go on waiting', async () => {
-    const { claim, names, refused, release, clock, events } = createBudget();
-    claim('a', 40);
-    claim('a', 30);
+    const { reservation, names, refused, release, clock, events } = createBudget();
+    reservation('a', 40);
+    reservation('a', 30);
     await clock.advance(WAIT_MS - 1);
-    claim('a', 20);
+    reservation('a', 20);
     await clock.advance(1);
     assert.deepEqual(refused, ['a 30: overloaded']);
     release('a 40');
@@ -95,12 +104,12 @@ describe('a claim', () => {
   it('is granted and refused in turns of its holder, and neither once it was given up', async () => {
     const steps: { readonly key: string; readonly step: () => boolean }[] = [];
     const held: Turns = { ...atOnce, run: (key, step) => steps.push({ key, step }) };
-    const { clock, claim, names, refused, release } = createBudget(100, 40, held);
-    claim('a', 40, 'first');
-    claim('a', 30, 'second');
-    claim('b', 40);
-    claim('b', 20, 'third');
-    const giveUp = claim('b', 20, 'given up');
+    const { clock, reservation, names, refused, release } = createBudget(100, 40, held);
+    reservation('a', 40, 'first');
+    reservation('a', 30, 'second');
+    reservation('b', 40);
+    reservation('b', 20, 'third');
+    const giveUp = reservation('b', 20, 'given up');
     release('first');
     await clock.advance(WAIT_MS);
     assert.deepEqual([names(), refused], [['first', 'b 40'], []]);
@@ -117,10 +126,10 @@ describe('a claim', () => {
   });
 
   it('that is given up is neither granted nor refused', async () => {
-    const { claim, names, refused, release, clock } = createBudget();
-    claim('a', 40);
-    const giveUp = claim('a', 30);
-    claim('a', 10);
+    const { reservation, names, refused, release, clock } = createBudget();
+    reservation('a', 40);
+    const giveUp = reservation('a', 30);
+    reservation('a', 10);
     giveUp();
     release('a 40');
     await clock.advance(WAIT_MS);
@@ -129,38 +138,38 @@ describe('a claim', () => {
   });
 
   it('gives back what it turns out not to need, and all only once', () => {
-    const { claim, names, granted, budget } = createBudget();
-    claim('a', 40);
-    claim('a', 25);
-    granted[0]?.claim.resize(15);
+    const { reservation, names, granted, budget } = createBudget();
+    reservation('a', 40);
+    reservation('a', 25);
+    granted[0]?.reservation.resize(15);
     assert.deepEqual(names(), ['a 40', 'a 25']);
     assert.equal(budget.heldBytes, 40);
-    granted[0]?.claim.release();
-    granted[0]?.claim.release();
-    granted[0]?.claim.resize(1000);
+    granted[0]?.reservation.release();
+    granted[0]?.reservation.release();
+    granted[0]?.reservation.resize(1000);
     assert.equal(budget.heldBytes, 25);
   });
 
   it('of whoever holds less has the oldest that can be ended of the largest holder ended', () => {
-    const { claim, names, granted, budget, events } = createBudget();
+    const { reservation, names, granted, budget, events } = createBudget();
     for (const [holder, bytes] of [
       ['a', 20],
       ['a', 19],
       ['b', 38],
       ['c', 20],
     ] as const) {
-      claim(holder, bytes);
+      reservation(holder, bytes);
     }
     const ended: string[] = [];
-    for (const { what, claim: given } of granted.slice(1)) {
+    for (const { what, reservation: given } of granted.slice(1)) {
       given.drop = () => {
         ended.push(what);
         given.release();
       };
     }
-    claim('d', 10);
+    reservation('d', 10);
     assert.deepEqual(ended, ['a 19']);
-    claim('e', 15);
+    reservation('e', 15);
     assert.deepEqual(ended, ['a 19', 'b 38']);
     assert.equal(budget.heldBytes, 65);
     assert.equal(events.dropped, 2);
@@ -168,11 +177,11 @@ describe('a claim', () => {
   });
 
   it('of whoever would hold as much as the others waits', () => {
-    const { claim, names, granted, release } = createBudget(100, 50);
-    claim('a', 50);
-    claim('b', 45);
-    for (const { claim: given } of granted) given.drop = () => assert.fail('nobody holds more');
-    claim('c', 50);
+    const { reservation, names, granted, release } = createBudget(100, 50);
+    reservation('a', 50);
+    reservation('b', 45);
+    for (const { reservation: given } of granted) given.drop = () => assert.fail('nobody holds more');
+    reservation('c', 50);
     assert.deepEqual(names(), ['a 50', 'b 45']);
     release('b 45');
     assert.deepEqual(names(), ['a 50', 'b 45', 'c 50']);
@@ -182,20 +191,20 @@ describe('a claim', () => {
     const action = fc.record({
       holder: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
       bytes: fc.integer({ min: 1, max: 40 }),
-      kind: fc.constantFrom('claim', 'claim', 'release', 'resize', 'wait'),
+      kind: fc.constantFrom('reservation', 'reservation', 'release', 'resize', 'wait'),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 60 }), async (actions) => {
-        const { budget, claim, granted, refused, clock, names } = createBudget();
+        const { budget, reservation, granted, refused, clock, names } = createBudget();
         let claimed = 0;
         for (const { holder, bytes, kind } of actions) {
-          if (kind === 'claim') {
+          if (kind === 'reservation') {
             claimed += 1;
-            claim(holder, bytes, `${holder} ${claimed}`);
+            reservation(holder, bytes, `${holder} ${claimed}`);
           } else if (kind === 'wait') {
             await clock.advance(bytes);
           } else {
-            const given = granted[bytes % Math.max(1, granted.length)]?.claim;
+            const given = granted[bytes % Math.max(1, granted.length)]?.reservation;
             if (kind === 'release') given?.release();
             else given?.resize(1);
           }
@@ -203,7 +212,7 @@ describe('a claim', () => {
         }
         await clock.advance(WAIT_MS);
         assert.equal(names().length + refused.length, claimed);
-        for (const { claim: given } of granted) given.release();
+        for (const { reservation: given } of granted) given.release();
         assert.equal(budget.heldBytes, 0);
         assert.equal(clock.timers, 0);
       }),

@@ -161,7 +161,7 @@ describe('bodies that are being read', () => {
   );
 
   it(
-    'are read when there is room again, in any form, and give it back',
+    'are read when there is capacity again, in any form, and give it back',
     withHttp(BUDGET, async (http) => {
       const { key } = await http.front.createTenant('unlimited');
       const first = await RawConnection.open(http.url);
@@ -187,7 +187,7 @@ describe('bodies that are being read', () => {
   );
 
   it(
-    'of whoever holds more are given up where the process has no room',
+    'of whoever holds more are given up where the process has no capacity',
     withHttp({ bodyBytesMax: 620 * KIB, tenantBodyBytesMax: 600 * KIB }, async (http) => {
       const [one, other] = [await http.front.createTenant('unlimited'), await http.front.createTenant('unlimited')];
       const held = [await RawConnection.open(http.url), await RawConnection.open(http.url)];
@@ -276,22 +276,22 @@ describe('answers that may be large', () => {
         await waitFor('all answers', () => bytes > 200 * 250 * KIB);
         await waitFor('nothing to be held', async () => (await heldBytes(http, 'responses')) === 0);
         client.destroy();
-        const gone = await openFrom(http);
-        gone.pause();
-        gone.write(first + list(key).repeat(200));
+        const closed = await openFrom(http);
+        closed.pause();
+        closed.write(first + list(key).repeat(200));
         await waitFor('an answer that is not taken', async () => (await heldBytes(http, 'responses')) > 250 * KIB);
-        gone.destroy();
+        closed.destroy();
         await waitFor('nothing to be held', async () => (await heldBytes(http, 'responses')) === 0);
       }
     }),
   );
 
   it(
-    'count until they are taken in the fast path too, and are cut off where another tenant holds less and needs room',
+    'count until they are taken in the fast path too, and are cut off where another tenant holds less and needs capacity',
     withHttp({ responseBytesMax: 1_300_000 }, async (http) => {
       const { key } = await createListed(http);
       const [large, small] = [await http.front.createTenant('unlimited'), await http.front.createTenant('unlimited')];
-      for (const end of ['taken', 'gone', 'cut off'] as const) {
+      for (const end of ['taken', 'closed', 'cut off'] as const) {
         const client = await openFrom(http);
         client.pause();
         for (let count = 0; (await heldBytes(http, 'responses')) === 0; count += 1) {
@@ -302,7 +302,7 @@ describe('answers that may be large', () => {
         }
         assert.ok((await heldBytes(http, 'responses')) > 250 * KIB);
         if (end === 'taken') client.resume();
-        else if (end === 'gone') client.destroy();
+        else if (end === 'closed') client.destroy();
         else {
           let open = (): void => {};
           http.front.gate = new Promise((resolve) => {
@@ -468,7 +468,7 @@ describe('connections of one address', () => {
   );
 
   it(
-    'that are idle make room before one whose request is under way, however old that is',
+    'that are idle make room before one whose request is in flight, however old that is',
     withHttp({ connectionsMax: 3, refusedConnectionsMax: 1 }, async (http) => {
       const { key } = await http.front.createTenant('unlimited');
       for (const first of ['', 'GET /nothing HTTP/1.0\r\nConnection: keep-alive\r\n\r\n']) {
@@ -535,7 +535,7 @@ describe('connections of one address', () => {
   );
 
   it(
-    'hold nothing of a body that has been read while its request is under way',
+    'hold nothing of a body that has been read while its request is in flight',
     withHttp({}, async (http) => {
       const { key } = await http.front.createTenant('unlimited');
       assert.equal(await answered(http, check(key)), 200);

@@ -21,10 +21,10 @@ describe('the peers', () => {
             open.push({ name, peer: peers.add(name, connection), connection });
           } else {
             const index = open.findIndex((each) => each.name === name);
-            const [gone] = index === -1 ? [] : open.splice(index, 1);
-            if (gone !== undefined) {
-              peers.remove(gone.peer, gone.connection);
-              peers.remove(gone.peer, gone.connection);
+            const [closed] = index === -1 ? [] : open.splice(index, 1);
+            if (closed !== undefined) {
+              peers.remove(closed.peer, closed.connection);
+              peers.remove(closed.peer, closed.connection);
             }
           }
           const counts = [...Map.groupBy(open, (each) => each.name).values()].map(({ length }) => length);

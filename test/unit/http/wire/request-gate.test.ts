@@ -138,7 +138,7 @@ const LAST = 'GET /end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
 describe('a connection behind the gate', () => {
   it(
-    'has one request under way, however many come at once',
+    'has one request in flight, however many come at once',
     withServers(async (gated, url) => {
       for (const request of [get('/later'), post('/later', 'a\r\n\r\nb'), chunked('/later', 'c\n\n')]) {
         gated.begun = 0;
@@ -157,7 +157,7 @@ describe('a connection behind the gate', () => {
   );
 
   it(
-    'has one request under way where the shortest that there can be come at once, too',
+    'has one request in flight where the shortest that there can be come at once, too',
     withServers(async (gated, url) => {
       for (const request of [
         'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n',

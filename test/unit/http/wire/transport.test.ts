@@ -199,7 +199,7 @@ describe('the transport', () => {
     }
   });
 
-  it('lets an answer under way go first when garbage follows the request', async () => {
+  it('lets an answer in flight go first when garbage follows the request', async () => {
     let open = (): void => {};
     http.front.gate = new Promise((resolve) => {
       open = resolve;

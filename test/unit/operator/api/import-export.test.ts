@@ -154,7 +154,7 @@ describe('export', () => {
     });
     const reader = response.body?.getReader();
     await reader?.read();
-    // With nobody reading, the pulls stop once the sockets' buffers are full: a look-up later there are as many.
+    // With nobody reading, the pulls stop once the sockets' buffers are full: a lookup later there are as many.
     let last = -1;
     for (let quiet = 0; quiet < 20; ) {
       await call('GET', '/plans');

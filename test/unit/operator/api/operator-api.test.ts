@@ -164,7 +164,7 @@ describe('tenants', () => {
       assertProblem(await call('GET', `/tenants/${id}`), 404, 'tenant-not-found');
       assertProblem(await call('PATCH', `/tenants/${id}`, { plan: 'free' }), 404, 'tenant-not-found');
       assertProblem(await call('DELETE', `/tenants/${id}`), 404, 'tenant-not-found');
-      for (const path of ['usage', 'keys', 'namespaces', 'subjects', 'changes', 'export']) {
+      for (const path of ['usage', 'keys', 'namespaces', 'subjects', 'audit-log', 'export']) {
         assertProblem(await call('GET', `/tenants/${id}/${path}`), 404, 'tenant-not-found');
       }
       assertProblem(await call('POST', `/tenants/${id}/check`, tuple('a:b', 'owner', 'c:d')), 404, 'tenant-not-found');
@@ -228,16 +228,16 @@ describe('grants', () => {
     assert.equal((await call('DELETE', `/tenants/${id}/grants`, one)).status, 204);
     assertProblem(await call('DELETE', `/tenants/${id}/grants`, one), 404, 'grant-not-found');
     assert.equal((await call('POST', `/tenants/${id}/check`, one)).body.authorized, false);
-    const { changes } = (await call('GET', `/tenants/${id}/changes`)).body;
-    assert.deepEqual(Object.keys(changes[0]), ['seq', 'index', 'at', 'actor', 'request_id', 'change']);
+    const { entries } = (await call('GET', `/tenants/${id}/audit-log`)).body;
+    assert.deepEqual(Object.keys(entries[0]), ['seq', 'index', 'at', 'actor', 'request_id', 'change']);
     assert.deepEqual(
-      changes.map(({ actor, change }: { actor: string; change: { action: string } }) => [actor, change.action]),
+      entries.map(({ actor, change }: { actor: string; change: { action: string } }) => [actor, change.action]),
       [
         ['operator:alice', 'grant.created'],
         ['operator:alice', 'grant.revoked'],
       ],
     );
-    assert.equal(changes[0].request_id, created.headers.get('x-service-request-id'));
+    assert.equal(entries[0].request_id, created.headers.get('x-service-request-id'));
   });
 
   test('each ill-formed part has its own type', async () => {
@@ -357,7 +357,7 @@ describe('the cluster', () => {
         shardName: 'shard-0',
         address: '127.0.0.1:1',
         state: 'alive',
-        beat: 4,
+        heartbeat: 4,
         startedAtMs: 0,
         leaseLeftMs: undefined,
         slotsOwned: 3,
@@ -369,7 +369,7 @@ describe('the cluster', () => {
         shard: 'shard-0',
         address: '127.0.0.1:1',
         state: 'alive',
-        beat: 4,
+        heartbeat: 4,
         started_at: '1970-01-01T00:00:00.000Z',
         lease_left_ms: null,
         slots: 3,

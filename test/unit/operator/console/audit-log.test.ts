@@ -31,7 +31,7 @@ async function createTenant(objects: readonly string[] = []): Promise<TenantId> 
   return tenantId;
 }
 
-const read = (tenantId: TenantId, query = '') => visitor.get(`/console/tenants/${tenantId}/trail${query}`);
+const read = (tenantId: TenantId, query = '') => visitor.get(`/console/tenants/${tenantId}/audit-log${query}`);
 
 /** Of the table, from the top on. */
 const objectsOf = (text: string): readonly string[] =>
@@ -42,14 +42,14 @@ const objectsOf = (text: string): readonly string[] =>
 const hrefsOf = (text: string): readonly string[] =>
   [...text.matchAll(/href="([^"]*)"/g)].map(([, href]) => (href ?? '').replaceAll('&amp;', '&'));
 
-const trailCalls = (): number => service.operator.calls.filter(({ name }) => name === 'listTrail').length;
+const auditLogCalls = (): number => service.operator.calls.filter(({ name }) => name === 'listAuditLog').length;
 
 /** The log has these rows, whatever is asked. */
 async function withRows(rows: readonly Partial<AuditRecord>[], run: () => Promise<void>): Promise<void> {
   const { operator } = service;
-  const { listTrail } = operator;
+  const { listAuditLog } = operator;
   const row = { seq: 1, index: 0, atMs: 0, actor: 'system', requestId: 'req_x', change: '{}' };
-  operator.listTrail = async () => ({
+  operator.listAuditLog = async () => ({
     items: rows.map((each) => ({ ...row, ...each })),
     nextCursor: undefined,
     resumeCursor: undefined,
@@ -58,7 +58,7 @@ async function withRows(rows: readonly Partial<AuditRecord>[], run: () => Promis
   try {
     await run();
   } finally {
-    operator.listTrail = listTrail;
+    operator.listAuditLog = listAuditLog;
   }
 }
 
@@ -103,7 +103,7 @@ describe('the audit log', () => {
 
   it('refuses beside the field what nothing could fit, and asks nothing of the cluster', async () => {
     const tenantId = await createTenant(['doc:1']);
-    const before_ = trailCalls();
+    const before_ = auditLogCalls();
     for (const [name, value] of [
       ['action', 'grant'],
       ['actor', 'alice'],
@@ -121,19 +121,19 @@ describe('the audit log', () => {
     }
     const reversed = await read(tenantId, '?since=2026-01-02T00:00&until=2026-01-01T00:00');
     assert.match(reversed.text, /id="until-error"/);
-    assert.equal(trailCalls(), before_);
+    assert.equal(auditLogCalls(), before_);
   });
 
   it('says how far it looked where a page ended before it was full', async () => {
     const tenantId = await createTenant(['doc:1', 'doc:2', 'doc:3']);
-    service.operator.rowsPerTrailPage = 2;
+    service.operator.rowsPerAuditLogPage = 2;
     try {
       const { text } = await read(tenantId, '?subject=user:ann');
       assert.match(text, /Searched back to <time [^>]*>[^<]*<\/time> UTC so far/);
       const last = await visitor.get(hrefsOf(text).find((href) => href.includes('cursor=')) ?? '');
       assert.doesNotMatch(last.text, /Looked back/);
     } finally {
-      service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+      service.operator.rowsPerAuditLogPage = Number.POSITIVE_INFINITY;
     }
   });
 
@@ -149,9 +149,9 @@ describe('the audit log', () => {
     assert.deepEqual(objectsOf((await read(tenantId, '?subject=user:ann')).text), ['doc:1']);
     assert.equal((await read(tenantId, '?subject=user:bob')).status, 200);
     const found = await visitor.get(`/console/tenants?q=${tenantId}`);
-    assert.ok(hrefsOf(found.text).includes(`/console/tenants/${tenantId}/trail`));
+    assert.ok(hrefsOf(found.text).includes(`/console/tenants/${tenantId}/audit-log`));
     assert.equal((await visitor.get(`/console/tenants/${tenantId}/keys`)).status, 404);
-    assert.equal((await visitor.get('/console/tenants/ten_00000000000000000000000000/trail')).status, 404);
+    assert.equal((await visitor.get('/console/tenants/ten_00000000000000000000000000/audit-log')).status, 404);
   });
 });
 

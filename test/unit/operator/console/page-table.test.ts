@@ -393,7 +393,7 @@ describe('whatever is shown', () => {
         `/grants?subject=${subject}`,
         `/objects?subject=${subject}&relation=viewer`,
         `/check?subject=${subject}&relation=viewer&object=${subject}`,
-        '/trail',
+        '/audit-log',
         '/delete',
         '/suspend',
       ];
@@ -440,7 +440,17 @@ describe('what is not there', () => {
   it('is a page that says what to do next', async () => {
     const unknown = 'ten_00000000000000000000000000';
     for (const id of [unknown, 'x', '%2E.%2F', '%3Cscript%3E']) {
-      for (const path of ['', '/keys', '/grants', '/namespaces', '/objects', '/check', '/trail', '/delete', '/usage']) {
+      for (const path of [
+        '',
+        '/keys',
+        '/grants',
+        '/namespaces',
+        '/objects',
+        '/check',
+        '/audit-log',
+        '/delete',
+        '/usage',
+      ]) {
         const visit = await visitor.get(`/console/tenants/${id}${path}`);
         assert.equal(visit.status, 404, `${id}${path}`);
         assert.match(visit.headers.get('content-type') ?? '', /^text\/html/);
@@ -518,7 +528,7 @@ describe('long listings', () => {
     for (const path of [
       '/grants?subject=user:large',
       '/objects?subject=user:large&relation=viewer',
-      '/trail',
+      '/audit-log',
       '/grants',
     ]) {
       const visit = await visitor.get(`/console/tenants/${tenantId}${path}`);

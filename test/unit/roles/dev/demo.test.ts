@@ -93,7 +93,7 @@ describe('the demo tenant', () => {
     assert.equal((await ensure({ tenantId: demo.tenantId, key: undefined })).tenantId, demo.tenantId);
   });
 
-  it('is made anew where it was deleted', async () => {
+  it('is made again where it was deleted', async () => {
     const demo = await first();
     service.tenants.set(demo.tenantId, { state: 'deleting', plan: 'scale' });
     const again = await ensure(demo);
@@ -117,7 +117,7 @@ describe('the demo tenant', () => {
     assert.notEqual(again.key, other.key);
   });
 
-  it('is not made anew where the service could not tell', async () => {
+  it('is not made again where the service could not tell', async () => {
     const demo = await first();
     service.failure = new GrantdError('unavailable', 'Not now.');
     await assert.rejects(ensure(demo), service.failure);

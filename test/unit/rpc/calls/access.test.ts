@@ -33,7 +33,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   findTenants: 'console',
   listSubjects: 'operator',
   listSubjectGrants: 'operator',
-  listTrail: 'console',
+  listAuditLog: 'console',
   exportGrants: 'operator',
   listSlots: 'console',
   listMembers: 'console',
@@ -142,7 +142,7 @@ test('an ended handle is said to have ended, whatever it may not do', async () =
     const peer = row.call.access === 'operator-handle' ? console : front;
     const [request] = fc.sample(row.sample.request, 1);
     const call = arrived(row.call.toWire(request), (await handleOf(peer, 1)) + 1000, attempt());
-    await assert.rejects(async () => row.call.serve(peer, call), { kind: 'handle-gone' }, row.name);
+    await assert.rejects(async () => row.call.serve(peer, call), { kind: 'handle-unknown' }, row.name);
   }
   slot.kill();
 });

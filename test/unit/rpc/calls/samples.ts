@@ -17,7 +17,14 @@ import {
   encodeFrontMessage,
   encodeShardMessage,
 } from '../../../../src/rpc/protocol.ts';
-import type { Attempt, GrantResult, HandleGrant, ListedKey, Page, TenantStatus } from '../../../../src/shard/shard.ts';
+import type {
+  Attempt,
+  GrantResult,
+  IssuedHandle,
+  ListedKey,
+  ResultPage,
+  TenantStatus,
+} from '../../../../src/shard/shard.ts';
 
 export type CallName = keyof typeof CALLS;
 type Parts<Name extends CallName> =
@@ -54,10 +61,10 @@ const apiKey = fc
   .map(([tenant, key]) => createApiKey({ tenantId: tenant, keyId: key }, systemRandom));
 
 const pageQuery = { limit, cursor: orUndefined(someText) };
-const pageOf = <Item>(item: fc.Arbitrary<Item>): fc.Arbitrary<Page<Item>> =>
+const pageOf = <Item>(item: fc.Arbitrary<Item>): fc.Arbitrary<ResultPage<Item>> =>
   record({ items: many(item), nextCursor: orUndefined(someText) });
 
-const handleGrant: fc.Arbitrary<HandleGrant> = record({
+const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   handle: fc.integer({ min: 1, max: 0xffff_ffff }),
   tenantId,
   keyId: text,
@@ -186,7 +193,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
   },
   listSubjects: { request: record(pageQuery), answer: () => pageOf(text) },
   listSubjectGrants: { request: record({ ...pageQuery, subject: text }), answer: () => pageOf(grant) },
-  listTrail: {
+  listAuditLog: {
     request: record({
       ...pageQuery,
       tenantId: text,
@@ -246,7 +253,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
           shardName: text,
           address: text,
           state: fc.constantFrom('alive', 'draining', 'dead'),
-          beat: timeMs,
+          heartbeat: timeMs,
           startedAtMs: timeMs,
         }),
       ),

@@ -71,7 +71,7 @@ test('the checks of a message that memory decides are answered in one message', 
   assert.deepEqual([results.authorized, results.denied], [[5], [7]]);
   assert.deepEqual(
     results.failed.map(({ id, failure }) => [id, failure?.kind]),
-    [[8, FailureKind.FAILURE_HANDLE_GONE]],
+    [[8, FailureKind.FAILURE_HANDLE_UNKNOWN]],
   );
   assert.ok(results.checkedAtMs >= askedAtMs && results.checkedAtMs <= Date.now(), `${results.checkedAtMs}`);
   slow.resolve(true);
@@ -102,7 +102,7 @@ const OPERATOR_CALLS = {
   listTenants: { limit: 1 },
   listSubjects: { limit: 1 },
   listSubjectGrants: { limit: 1, subject: 'user:a' },
-  listTrail: { tenantId: 'a', limit: 1 },
+  listAuditLog: { tenantId: 'a', limit: 1 },
   exportGrants: { limit: 1 },
   listSlots: {},
   listMembers: {},
@@ -238,14 +238,14 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
     (name) =>
       [
         `a filter of the audit log whose ${name} has 257 characters`,
-        call({ listTrail: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(257) } }),
+        call({ listAuditLog: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(257) } }),
       ] as const,
   ),
   ...['subject', 'object'].map(
     (name) =>
       [
         `a filter of the audit log whose ${name} is longer than any`,
-        call({ listTrail: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(643) } }),
+        call({ listAuditLog: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(643) } }),
       ] as const,
   ),
   ['a state that is none', call({ attempt, updateTenant: { tenantId: 'a', state: 'deleted' } })],

@@ -46,7 +46,7 @@ function dial() {
   return { clock, opened, events, connection };
 }
 
-test('a host that swallows everything is dialled anew at least every 2 s, for as long as it takes', async () => {
+test('a host that swallows everything is dialled again at least every 2 s, for as long as it takes', async () => {
   const { clock, opened, connection } = dial();
   await clock.advance(60_000);
   const gapsMs = opened.slice(1).map(({ atMs }, index) => atMs - (opened[index]?.atMs ?? 0));
@@ -62,7 +62,7 @@ test('a host that swallows everything is dialled anew at least every 2 s, for as
   assert.equal(last?.cancelled, true);
 });
 
-test('a host that refuses is dialled anew after 100 to 500 ms', async () => {
+test('a host that refuses is dialled again after 100 to 500 ms', async () => {
   const { clock, opened } = dial();
   for (let tries = 1; tries <= 10; tries += 1) {
     assert.equal(opened.length, tries);

@@ -52,7 +52,7 @@ class Bench {
     this.applier = new Applier(ports, 1, { seq: 0, stamp: 0, countedFrom: 1, windowFrom: 1 });
   }
 
-  /** An entry of one operation that makes so many namespaces: of a row each, and one of the trail. */
+  /** An entry of one operation that makes so many namespaces: of a row each, and one of the audit log. */
   add(changes: number): void {
     assert.ok(TENANT !== undefined);
     this.#seq += 1;

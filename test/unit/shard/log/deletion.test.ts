@@ -1,5 +1,5 @@
 // A deleted tenant is refused at once, and everything of it goes, whatever interrupts the removal; only its row and its
-// trail stay.
+// audit log stay.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -55,7 +55,7 @@ const deleteTenant = (slot: OpenSlot, tenantId: TenantId) =>
 const keysOf = async (memory: MemoryStore, tenantId: TenantId) =>
   (await memory.listKeys({ tenantId, limit: 1000 }, soon())).keys;
 
-/** Rows of the tenant that are left, the trail's and its own apart. */
+/** Rows of the tenant that are left, the audit log's and its own apart. */
 async function rowsLeft(memory: MemoryStore, tenantId: TenantId): Promise<number> {
   let rows = (await memory.listNamespaces(tenantId, soon())).length + (await keysOf(memory, tenantId)).length;
   rows += memory.keyUsesOf(tenantId);
@@ -77,8 +77,8 @@ test('a deleted tenant is refused at once, and all its data goes', async () => {
   await slot.applied();
   assert.ok((await rowsLeft(memory, tenantId)) > 120);
   await deleteTenant(slot, tenantId);
-  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
-  await assert.rejects(slot.check(handle, tuple('user:1', 'doc:1')), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
+  await assert.rejects(slot.check(handle, tuple('user:1', 'doc:1')), { kind: 'handle-unknown' });
   await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
   await assert.rejects(slot.handle(tenantId), { code: 'tenant-not-found' });
   await assert.rejects(
@@ -166,7 +166,7 @@ test('writes that race with the deletion leave nothing behind', async () => {
   assert.equal(deletion?.status, 'fulfilled');
   for (const other of others) {
     assert.ok(other.status === 'rejected');
-    assert.equal(other.reason.kind, 'handle-gone');
+    assert.equal(other.reason.kind, 'handle-unknown');
   }
   await purgeTenants(portsOf(slot), slot.tenure);
   await slot.applied();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeEntry } from '../../../../src/shard/log/entries.ts';
-import { recallTail } from '../../../../src/shard/log/recovery.ts';
+import { rebuildWindow } from '../../../../src/shard/log/recovery.ts';
 import { delayedStore } from '../../../kit/store/faulty-store.ts';
 import {
   attempt,
@@ -22,7 +22,7 @@ import {
 
 const TUPLE = tuple('user:a', 'doc:1');
 
-test('while operation ids are being recalled checks are answered, and a repeat waits for its first answer', async () => {
+test('while operation ids are being restored checks are answered, and a repeat waits for its first answer', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const tenantId = await slot.createTenant();
@@ -42,7 +42,7 @@ test('while operation ids are being recalled checks are answered, and a repeat w
       },
     },
   });
-  assert.equal(heir.tenure.recalled, false);
+  assert.equal(heir.tenure.restored, false);
   const handle = await heir.handle(tenantId);
   assert.equal(await heir.check(handle, TUPLE), true);
   const repeat = heir.grant(handle, TUPLE, by);
@@ -256,13 +256,13 @@ test('a slot that has been at rest leaves nothing to be read back, and one that 
   const rested = await memory.readCheckpoint(SLOT, soon());
   assert.deepEqual([rested?.seq, rested?.windowFrom], [slot.tenure.lastSeq, slot.tenure.lastSeq + 1]);
   slot = await slot.restart(clocks);
-  await waitFor(() => slot.tenure.recalled);
+  await waitFor(() => slot.tenure.restored);
   assert.equal(slot.faults.calls('readRecords'), 2, 'the end of the log alone');
   slot.kill();
 });
 
 /** How many entries of a log are read back, each in how many reads. */
-async function countRecalled(
+async function countRestored(
   entries: readonly { readonly epoch: number; readonly elapsedMs?: number; readonly baseMs: number }[],
   windowFrom = 1,
 ): Promise<{ entries: number; reads: number; from: number }> {
@@ -282,31 +282,31 @@ async function countRecalled(
     clock: real,
     segmentSize: SEGMENT_SIZE,
     operationsKeptMs: 20_000,
-    recall: () => {
+    restore: () => {
       count += 1;
       return () => {};
     },
     over: () => false,
   };
-  const from = await recallTail(ports, SLOT, { windowFrom, checkpointSeq: entries.length });
+  const from = await rebuildWindow(ports, SLOT, { windowFrom, checkpointSeq: entries.length });
   return { entries: count, reads: faults.calls('readRecords'), from };
 }
 
 test('no more of the log is read back than can be repeated', async () => {
   const seconds = Array.from({ length: 60 }, (_, index) => ({ epoch: 1, elapsedMs: index * 1000, baseMs: index }));
-  const lastSeconds = await countRecalled(seconds);
+  const lastSeconds = await countRestored(seconds);
   assert.ok(lastSeconds.entries >= 20 && lastSeconds.entries < 40, `${lastSeconds.entries} entries`);
   assert.equal(lastSeconds.from, 60 - lastSeconds.entries + 1);
-  assert.deepEqual(await countRecalled(seconds, 58), { entries: 3, reads: 2, from: 58 });
-  assert.deepEqual(await countRecalled(seconds, 61), { entries: 0, reads: 0, from: 61 });
+  assert.deepEqual(await countRestored(seconds, 58), { entries: 3, reads: 2, from: 58 });
+  assert.deepEqual(await countRestored(seconds, 61), { entries: 0, reads: 0, from: 61 });
   // A log at rest before, which no checkpoint says.
   const rested = [
     { epoch: 1, elapsedMs: 0, baseMs: 0 },
     { epoch: 1, elapsedMs: 1000, baseMs: 1000 },
     { epoch: 1, elapsedMs: 60_000, baseMs: 60_000 },
   ];
-  assert.deepEqual(await countRecalled(rested), { entries: 3, reads: 2, from: 1 });
-  assert.equal((await countRecalled([...seconds, ...rested.map((each) => ({ ...each, epoch: 2 }))])).from, 61);
+  assert.deepEqual(await countRestored(rested), { entries: 3, reads: 2, from: 1 });
+  assert.equal((await countRestored([...seconds, ...rested.map((each) => ({ ...each, epoch: 2 }))])).from, 61);
 });
 
 test('what lies between two epochs only wall clocks tell, and they say nothing about what can be repeated', async () => {
@@ -315,15 +315,15 @@ test('what lies between two epochs only wall clocks tell, and they say nothing a
     elapsedMs: 0,
     baseMs: index * YEAR_MS,
   }));
-  assert.equal((await countRecalled(epochs.slice(0, 50))).entries, 50);
+  assert.equal((await countRestored(epochs.slice(0, 50))).entries, 50);
   // The owners of many short epochs hand on where the window begins.
-  assert.deepEqual(await countRecalled(epochs, 199), { entries: 2, reads: 2, from: 199 });
+  assert.deepEqual(await countRestored(epochs, 199), { entries: 2, reads: 2, from: 199 });
   // Logs of the first days say nothing of a monotonic clock.
   const wallOnly = Array.from({ length: 50 }, (_, index) => ({ epoch: 1, baseMs: index * YEAR_MS }));
-  assert.equal((await countRecalled(wallOnly)).entries, 50);
+  assert.equal((await countRestored(wallOnly)).entries, 50);
 });
 
-test('the log is read back and replayed about a mebibyte at a time, and nothing is read back before there is room', async () => {
+test('the log is read back and replayed about a mebibyte at a time, and nothing is read back before there is capacity', async () => {
   const memory = await createMemoryStore();
   const slot = await OpenSlot.open(memory);
   const { epoch, lastSeq } = slot.tenure;
@@ -348,21 +348,21 @@ test('the log is read back and replayed about a mebibyte at a time, and nothing 
     clock: real,
     segmentSize: SEGMENT_SIZE,
     operationsKeptMs: 20_000,
-    recall: () => () => {},
-    room: async () => {
+    restore: () => () => {},
+    waitForCapacity: async () => {
       rooms += 1;
       assert.equal(reads.length, rooms - 1);
     },
     over: () => false,
   };
   const checkpointSeq = lastSeq + 40;
-  await recallTail(ports, SLOT, { windowFrom: 1, checkpointSeq });
+  await rebuildWindow(ports, SLOT, { windowFrom: 1, checkpointSeq });
   assert.equal(rooms, reads.length);
   assert.ok(rooms >= 20 && Math.max(...reads) <= 1024 * 1024, `${reads}`);
   // A replay begins with a few, since most logs have none.
   reads.length = 0;
   const heir = await OpenSlot.open(memory);
-  await waitFor(() => heir.tenure.recalled);
+  await waitFor(() => heir.tenure.restored);
   assert.ok(reads.slice(1).every((bytes) => bytes <= 1024 * 1024) && (reads[0] ?? 0) <= 8 * 400_200, `${reads}`);
   heir.kill();
 });

@@ -31,7 +31,7 @@ test('the former owner collides, steps down, and nothing that was acknowledged i
   await assert.rejects(former.grant(handle, tuple('user:a', 'doc:2'), write), { kind: 'not-serving' });
   assert.equal(former.lost.length, 1);
   assert.equal(former.tenure.state, 'ended');
-  await assert.rejects(former.check(handle, TUPLE), { kind: 'handle-gone' });
+  await assert.rejects(former.check(handle, TUPLE), { kind: 'handle-unknown' });
   await assert.rejects(former.operator.authenticateOperator({ tenantId, operator: 'test' }), { kind: 'not-serving' });
   const again = await heir.handle(tenantId);
   assert.equal(await heir.check(again, TUPLE), true);

@@ -49,7 +49,7 @@ function submit(slot: OpenSlot, tenantId: TenantId, name: string, requestId: str
   });
 }
 
-test('writes of one turn, and those that arrive while an append is under way, share one entry', async () => {
+test('writes of one turn, and those that arrive while an append is in flight, share one entry', async () => {
   const { slot, handle } = await openSlot();
   await slot.check(handle, TUPLE);
   slot.faults.turn('hold', ['append']);

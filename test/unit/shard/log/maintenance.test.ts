@@ -136,7 +136,7 @@ test('a log that was trimmed is read back from its first entry where no checkpoi
   const older = await slot.restart({ ...clocks, countless: true });
   await older.tenure.checkpointed();
   const heir = await older.restart(clocks);
-  await waitFor(() => heir.tenure.recalled);
+  await waitFor(() => heir.tenure.restored);
   assert.deepEqual(heir.lost, []);
   heir.kill();
 });
@@ -164,12 +164,12 @@ test('nothing goes while operation ids are still being read back, however long t
   await heir.tenure.checkpointed();
   time.passedMs += 2 * HOUR_MS;
   await heir.tenure.checkpointed();
-  assert.ok(heir.tenure.windowFrom > 30 && !heir.tenure.recalled);
+  assert.ok(heir.tenure.windowFrom > 30 && !heir.tenure.restored);
   const ports = { ...portsOf(heir), log: createLog({ level: 'silent', pretty: false }) };
   await maintain(ports, heir.tenure, { trim: true });
   assert.deepEqual(await segmentsOf(memory), [0, 1, 2, 3, 4]);
   release();
-  await waitFor(() => heir.tenure.recalled);
+  await waitFor(() => heir.tenure.restored);
   assert.deepEqual(heir.lost, []);
   await maintain(ports, heir.tenure, { trim: true });
   assert.deepEqual(await segmentsOf(memory), [4]);
@@ -259,18 +259,18 @@ test('what was revoked in a segment is really removed before it goes; what was g
   for (let index = 0; index < 20; index += 1) await slot.grant(handle, tuple('user:b', `doc:${index}`));
   time.passedMs += HOUR_MS + 1000;
   await slot.tenure.checkpointed();
-  const removeGone = memory.removeGone.bind(memory);
-  memory.removeGone = async (rows, deadline) => {
+  const removeTombstones = memory.removeTombstones.bind(memory);
+  memory.removeTombstones = async (rows, deadline) => {
     const row = await memory.readSlot(SLOT, soon());
     for (const each of rows) if (each.kind === 'grant') removed.push({ object: each.object, first: row?.first });
-    return removeGone(rows, deadline);
+    return removeTombstones(rows, deadline);
   };
   await trimLog(portsOf(slot), slot.tenure);
   assert.deepEqual(
     removed.map(({ object }) => object),
     ['doc:0', 'doc:1'],
   );
-  // `listGrants` looks at gone rows, too: of three one is no more.
+  // `listGrants` looks at tombstone rows, too: of three one is no more.
   const looked = async (limit: number) =>
     (await memory.listGrants({ tenantId, subject: 'user:a', limit }, soon())).next !== undefined;
   assert.deepEqual([await looked(2), await looked(3)], [true, false]);
@@ -283,7 +283,7 @@ test('what was revoked in a segment is really removed before it goes; what was g
   heir.kill();
 });
 
-for (const operation of ['readRecord', 'readRecords', 'removeGone', 'recordFirst', 'removeSegment'] as const) {
+for (const operation of ['readRecord', 'readRecords', 'removeTombstones', 'recordFirst', 'removeSegment'] as const) {
   for (const fault of ['fail-before', 'fail-after'] as const) {
     test(`trimming that was cut off at ${operation} (${fault}) goes on, after a restart as well`, async () => {
       for (const restart of [false, true]) {

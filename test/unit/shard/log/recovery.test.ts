@@ -234,7 +234,7 @@ test('a large log is replayed in slices: other work gets its turns, before and b
   const decodingMs = processorMs();
   for (let time = 0; time < 5; time += 1) decodeEntry(record);
   const entryMs = (processorMs() - decodingMs) / 5;
-  for (const part of ['replayed', 'recalled']) {
+  for (const part of ['replayed', 'restored']) {
     let watching = true;
     let count = 0;
     const watch = (): void => {
@@ -244,7 +244,7 @@ test('a large log is replayed in slices: other work gets its turns, before and b
     setImmediate(watch);
     const startMs = processorMs();
     const heir = await OpenSlot.open(memory);
-    while (!heir.tenure.recalled) await turns(1);
+    while (!heir.tenure.restored) await turns(1);
     watching = false;
     const sliceMs = (processorMs() - startMs) / count;
     assert.ok(sliceMs < 3 * (10 + entryMs), `${part}: ${sliceMs} ms between turns`);
@@ -263,12 +263,12 @@ test('state after kills at any moment equals state without one', async () => {
     const grants = await readAll((cursor) => slot.operator.exportGrants(handle, { limit: 7, cursor }));
     const subjects = await readAll((cursor) => slot.operator.listSubjects(handle, { limit: 3, cursor }));
     const namespaces = await slot.connection.listNamespaces(handle);
-    const trail = await readAll((cursor) => slot.operator.listTrail({ tenantId, limit: 5, cursor }));
+    const auditLog = await readAll((cursor) => slot.operator.listAuditLog({ tenantId, limit: 5, cursor }));
     return {
       grants: grants.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`),
       subjects,
       namespaces: namespaces.map(({ name }) => name),
-      trail: trail.map(({ change }) => change.replace(/"grant_id":"[^"]*"/, '')),
+      auditLog: auditLog.map(({ change }) => change.replace(/"grant_id":"[^"]*"/, '')),
       tenants: (await memory.listTenants({ slot: SLOT, limit: 10 }, soon())).map(
         ({ plan, state }) => `${plan} ${state}`,
       ),

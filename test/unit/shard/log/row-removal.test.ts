@@ -118,7 +118,7 @@ test('the record of a deleted tenant goes before the log that has deleted it; it
     await assert.rejects(owner.operator.readTenant(doomed), { code: 'tenant-not-found' });
   }
   // Who deleted it can still be seen.
-  const { items } = await heir.operator.listTrail({ tenantId: doomed, limit: 10, cursor: undefined });
+  const { items } = await heir.operator.listAuditLog({ tenantId: doomed, limit: 10, cursor: undefined });
   assert.match(items.at(-1)?.change ?? '', /"deleted"/);
   heir.kill();
 });
@@ -162,14 +162,14 @@ test('a subject goes with its last grant, and no earlier', async () => {
  */
 async function grantMeanwhile(
   { memory, slot, tenantId, handle }: Opened,
-  held: 'listGrants' | 'removeGone',
+  held: 'listGrants' | 'removeTombstones',
   remove: () => Promise<unknown>,
 ): Promise<void> {
   slot.faults.turn('hold', [held]);
   const removing = remove();
   await waitFor(() => slot.faults.heldCalls() === 1, `a held ${held}`);
   assert.equal((await slot.grant(handle, tuple('user:a', 'doc:2'))).kind, 'created');
-  if (held === 'removeGone') await slot.applied();
+  if (held === 'removeTombstones') await slot.applied();
   slot.faults.restore([held]);
   await removing;
   await slot.applied();
@@ -179,7 +179,7 @@ async function grantMeanwhile(
   slot.kill();
 }
 
-for (const held of ['listGrants', 'removeGone'] as const) {
+for (const held of ['listGrants', 'removeTombstones'] as const) {
   test(`a subject that is granted something while the log is trimmed stays listed: ${held}`, async () => {
     const opened = await openSlot();
     const { wall, memory, slot, handle } = opened;
@@ -193,10 +193,10 @@ for (const held of ['listGrants', 'removeGone'] as const) {
     await grantMeanwhile(opened, held, async () => {
       slot.faults.restore([held]);
       // The grants of the segment go first; then its subjects are looked at, and go.
-      const removeGone = memory.removeGone.bind(memory);
-      memory.removeGone = async (rows, deadline) => {
-        await removeGone(rows, deadline);
-        memory.removeGone = removeGone;
+      const removeTombstones = memory.removeTombstones.bind(memory);
+      memory.removeTombstones = async (rows, deadline) => {
+        await removeTombstones(rows, deadline);
+        memory.removeTombstones = removeTombstones;
         slot.faults.turn('hold', [held]);
       };
       await trimLog(portsOf(slot), slot.tenure);
@@ -226,7 +226,7 @@ test('leftovers are not removed before no replay of the log can bring them back'
   const removing = removeLeftovers(portsOf(slot), slot.tenure);
   const before = slot.faults.calls('writeCheckpoint');
   await waitFor(() => slot.faults.calls('writeCheckpoint') > before + 1);
-  assert.equal(slot.faults.calls('removeGone'), 0);
+  assert.equal(slot.faults.calls('removeTombstones'), 0);
   slot.faults.restore(['writeCheckpoint']);
   await removing;
   assert.deepEqual((await keyRows(memory, tenantId)).revoked, []);
@@ -325,7 +325,7 @@ async function withRevokedKeys(count: number) {
   const { memory, slot, tenantId, handle } = await openSlot();
   const key = await slot.createKey(handle, tenantId);
   const writes = Array.from({ length: count }, (): StateWrite => {
-    return { kind: 'key', tenantId, key: createKeyRecord(), gone: true, stamp: 1000 };
+    return { kind: 'key', tenantId, key: createKeyRecord(), tombstone: true, stamp: 1000 };
   });
   await slot.tenure.checkpointed();
   await memory.writeState(writes, soon(60_000));
@@ -352,10 +352,10 @@ test('however many keys were revoked, each read of keys is bounded, the others a
   await waitFor(() => slot.tenure.tenants.get(tenantId)?.keys.size === 1, 'all keys to be read');
   assert.deepEqual(read, [1000, 1000, 1000, 501]);
   const removed: number[] = [];
-  const removeGone = memory.removeGone.bind(memory);
-  memory.removeGone = (rows, deadline) => {
+  const removeTombstones = memory.removeTombstones.bind(memory);
+  memory.removeTombstones = (rows, deadline) => {
     removed.push(rows.length);
-    return removeGone(rows, deadline);
+    return removeTombstones(rows, deadline);
   };
   while (slot.tenure.tenants.get(tenantId)?.keySweep !== undefined) await removeLeftovers(portsOf(slot), slot.tenure);
   assert.equal(
@@ -448,12 +448,12 @@ test('a key revoked after the removal has begun is not removed before state hold
   await slot.connection.revokeKey(handle, slot.attempt(), first.keyId);
   const memoryOf = slot.tenure.tenants.get(tenantId) ?? assert.fail();
   memoryOf.keySweep = { stamp: undefined, after: undefined };
-  slot.faults.turn('hold', ['removeGone']);
+  slot.faults.turn('hold', ['removeTombstones']);
   const removing = removeLeftovers(portsOf(slot), slot.tenure);
   await waitFor(() => slot.faults.heldCalls() === 1);
   await slot.connection.revokeKey(handle, slot.attempt(), second.keyId);
   await slot.applied();
-  slot.faults.restore(['removeGone']);
+  slot.faults.restore(['removeTombstones']);
   await removing;
   assert.deepEqual((await keyRows(memory, tenantId)).revoked, [second.keyId]);
   slot.kill();
@@ -463,7 +463,7 @@ test('records of deleted tenants that were left behind go once the slot is opene
   const { memory, slot, tenantId } = await openSlot();
   const left = Array.from({ length: 1500 }, () => ids.create('ten'));
   const writes = left.map((each): StateWrite => {
-    const tenant = { tenantId: each, name: 'gone', plan: 'free', state: 'deleted', createdAtMs: 1 } as const;
+    const tenant = { tenantId: each, name: 'tombstone', plan: 'free', state: 'deleted', createdAtMs: 1 } as const;
     return { kind: 'tenant', slot: SLOT, tenant, stamp: 1000 };
   });
   await slot.tenure.checkpointed();
@@ -486,7 +486,7 @@ test('subjects that an export found empty go; one with a grant that is gone or n
   await memory.writeState(
     [
       ...left.map((subject): StateWrite => ({ kind: 'subject', tenantId, subject, stamp: 1000 })),
-      createGrantWrite(tenantId, { subject: 'user:tombstone', gone: true, stamp: 1000 }),
+      createGrantWrite(tenantId, { subject: 'user:tombstone', tombstone: true, stamp: 1000 }),
     ],
     soon(),
   );
@@ -502,9 +502,9 @@ test('subjects that an export found empty go; one with a grant that is gone or n
 test('leftovers whose removal fails are left alone for a while, and found again', async () => {
   const { memory, tenantId, key, slot } = await withRevokedKeys(10);
   await slot.front.authenticate(key);
-  slot.faults.turn('fail-before', ['removeGone']);
+  slot.faults.turn('fail-before', ['removeTombstones']);
   await assert.rejects(removeLeftovers(portsOf(slot), slot.tenure), { code: 'unavailable' });
-  slot.faults.restore(['removeGone']);
+  slot.faults.restore(['removeTombstones']);
   await removeLeftovers(portsOf(slot), slot.tenure);
   assert.equal((await keyRows(memory, tenantId)).revoked.length, 10, 'not at once');
   slot.tenure.leftovers.notBeforeMs = 0;

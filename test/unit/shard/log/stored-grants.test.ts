@@ -85,9 +85,9 @@ test('the rows of a grant carry what they always did', () => {
     const rows = deriveState(change, origin, position);
     const action = change.kind === 'grant-created' ? 'grant.created' : 'grant.revoked';
     assert.deepEqual(rows.slice(-2), [
-      { kind: 'grant', tenantId, ...grant, gone: change.kind === 'grant-revoked', stamp: position.stamp },
+      { kind: 'grant', tenantId, ...grant, tombstone: change.kind === 'grant-revoked', stamp: position.stamp },
       {
-        kind: 'trail',
+        kind: 'audit-log',
         tenantId,
         month: '2026-01',
         row: {

@@ -91,7 +91,7 @@ test('grants are made up to the bound exactly, under many concurrent writers; a 
   assert.deepEqual(totalOf(slot, tenantId), totalOfAll(made));
   const [first] = made;
   assert.ok(first !== undefined);
-  // What is there needs no room, and revoking makes some: in one batch, for one of two.
+  // What is there needs no capacity, and revoking makes some: in one batch, for one of two.
   assert.equal((await slot.grant(handle, first)).kind, 'exists');
   const call = await slot.connection.writeGrants(handle, attempt(), [
     { ...first, revoke: true },

@@ -47,14 +47,14 @@ test('it is read once however many wait, and every one of them pins it', async (
 test('what is committed while it is read, or before and not confirmed, wins over what was read', async () => {
   const { table, reads } = createTable();
   table.commit('before', 'new', 1);
-  table.commit('gone', null, 2);
+  table.commit('tombstone', null, 2);
   const pin = table.pin();
   table.commit('during', 'new', 3);
   table.commit('again', null, 4);
   table.commit('again', 'new', 5);
-  // Confirmed while the read is under way: the read may still be older.
+  // Confirmed while the read is in flight: the read may still be older.
   table.confirm(3);
-  reads[0]?.answer({ before: 'old', gone: 'old', during: 'old', again: 'old', other: 'kept' });
+  reads[0]?.answer({ before: 'old', tombstone: 'old', during: 'old', again: 'old', other: 'kept' });
   await pin;
   assert.deepEqual(rowsOf(table), { before: 'new', during: 'new', again: 'new', other: 'kept' });
 });
@@ -149,8 +149,8 @@ test('a commit before or during the read of one row wins over it, confirmed or n
   const { table, reads } = createTable();
   const { reads: rowReads, read } = createRowReads();
   table.commit('made', 'new', 1);
-  table.commit('gone', null, 2);
-  const answers = ['made', 'gone', 'revoked', 'other'].map((id) => table.withRow(id, read, given));
+  table.commit('tombstone', null, 2);
+  const answers = ['made', 'tombstone', 'revoked', 'other'].map((id) => table.withRow(id, read, given));
   reads[0]?.long();
   await turns(2);
   table.commit('revoked', null, 3);

@@ -95,7 +95,7 @@ test('what is let in stays within the bounds of each tenant and of the process, 
   );
 });
 
-test('one tenant cannot take the room of another, and its own wait in their order', async () => {
+test('one tenant cannot take the capacity of another, and its own wait in their order', async () => {
   const { gate, enter, entered, leaves } = createGate();
   for (let index = 0; index < 20; index += 1) enter('greedy');
   await turns(1);
@@ -150,7 +150,7 @@ test('who waits for too long, or behind too many of the same tenant, is refused 
   assert.equal(entered.at(-1), 'greedy');
 });
 
-test('a large one that waits for room of the process is not passed by small ones', async () => {
+test('a large one that waits for capacity of the process is not passed by small ones', async () => {
   const { enter, entered, leaves } = createGate(40, 40);
   for (let index = 0; index < 4; index += 1) enter('first', 10);
   enter('small', 5);
@@ -160,7 +160,7 @@ test('a large one that waits for room of the process is not passed by small ones
   leaves.shift()?.();
   await turns(1);
   assert.deepEqual(entered.slice(4), ['small']);
-  // There is room for it, but the large one has waited for longer.
+  // There is capacity for it, but the large one has waited for longer.
   enter('late', 5);
   await turns(1);
   assert.deepEqual(entered.slice(4), ['small']);
@@ -185,7 +185,7 @@ test('a tenant that waits for its own share does not hold up those who wait for 
   assert.deepEqual(entered.slice(6), ['other']);
 });
 
-test('what enters counts in the budget, and pages make room for it', async () => {
+test('what enters counts in the budget, and pages are evicted for it', async () => {
   const budget = new MemoryBudget(32_000, new FairTurns(createManualClock().clock));
   const leave = await budget.loads.enter('a', 200, real);
   const other = await budget.calls.enter('a', 100_000, real);

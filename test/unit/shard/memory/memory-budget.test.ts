@@ -109,7 +109,7 @@ test('what is reserved by the gates makes pages go, and many items are let go of
   assert.ok(held.every(({ place, evicted }) => place < 0 && !evicted));
 });
 
-test('pages make room for what is held, all but a quarter of the budget', () => {
+test('pages are evicted for what is held, all but a quarter of the budget', () => {
   const budget = new MemoryBudget(100, new FairTurns(systemClock));
   const items = Array.from({ length: 10 }, () => new Item());
   for (const item of items) budget.add(item, 10);

@@ -447,7 +447,7 @@ test('a bulk over a hundred large subjects reads little of each, a few at a time
   slot.kill();
 });
 
-test('reads wait for room of their tenant, one tenant cannot take that of another, and all are answered', async () => {
+test('reads wait for capacity of their tenant, one tenant cannot take that of another, and all are answered', async () => {
   const memory = await createMemoryStore();
   const first = await OpenSlot.open(memory);
   const tenants = [await first.createTenant(), await first.createTenant()];
@@ -508,7 +508,7 @@ test('the end of a tenure lets go of many pages in several steps', async () => {
   slot.kill();
 });
 
-test('calls that hold many tuples wait for room of their tenant, before they ask the store', async () => {
+test('calls that hold many tuples wait for capacity of their tenant, before they ask the store', async () => {
   const { slot, handle } = await openCold({ cacheBytesMax: 1_000_000 }, many('user:a', 2));
   slot.faults.turn('hold', ['listGrants']);
   const tuples = Array.from({ length: 100 }, (_, index) => tuple('user:a', `doc:${index}`));
@@ -572,7 +572,7 @@ test('what is read for an ended tenure lands nowhere', async () => {
   await waitFor(() => slot.faults.heldCalls() === 1);
   slot.tenure.end('the test ends it');
   slot.faults.restore(['listGrants']);
-  await assert.rejects(check, { kind: 'handle-gone' });
+  await assert.rejects(check, { kind: 'handle-unknown' });
   assert.equal(tenant.pages.size, 0);
   assert.equal(slot.readBytes, 0);
   slot.kill();

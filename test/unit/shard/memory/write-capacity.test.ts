@@ -22,7 +22,7 @@ function fullBudget(kind: WriteKind) {
 }
 
 for (const kind of ['backlog', 'operations'] as const) {
-  test(`while other slots hold all of the ${kind}, a write waits for room and checks are answered`, async () => {
+  test(`while other slots hold all of the ${kind}, a write waits for capacity and checks are answered`, async () => {
     const { budget, others } = fullBudget(kind);
     const memory = await createMemoryStore();
     const before = await OpenSlot.open(memory);
@@ -32,7 +32,7 @@ for (const kind of ['backlog', 'operations'] as const) {
     const { bytes } = others;
     others.add(-bytes);
     const slot = await OpenSlot.open(memory, { budget });
-    await waitFor(() => slot.tenure.recalled);
+    await waitFor(() => slot.tenure.restored);
     others.add(bytes);
     const handle = await slot.handle(tenantId);
     const write = slot.grant(handle, TUPLE);
@@ -122,9 +122,9 @@ test('an import that is read back takes little memory, and each of its lines get
     const body = encodeEntry({ base: base + entry * 1000, elapsedMs: entry }, operations);
     await memory.append({ slot: SLOT, seq: lastSeq + entry, epoch, entryId: ids.create('ent'), body }, soon());
   }
-  for (const part of ['replayed', 'recalled']) {
+  for (const part of ['replayed', 'restored']) {
     const heir = await OpenSlot.open(memory);
-    await waitFor(() => heir.tenure.recalled);
+    await waitFor(() => heir.tenure.restored);
     const { bytes } = heir.budget.writes.state('operations');
     assert.ok(bytes >= 16 * entries * lines && bytes <= 20 * entries * lines, `${part}: ${bytes} bytes`);
     const handle = await heir.handle(tenantId);

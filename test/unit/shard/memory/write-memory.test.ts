@@ -7,8 +7,8 @@ import { timeOfId } from '../../../../src/core/ids.ts';
 import type { TailEntry } from '../../../../src/shard/log/entries.ts';
 import { LogUnreadableError } from '../../../../src/shard/log/entries.ts';
 import { OperationMemory } from '../../../../src/shard/log/idempotency/cache.ts';
-import { recallWithin } from '../../../../src/shard/log/idempotency/rebuild.ts';
-import { RecallOrder } from '../../../../src/shard/memory/rebuild-queue.ts';
+import { rebuildWithin } from '../../../../src/shard/log/idempotency/rebuild.ts';
+import { RebuildQueue } from '../../../../src/shard/memory/rebuild-queue.ts';
 import { WriteMemory } from '../../../../src/shard/memory/write-memory.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { ids, settled, turns } from '../tools.ts';
@@ -16,7 +16,7 @@ import { ids, settled, turns } from '../tools.ts';
 const KEEP_MS = 20_000;
 const MEBIBYTE = 1024 * 1024;
 
-test('a kind is full for all who hold it, room comes with what is given back, and a closed holder waits for nothing', async () => {
+test('a kind is full for all who hold it, capacity comes with what is given back, and a closed holder waits for nothing', async () => {
   let sum = 0;
   const writes = new WriteMemory(64 * MEBIBYTE, (bytes) => {
     sum += bytes;
@@ -24,17 +24,17 @@ test('a kind is full for all who hold it, room comes with what is given back, an
   const [first, second] = [writes.hold('backlog'), writes.hold('backlog')];
   const { bytesMax } = writes.state('backlog');
   first.add(bytesMax - 1);
-  assert.ok(first.hasRoom && second.hasRoom);
+  assert.ok(first.hasCapacity && second.hasCapacity);
   second.add(1);
-  assert.ok(!first.hasRoom && !second.hasRoom);
-  assert.ok(writes.hold('operations').hasRoom, 'another kind has its own bound');
-  const room = second.room();
-  assert.equal(await settled(room), false);
+  assert.ok(!first.hasCapacity && !second.hasCapacity);
+  assert.ok(writes.hold('operations').hasCapacity, 'another kind has its own bound');
+  const waitForCapacity = second.waitForCapacity();
+  assert.equal(await settled(waitForCapacity), false);
   assert.equal(writes.state('backlog').waiting, 1);
   first.add(-10);
-  await room;
+  await waitForCapacity;
   first.add(10);
-  const closing = second.room();
+  const closing = second.waitForCapacity();
   second.close();
   await closing;
   second.add(100);
@@ -46,11 +46,11 @@ test('one slot has half of the memory of operation ids, so that it does not keep
   const writes = new WriteMemory(64 * MEBIBYTE, () => {});
   const [greedy, other] = [writes.hold('operations'), writes.hold('operations')];
   greedy.add(writes.state('operations').bytesMax / 2);
-  assert.ok(!greedy.hasRoom && other.hasRoom);
+  assert.ok(!greedy.hasCapacity && other.hasCapacity);
 });
 
 test('of slots that read back the first few begin, and each next one as one ends or leaves', async () => {
-  const order = new RecallOrder(8 * MEBIBYTE);
+  const order = new RebuildQueue(8 * MEBIBYTE);
   const places = Array.from({ length: 4 }, () => order.enter());
   const begun: number[] = [];
   const turnsOf = places.map((place, index) => place.turn({ first: false }).then(() => begun.push(index)));
@@ -83,7 +83,7 @@ function entryOf(lines: number): TailEntry {
   return { base: 1, elapsedMs: 0, operations };
 }
 
-interface Recalling {
+interface Rebuilding {
   readonly memory: OperationMemory;
   readonly entries: readonly TailEntry[];
   readonly done: Promise<void>;
@@ -109,11 +109,11 @@ class Bench {
   }
 
   /** A slot that reads so many entries back, one at a time. */
-  recall(entries: readonly TailEntry[], fail?: (reads: number) => Error | undefined): Recalling {
+  restore(entries: readonly TailEntry[], fail?: (reads: number) => Error | undefined): Rebuilding {
     const { clock, writes } = this;
     const held = writes.hold('operations');
     const memory = new OperationMemory(clock, KEEP_MS, held);
-    const recalling: Recalling = {
+    const rebuilding: Rebuilding = {
       memory,
       entries,
       ended: false,
@@ -121,48 +121,48 @@ class Bench {
       reads: 0,
       waits: 0,
       done: Promise.resolve().then(() =>
-        recallWithin(
+        rebuildWithin(
           {
             clock,
             operations: memory,
             held,
-            order: writes.recalls,
+            order: writes.rebuilds,
             openedAtMs: clock.monotonicMs(),
             keepMs: KEEP_MS,
-            ended: () => recalling.ended,
+            ended: () => rebuilding.ended,
             onWait: () => {
-              recalling.waits += 1;
+              rebuilding.waits += 1;
             },
           },
-          async ({ recall, room, over }) => {
+          async ({ restore, waitForCapacity, over }) => {
             const keeps: (() => void)[] = [];
             for (const entry of entries) {
               if (over()) break;
-              await room();
+              await waitForCapacity();
               await turns(1);
-              recalling.reads += 1;
-              const error = fail?.(recalling.reads);
+              rebuilding.reads += 1;
+              const error = fail?.(rebuilding.reads);
               if (error !== undefined) throw error;
-              keeps.push(recall(entry, 1));
+              keeps.push(restore(entry, 1));
             }
             for (const keep of keeps) keep();
           },
         ),
       ),
     };
-    void recalling.done.then(
+    void rebuilding.done.then(
       () => {
-        recalling.finished = true;
+        rebuilding.finished = true;
       },
       () => {},
     );
-    return recalling;
+    return rebuilding;
   }
 }
 
-const knows = ({ memory, entries }: Recalling): boolean =>
+const knows = ({ memory, entries }: Rebuilding): boolean =>
   entries.every(({ operations }) =>
-    operations.every(({ requestId, index }) => memory.recall(requestId, index) !== undefined),
+    operations.every(({ requestId, index }) => memory.restore(requestId, index) !== undefined),
   );
 
 /** 60,000 lines: some 1 MiB. */
@@ -173,40 +173,40 @@ test('what many slots read back at once stays within the memory of operation ids
   // 4 MiB.
   const bench = new Bench(1);
   const { bytesMax } = bench.writes.state('operations');
-  const recalls = Array.from({ length: 8 }, () => bench.recall(tail()));
+  const rebuilds = Array.from({ length: 8 }, () => bench.restore(tail()));
   await settle();
-  const finished = recalls.filter((each) => each.finished);
+  const finished = rebuilds.filter((each) => each.finished);
   assert.ok(finished.length >= 2 && finished.length < 8, `${finished.length} of 8 fit`);
   for (const each of finished) assert.ok(knows(each));
   // What one read brings may come on top for each slot that reads at a time, here one.
   assert.ok(bench.bytesHighest <= bytesMax + 2 * MEBIBYTE, `${bench.bytesHighest} bytes`);
   assert.ok(
-    recalls.some(({ waits }) => waits > 0),
+    rebuilds.some(({ waits }) => waits > 0),
     'somebody is told that writes wait',
   );
   // Nobody repeats anything from then on: the others go on without.
   await bench.clock.advance(KEEP_MS);
-  await Promise.all(recalls.map(({ done }) => done));
+  await Promise.all(rebuilds.map(({ done }) => done));
   await bench.clock.advance(2 * KEEP_MS);
   assert.equal(bench.heldBytes, 0);
   assert.equal(bench.clock.timers, 0);
 });
 
-test('slots that read at once and have not all room make way for the first of them, and go on behind it', async () => {
+test('slots that read at once and lack capacity make way for the first of them, and go on behind it', async () => {
   // 16 MiB: several read at once.
   const bench = new Bench(86 * MEBIBYTE);
   const { bytesMax } = bench.writes.state('operations');
   const ballast = bench.writes.hold('operations');
   ballast.add(bytesMax - 4 * MEBIBYTE - MEBIBYTE / 2);
-  const recalls = Array.from({ length: 3 }, () => bench.recall(tail()));
+  const rebuilds = Array.from({ length: 3 }, () => bench.restore(tail()));
   await settle();
   assert.ok(
-    recalls.every(({ finished }) => finished),
-    `${recalls.map(({ reads }) => reads)} reads`,
+    rebuilds.every(({ finished }) => finished),
+    `${rebuilds.map(({ reads }) => reads)} reads`,
   );
-  assert.ok(recalls.every(knows));
+  assert.ok(rebuilds.every(knows));
   assert.ok(
-    recalls.some(({ reads }) => reads > 60),
+    rebuilds.some(({ reads }) => reads > 60),
     'one of them began again',
   );
 });
@@ -215,7 +215,7 @@ test('a tail that never fits ends with the window, and one whose tenure has ende
   const bench = new Bench(1);
   const ballast = bench.writes.hold('operations');
   ballast.add(bench.writes.state('operations').bytesMax);
-  const waiting = bench.recall(tail());
+  const waiting = bench.restore(tail());
   await settle();
   assert.deepEqual([waiting.finished, waiting.reads], [false, 0]);
   await bench.clock.advance(KEEP_MS - 1);
@@ -223,14 +223,14 @@ test('a tail that never fits ends with the window, and one whose tenure has ende
   await bench.clock.advance(1);
   await waiting.done;
   ballast.close();
-  const broken = bench.recall(tail(), (reads) => (reads === 3 ? new LogUnreadableError('a gap') : undefined));
+  const broken = bench.restore(tail(), (reads) => (reads === 3 ? new LogUnreadableError('a gap') : undefined));
   await assert.rejects(broken.done, LogUnreadableError);
-  const failing = bench.recall(tail(), (reads) => (reads === 3 ? new Error('a timeout') : undefined));
+  const failing = bench.restore(tail(), (reads) => (reads === 3 ? new Error('a timeout') : undefined));
   await settle();
   await bench.clock.advance(1000);
   await settle();
   assert.ok(failing.finished && knows(failing));
-  const ended = bench.recall(tail());
+  const ended = bench.restore(tail());
   ended.ended = true;
   await ended.done;
   assert.equal(ended.reads, 0);

@@ -224,7 +224,7 @@ describe('the health of shards', () => {
     assert.ok(await metric(owner, 'grantd_stuck_slots{work="append"} 1'));
   });
 
-  it('opens a slot anew whose append does not get on although its log takes others', async () => {
+  it('opens a slot again whose append does not get on although its log takes others', async () => {
     const owner = await first();
     const slot = aSlotOf(owner);
     const [before, rows] = [incarnations(), await owners()];

@@ -37,7 +37,7 @@ class Shard {
   readonly broken = new Set<HealthPart>();
   readonly provenAtMs: Record<HealthPart, number>;
   openingOnly = false;
-  beats = true;
+  heartbeats = true;
   killed = false;
   toldAtMs = Number.NEGATIVE_INFINITY;
   #steadySinceMs: number;
@@ -61,7 +61,7 @@ class Shard {
     for (const part of HEALTH_PARTS) {
       if (!this.broken.has(part) && (probes || part === 'loop-back')) this.provenAtMs[part] = nowMs;
     }
-    const tells = this.beats && this.health.state !== 'unhealthy';
+    const tells = this.heartbeats && this.health.state !== 'unhealthy';
     if (!tells) this.#steadySinceMs = Number.POSITIVE_INFINITY;
     else if (!Number.isFinite(this.#steadySinceMs)) this.#steadySinceMs = nowMs;
     if (tells && nowMs - Math.min(...Object.values(this.provenAtMs)) <= 2000) this.toldAtMs = nowMs + 1000;
@@ -115,13 +115,13 @@ describe('the judgement of health', () => {
     const world = new World(3);
     world.run(60_000);
     for (const shard of world.shards) {
-      shard.beats = false;
+      shard.heartbeats = false;
       for (const part of ['append', 'apply'] as const) shard.broken.add(part);
     }
     world.run(120_000, () => assert.ok(world.shards.every(({ health }) => health.state === 'healthy')));
     // They come back one after another, and write only a little later.
     for (const shard of world.shards) {
-      shard.beats = true;
+      shard.heartbeats = true;
       world.run(4000);
       shard.broken.clear();
     }
@@ -133,10 +133,10 @@ describe('the judgement of health', () => {
     world.run(60_000);
     const [shard] = world.shards;
     assert.ok(shard !== undefined);
-    shard.beats = false;
+    shard.heartbeats = false;
     for (const part of ['append', 'apply'] as const) shard.broken.add(part);
     world.run(120_000, () => assert.equal(shard.health.state, 'healthy'));
-    shard.beats = true;
+    shard.heartbeats = true;
     world.run(8000);
     shard.broken.clear();
     world.run(120_000, () => assert.deepEqual(world.unhealthy, []));

@@ -1,10 +1,10 @@
-// The session of one incarnation: what a beat gives, what an unknown one does, and what ends it.
+// The session of one incarnation: what a heartbeat gives, what an unknown one does, and what ends it.
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { LastingLease, type Lease, RenewedLease } from '../../../../src/shard/ownership/lease.ts';
-import { Session } from '../../../../src/shard/ownership/membership-lease.ts';
+import { MembershipLease } from '../../../../src/shard/ownership/membership-lease.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { delayedStore, type Fault, type FaultControls } from '../../../kit/store/faulty-store.ts';
@@ -22,7 +22,7 @@ describe('a session', () => {
   let store: Store;
   let faults: FaultControls;
   let fault: (operation: StoreOperation, call: number) => Fault | undefined;
-  let session: Session;
+  let session: MembershipLease;
   let ended: string[];
   let health: { healthy: boolean; provenAtMs: number };
 
@@ -35,7 +35,7 @@ describe('a session', () => {
   };
 
   const create = (lease: Lease = new RenewedLease(clock, LEASE_MS)) =>
-    new Session(
+    new MembershipLease(
       { store, clock, log, lease, health, observe: () => {}, onEnded: (reason) => ended.push(reason) },
       {
         incarnation: new IdFactory(clock, random).create('inc'),
@@ -61,9 +61,9 @@ describe('a session', () => {
     session = create();
   });
 
-  it('has no lease before its first beat stands', async () => {
+  it('has no lease before its first heartbeat stands', async () => {
     assert.equal(session.leaseValid, false);
-    fault = (operation) => (operation === 'beatMember' ? { kind: 'delay', until: later(100) } : undefined);
+    fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'delay', until: later(100) } : undefined);
     void session.join();
     await clock.advance(50);
     assert.equal(session.leaseValid, false);
@@ -71,11 +71,11 @@ describe('a session', () => {
     assert.equal(session.leaseValid, true);
   });
 
-  it('beats with a new number each time, and its lease counts from the start of the attempt that stands', async () => {
+  it('heartbeats with a new number each time, and its lease counts from the start of the attempt that stands', async () => {
     await join();
     await clock.advance(1100);
-    assert.equal((await row()).beat, 3);
-    fault = (operation) => (operation === 'beatMember' ? { kind: 'delay', until: later(400) } : undefined);
+    assert.equal((await row()).heartbeat, 3);
+    fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'delay', until: later(400) } : undefined);
     await clock.advance(450);
     // The fourth began 50 ms ago and has not stood yet; the third began 550 ms ago.
     assert.equal(session.leaseLeftMs, LEASE_MS - 550);
@@ -85,14 +85,14 @@ describe('a session', () => {
 
   it('has its lease end by itself while the store does not answer, and takes it up again when it does', async () => {
     await join();
-    faults.turn('hold', ['beatMember']);
+    faults.turn('hold', ['writeHeartbeat']);
     await clock.advance(2990);
     assert.equal(session.leaseValid, true);
     await clock.advance(20);
     assert.equal(session.leaseValid, false);
     assert.equal(session.leaseLeftMs, 0);
     await clock.advance(20_000);
-    faults.restore(['beatMember']);
+    faults.restore(['writeHeartbeat']);
     await clock.advance(1500);
     assert.equal(session.leaseValid, true);
     assert.deepEqual(ended, []);
@@ -101,50 +101,53 @@ describe('a session', () => {
   it('finds out whether an attempt that timed out stands, and leases from its start if it does', async () => {
     await join();
     let unknown = true;
-    fault = (operation) => (operation === 'beatMember' && unknown ? { kind: 'fail-after' } : undefined);
+    fault = (operation) => (operation === 'writeHeartbeat' && unknown ? { kind: 'fail-after' } : undefined);
     await clock.advance(500);
     unknown = false;
-    assert.equal((await row()).beat, 2);
+    assert.equal((await row()).heartbeat, 2);
     assert.equal(session.leaseLeftMs, LEASE_MS - 500);
     // The third is conditional on the first, finds the second, and leases from the second's start.
     await clock.advance(500);
-    assert.equal((await row()).beat, 2);
+    assert.equal((await row()).heartbeat, 2);
     assert.equal(session.leaseLeftMs, LEASE_MS - 500);
     await clock.advance(500);
-    assert.equal((await row()).beat, 4);
+    assert.equal((await row()).heartbeat, 4);
     assert.equal(session.leaseLeftMs, LEASE_MS);
   });
 
-  it('ends when another has declared it dead, and never beats again', async () => {
+  it('ends when another has declared it dead, and never heartbeats again', async () => {
     await join();
-    const { incarnation, beat } = await row();
-    assert.equal((await memory.declareDead({ incarnation, beat }, soon())).applied, true);
+    const { incarnation, heartbeat } = await row();
+    assert.equal((await memory.declareDead({ incarnation, heartbeat }, soon())).applied, true);
     await clock.advance(500);
     assert.equal(session.ended, true);
     assert.equal(session.leaseValid, false);
     assert.match(ended[0] ?? '', /declared/);
-    const calls = faults.calls('beatMember');
+    const calls = faults.calls('writeHeartbeat');
     await clock.advance(5000);
-    assert.equal(faults.calls('beatMember'), calls);
+    assert.equal(faults.calls('writeHeartbeat'), calls);
   });
 
-  it('ends when its row is gone, or holds a beat that it did not make', async () => {
+  it('ends when its row is gone, or holds a heartbeat that it did not make', async () => {
     await join();
-    const { incarnation, beat } = await row();
-    await memory.beatMember({ incarnation, expectedBeat: beat, beat: 99, healthyBeat: 0, state: 'alive' }, soon());
+    const { incarnation, heartbeat } = await row();
+    await memory.writeHeartbeat(
+      { incarnation, expectedHeartbeat: heartbeat, heartbeat: 99, healthyHeartbeat: 0, state: 'alive' },
+      soon(),
+    );
     await clock.advance(500);
-    assert.match(ended[0] ?? '', /beat 99/);
+    assert.match(ended[0] ?? '', /heartbeat 99/);
 
     session = create();
     await join();
     const second = await row();
-    await memory.declareDead({ incarnation: session.incarnation, beat: second.beat }, soon());
+    await memory.declareDead({ incarnation: session.incarnation, heartbeat: second.heartbeat }, soon());
     await memory.removeMember(session.incarnation, soon());
     await clock.advance(500);
     assert.match(ended[1] ?? '', /gone/);
   });
 
-  it('suspends its lease while the wall clock is not where it was, until a beat that began afterwards', async () => {
+  it('suspends its lease while the wall clock is not where it was, until a heartbeat that began afterwards', async () => {
     await join();
     await clock.advance(100);
     clock.wallOffsetMs += 190;
@@ -158,46 +161,46 @@ describe('a session', () => {
     }
   });
 
-  it('does not take up a lease from a beat that began before the wall clock jumped', async () => {
+  it('does not take up a lease from a heartbeat that began before the wall clock jumped', async () => {
     await join();
-    fault = (operation) => (operation === 'beatMember' ? { kind: 'delay-reply', until: later(300) } : undefined);
+    fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'delay-reply', until: later(300) } : undefined);
     await clock.advance(600);
     clock.wallOffsetMs += 3_600_000;
     await clock.advance(250);
-    assert.equal((await row()).beat, 2);
+    assert.equal((await row()).heartbeat, 2);
     assert.equal(session.leaseValid, false);
     await clock.advance(600);
     assert.equal(session.leaseValid, true);
   });
 
-  it('withholds its beats while it is unhealthy', async () => {
+  it('withholds its heartbeats while it is unhealthy', async () => {
     await join();
     health.healthy = false;
     await clock.advance(4000);
-    assert.equal((await row()).beat, 1);
+    assert.equal((await row()).heartbeat, 1);
     assert.equal(session.leaseValid, false);
     health.healthy = true;
     await clock.advance(600);
     assert.equal(session.leaseValid, true);
   });
 
-  it('tells of its health with the next beat, once, and again until that beat is known to stand', async () => {
+  it('tells of its health with the next heartbeat, once, and again until that heartbeat is known to stand', async () => {
     await join();
-    assert.equal((await row()).healthyBeat, 0);
+    assert.equal((await row()).healthyHeartbeat, 0);
     health.provenAtMs = clock.monotonicMs() + 100;
     await clock.advance(1000);
-    const { beat, healthyBeat } = await row();
-    assert.deepEqual([beat, healthyBeat], [3, 2]);
+    const { heartbeat, healthyHeartbeat } = await row();
+    assert.deepEqual([heartbeat, healthyHeartbeat], [3, 2]);
 
     health.provenAtMs = clock.monotonicMs() + 100;
-    fault = (operation) => (operation === 'beatMember' ? { kind: 'fail-before' } : undefined);
+    fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'fail-before' } : undefined);
     await clock.advance(500);
-    assert.equal((await row()).healthyBeat, 2);
+    assert.equal((await row()).healthyHeartbeat, 2);
     fault = () => undefined;
     await clock.advance(500);
-    assert.deepEqual(await row(), { ...(await row()), beat: 5, healthyBeat: 5 });
+    assert.deepEqual(await row(), { ...(await row()), heartbeat: 5, healthyHeartbeat: 5 });
     await clock.advance(2000);
-    assert.equal((await row()).healthyBeat, 5);
+    assert.equal((await row()).healthyHeartbeat, 5);
   });
 
   it('tells at once that it drains, and leaves so that nobody waits for its lease', async () => {
@@ -213,9 +216,9 @@ describe('a session', () => {
     assert.deepEqual(ended, []);
   });
 
-  it('leaves although a beat whose outcome it does not know stands', async () => {
+  it('leaves although a heartbeat whose outcome it does not know stands', async () => {
     await join();
-    fault = (operation) => (operation === 'beatMember' ? { kind: 'fail-after' } : undefined);
+    fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'fail-after' } : undefined);
     await clock.advance(500);
     await session.leave();
     assert.equal((await row()).state, 'dead');
@@ -229,25 +232,25 @@ describe('a session', () => {
     assert.equal((await memory.listMembers(soon())).length, 1);
   });
 
-  it('is steady only while its beats stand without a gap', async () => {
+  it('is steady only while its heartbeats stand without a gap', async () => {
     await join();
     const joinedMs = clock.monotonicMs();
     await clock.advance(4000);
     assert.equal(session.steadySinceMs, joinedMs);
-    faults.turn('fail-before', ['beatMember']);
+    faults.turn('fail-before', ['writeHeartbeat']);
     await clock.advance(1500);
     assert.equal(session.steadySinceMs, Number.POSITIVE_INFINITY);
-    faults.restore(['beatMember']);
+    faults.restore(['writeHeartbeat']);
     await clock.advance(500);
     assert.ok(session.steadySinceMs > joinedMs + 4000);
   });
 
-  it('needs no beats where the process holds the store alone', async () => {
+  it('needs no heartbeats where the process holds the store alone', async () => {
     session = create(new LastingLease());
     await join();
     await clock.advance(60_000);
     clock.wallOffsetMs += 3_600_000;
     assert.equal(session.leaseValid, true);
-    assert.equal((await row()).beat, 1);
+    assert.equal((await row()).heartbeat, 1);
   });
 });

@@ -1,4 +1,5 @@
-// Declaring dead: only after the lease, only by one that was steady itself, and never where a newer beat was first.
+// Declaring dead: only after the lease, only by one that was steady itself, and never where a newer heartbeat was
+// first.
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
@@ -18,8 +19,8 @@ describe('membership', () => {
   let steadySinceMs: number;
 
   const soon = () => clock.monotonicMs() + 60_000;
-  const self = createMember({ incarnation: 'inc_b', shardName: 'b', beat: 1 });
-  const other = createMember({ incarnation: 'inc_a', shardName: 'a', beat: 1 });
+  const self = createMember({ incarnation: 'inc_b', shardName: 'b', heartbeat: 1 });
+  const other = createMember({ incarnation: 'inc_a', shardName: 'a', heartbeat: 1 });
   const observer = () => ({ incarnation: self.incarnation, steadySinceMs });
   const stateOf = async (incarnation: string) => (await store.readMember(incarnation, soon()))?.state;
 
@@ -42,7 +43,7 @@ describe('membership', () => {
     await membership.scan();
   });
 
-  it('declares a member dead once its beat has stood still for longer than its lease', async () => {
+  it('declares a member dead once its heartbeat has stood still for longer than its lease', async () => {
     await watch(3000);
     assert.equal(await stateOf(other.incarnation), 'alive');
     await watch(1000);
@@ -51,15 +52,15 @@ describe('membership', () => {
     assert.equal(await membership.confirmDead(other.incarnation), true);
   });
 
-  it('never declares a member that beats, nor itself', async () => {
-    let beat = 1;
+  it('never declares a member that heartbeats, nor itself', async () => {
+    let heartbeat = 1;
     await watch(20_000, async () => {
       const { incarnation } = other;
-      await store.beatMember(
-        { incarnation, expectedBeat: beat, beat: beat + 1, healthyBeat: 0, state: 'alive' },
+      await store.writeHeartbeat(
+        { incarnation, expectedHeartbeat: heartbeat, heartbeat: heartbeat + 1, healthyHeartbeat: 0, state: 'alive' },
         soon(),
       );
-      beat += 1;
+      heartbeat += 1;
     });
     assert.equal(await stateOf(other.incarnation), 'alive');
     assert.equal(await stateOf(self.incarnation), 'alive');
@@ -68,17 +69,17 @@ describe('membership', () => {
   it('knows when another member that takes slots last told of its health, and not from first sight', async () => {
     const never = Number.NEGATIVE_INFINITY;
     const provenAtMs = () => membership.othersProvenAtMs(self.incarnation);
-    const late = createMember({ incarnation: 'inc_c', shardName: 'c', beat: 9, healthyBeat: 9 });
+    const late = createMember({ incarnation: 'inc_c', shardName: 'c', heartbeat: 9, healthyHeartbeat: 9 });
     await store.insertMember(late, soon());
     await membership.scan();
     assert.equal(provenAtMs(), never);
-    let beat = 1;
-    const tell = async (healthyBeat: number, state: 'alive' | 'draining' = 'alive') => {
+    let heartbeat = 1;
+    const tell = async (healthyHeartbeat: number, state: 'alive' | 'draining' = 'alive') => {
       await clock.advance(500);
       const { incarnation } = other;
-      const next = { incarnation, expectedBeat: beat, beat: beat + 1, healthyBeat, state };
-      assert.ok((await store.beatMember(next, soon())).applied);
-      beat += 1;
+      const next = { incarnation, expectedHeartbeat: heartbeat, heartbeat: heartbeat + 1, healthyHeartbeat, state };
+      assert.ok((await store.writeHeartbeat(next, soon())).applied);
+      heartbeat += 1;
       await membership.scan();
     };
     await tell(0);
@@ -96,12 +97,12 @@ describe('membership', () => {
     assert.equal(provenAtMs(), never);
     await tell(7);
     assert.equal(provenAtMs(), clock.monotonicMs() - 500);
-    await store.declareDead({ incarnation: other.incarnation, beat }, soon());
+    await store.declareDead({ incarnation: other.incarnation, heartbeat }, soon());
     await membership.scan();
     assert.equal(provenAtMs(), never);
   });
 
-  it('counts anew after a gap of its own scans', async () => {
+  it('counts again after a gap of its own scans', async () => {
     await watch(3000);
     await clock.advance(1500);
     await membership.scan();
@@ -113,7 +114,7 @@ describe('membership', () => {
     assert.equal(await stateOf(other.incarnation), 'dead');
   });
 
-  it('counts anew after a gap of its own beats', async () => {
+  it('counts again after a gap of its own heartbeats', async () => {
     await watch(3000);
     steadySinceMs = Number.POSITIVE_INFINITY;
     await watch(2000);
@@ -125,22 +126,25 @@ describe('membership', () => {
     assert.equal(await stateOf(other.incarnation), 'dead');
   });
 
-  it('fails to declare where a newer beat was first, and counts from that one', async () => {
+  it('fails to declare where a newer heartbeat was first, and counts from that one', async () => {
     await watch(3000);
     await clock.advance(450);
     await membership.scan();
     await clock.advance(50);
     const { incarnation } = other;
-    await store.beatMember({ incarnation, expectedBeat: 1, beat: 2, healthyBeat: 0, state: 'alive' }, soon());
+    await store.writeHeartbeat(
+      { incarnation, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 0, state: 'alive' },
+      soon(),
+    );
     await membership.declareSilent(observer());
     assert.equal(await stateOf(incarnation), 'alive');
-    assert.equal(membership.row(incarnation)?.beat, 2);
+    assert.equal(membership.row(incarnation)?.heartbeat, 2);
     await watch(3000);
     assert.equal(await stateOf(incarnation), 'alive');
   });
 
   it('takes its turn by rank, so that one declares', async () => {
-    const third = createMember({ incarnation: 'inc_c', shardName: 'c', beat: 1 });
+    const third = createMember({ incarnation: 'inc_c', shardName: 'c', heartbeat: 1 });
     await store.insertMember(third, soon());
     const late = new Membership({ store, clock, log }, { leaseMs: LEASE_MS });
     const lateObserver = { incarnation: third.incarnation, steadySinceMs };
@@ -160,7 +164,7 @@ describe('membership', () => {
   });
 
   it('holds death for final, whatever an older answer says', async () => {
-    await store.declareDead({ incarnation: other.incarnation, beat: 1 }, soon());
+    await store.declareDead({ incarnation: other.incarnation, heartbeat: 1 }, soon());
     await membership.scan();
     membership.learn(other);
     assert.equal(membership.row(other.incarnation)?.state, 'dead');
@@ -174,7 +178,7 @@ describe('membership', () => {
   });
 
   it('removes the rows of the dead after an hour, not before', async () => {
-    await store.declareDead({ incarnation: other.incarnation, beat: 1 }, soon());
+    await store.declareDead({ incarnation: other.incarnation, heartbeat: 1 }, soon());
     await membership.scan();
     await clock.advance(3_500_000);
     await membership.scan();

@@ -28,7 +28,7 @@ const STORE_OPERATIONS: readonly StoreOperation[] = [
   'claimSlot',
   'recordOpened',
   'releaseSlot',
-  'beatMember',
+  'writeHeartbeat',
   'declareDead',
   'readMember',
   'listMembers',

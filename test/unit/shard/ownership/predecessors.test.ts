@@ -30,7 +30,7 @@ describe('predecessors', () => {
   });
 
   it('declares those of the same place dead, whatever their heartbeat, and nobody else', async () => {
-    const earlier = await insert({ place: 'here', beat: 17 });
+    const earlier = await insert({ place: 'here', heartbeat: 17 });
     const draining = await insert({ place: 'here', state: 'draining' });
     const elsewhere = await insert({ place: 'there', shardName: 'shard-0' });
     const unknown = await insert({ place: undefined });
@@ -51,10 +51,10 @@ describe('predecessors', () => {
   });
 
   it('declares a member dead whose last heartbeat comes late', async () => {
-    const incarnation = await insert({ place: 'here', beat: 1 });
-    const beat = { incarnation, expectedBeat: 1, beat: 2, healthyBeat: 0, state: 'alive' } as const;
-    await store.beatMember(beat, soon());
-    assert.equal(await declareEnded({ store, clock }, { incarnation, beat: 1 }), true);
+    const incarnation = await insert({ place: 'here', heartbeat: 1 });
+    const heartbeat = { incarnation, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 0, state: 'alive' } as const;
+    await store.writeHeartbeat(heartbeat, soon());
+    assert.equal(await declareEnded({ store, clock }, { incarnation, heartbeat: 1 }), true);
     assert.equal(await stateOf(incarnation), 'dead');
   });
 

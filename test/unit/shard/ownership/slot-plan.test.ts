@@ -11,7 +11,7 @@ const SLOTS = 32;
 const ALL = Array.from({ length: SLOTS }, (_, slot) => slot);
 
 const member = (name: string, change: Partial<MemberRow> = {}): MemberRow =>
-  createMember({ incarnation: `inc_${name}`, shardName: name, beat: 1, ...change });
+  createMember({ incarnation: `inc_${name}`, shardName: name, heartbeat: 1, ...change });
 
 const row = (slot: number, owner: string | undefined, change: Partial<SlotRow> = {}): SlotRow => ({
   slot,
@@ -84,7 +84,7 @@ describe('the plan of ownership', () => {
     assert.deepEqual(see({ nowMs: 600 }).claims, ALL);
   });
 
-  it('counts the wait of a slot anew when its row has changed', () => {
+  it('counts the wait of a slot again when its row has changed', () => {
     see({});
     assert.deepEqual(see({ nowMs: 4000 }).claims, ALL);
     see({ rows: rowsOf((slot) => row(slot, 'b')), nowMs: 4100 });
@@ -149,7 +149,7 @@ describe('the plan of ownership', () => {
   it('counts the later of two runs of one shard, and no row that has never beaten', () => {
     const first = member('a', { startedAtMs: 1 });
     const second = member('a', { incarnation: 'inc_a2', startedAtMs: 2 });
-    const ghost = member('g', { beat: 0 });
+    const ghost = member('g', { heartbeat: 0 });
     const candidates = candidatesOf([second, first, ghost, member('d', { state: 'draining' })]);
     assert.deepEqual(
       [...candidates.values()].map(({ incarnation }) => incarnation),

@@ -3,26 +3,26 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChangeFilter } from '../../../../src/core/audit-filter.ts';
+import type { AuditFilter } from '../../../../src/core/audit-filter.ts';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
 import { READING_MS_MAX, READS_MAX } from '../../../../src/shard/peers/audit-log.ts';
 import {
   attempt,
+  auditLogPage,
   ids,
   type OpenSlot,
   openSlot,
   SEGMENT_SIZE,
   settled,
-  trailPage,
   tuple,
   turns,
-  wholeTrail,
+  wholeAuditLog,
 } from '../tools.ts';
 
 /** Every read is full of rows that fit nothing, and the months never end. */
 function fillWith(slot: OpenSlot, atMs: number): { reads: number } {
   const counted = { reads: 0 };
-  slot.store.listTrail = async ({ limit, after }) => {
+  slot.store.listAuditLog = async ({ limit, after }) => {
     counted.reads += 1;
     const first = (after?.seq ?? 10_000_000) - 1;
     return Array.from({ length: limit }, (_, index) => ({
@@ -46,8 +46,8 @@ test('a filter gives what fits, in every order and page length', async () => {
   await slot.revoke(handle, tuple('user:a', 'doc:1'));
   const granted = await slot.front.authenticate(key);
   await slot.front.writeGrants(granted.handle, attempt(), [{ ...tuple('doc:1', 'user:a'), revoke: false }]);
-  const all = await wholeTrail(slot, tenantId);
-  const filters: readonly (readonly [ChangeFilter, number])[] = [
+  const all = await wholeAuditLog(slot, tenantId);
+  const filters: readonly (readonly [AuditFilter, number])[] = [
     [{ action: 'grant.created' }, 3],
     [{ actor: granted.keyId }, 1],
     [{ subject: 'user:a' }, 2],
@@ -59,11 +59,11 @@ test('a filter gives what fits, in every order and page length', async () => {
     [{ subject: 'user:a', object: 'doc:2' }, 0],
   ];
   for (const [filter, count] of filters) {
-    const rows = await wholeTrail(slot, tenantId, filter);
+    const rows = await wholeAuditLog(slot, tenantId, filter);
     assert.equal(rows.length, count, JSON.stringify(filter));
     for (const limit of [1, 2, 100]) {
-      assert.deepEqual(await wholeTrail(slot, tenantId, { ...filter, limit }), rows);
-      assert.deepEqual(await wholeTrail(slot, tenantId, { ...filter, limit, newestFirst: true }), rows.toReversed());
+      assert.deepEqual(await wholeAuditLog(slot, tenantId, { ...filter, limit }), rows);
+      assert.deepEqual(await wholeAuditLog(slot, tenantId, { ...filter, limit, newestFirst: true }), rows.toReversed());
     }
     assert.deepEqual(
       rows,
@@ -82,7 +82,7 @@ test('a filter and a range of time both have to fit', async () => {
     wall += 40 * 86_400_000;
   }
   const query = { subject: 'user:b', sinceMs: Date.UTC(2026, 11, 1), untilMs: Date.UTC(2027, 1, 1) };
-  const rows = await wholeTrail(slot, tenantId, query);
+  const rows = await wholeAuditLog(slot, tenantId, query);
   assert.deepEqual(
     rows.map(({ change }) => JSON.parse(change).object),
     ['doc:2'],
@@ -94,21 +94,21 @@ test('what comes later is found from the end on, and a cursor belongs to its fil
   const { slot, tenantId, handle } = await openSlot();
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const filter = { subject: 'user:a' };
-  const { resumeCursor } = await trailPage(slot, tenantId, filter);
+  const { resumeCursor } = await auditLogPage(slot, tenantId, filter);
   assert.ok(resumeCursor !== undefined);
-  assert.equal((await trailPage(slot, tenantId, { ...filter, newestFirst: true })).resumeCursor, resumeCursor);
+  assert.equal((await auditLogPage(slot, tenantId, { ...filter, newestFirst: true })).resumeCursor, resumeCursor);
   await slot.grant(handle, tuple('user:b', 'doc:2'));
   await slot.grant(handle, tuple('user:a', 'doc:3'));
-  const news = await trailPage(slot, tenantId, { ...filter, cursor: resumeCursor });
+  const news = await auditLogPage(slot, tenantId, { ...filter, cursor: resumeCursor });
   assert.deepEqual(
     news.items.map(({ change }) => JSON.parse(change).object),
     ['doc:3'],
   );
   for (const other of [{}, { subject: 'user:b' }, { object: 'user:a' }, { ...filter, action: 'grant.created' }]) {
-    await assert.rejects(trailPage(slot, tenantId, { ...other, cursor: resumeCursor }), { code: 'invalid-cursor' });
+    await assert.rejects(auditLogPage(slot, tenantId, { ...other, cursor: resumeCursor }), { code: 'invalid-cursor' });
   }
-  const { resumeCursor: unfiltered } = await trailPage(slot, tenantId);
-  await assert.rejects(trailPage(slot, tenantId, { ...filter, cursor: unfiltered }), { code: 'invalid-cursor' });
+  const { resumeCursor: unfiltered } = await auditLogPage(slot, tenantId);
+  await assert.rejects(auditLogPage(slot, tenantId, { ...filter, cursor: unfiltered }), { code: 'invalid-cursor' });
   slot.kill();
 });
 
@@ -117,17 +117,17 @@ test('one call reads a bounded number of rows; the next one goes on behind them'
   const atMs = Date.UTC(2026, 0, 1);
   const counted = fillWith(slot, atMs);
   const filter = { subject: 'user:a', newestFirst: true };
-  const page = await trailPage(slot, tenantId, filter);
+  const page = await auditLogPage(slot, tenantId, filter);
   assert.equal(counted.reads, READS_MAX);
   assert.deepEqual([page.items, page.scannedToMs], [[], atMs]);
   assert.ok(page.nextCursor !== undefined);
   const afters: (number | undefined)[] = [];
-  const { listTrail } = slot.store;
-  slot.store.listTrail = (query, deadline) => {
+  const { listAuditLog } = slot.store;
+  slot.store.listAuditLog = (query, deadline) => {
     afters.push(query.after?.seq);
-    return listTrail.call(slot.store, query, deadline);
+    return listAuditLog.call(slot.store, query, deadline);
   };
-  await trailPage(slot, tenantId, { ...filter, cursor: page.nextCursor });
+  await auditLogPage(slot, tenantId, { ...filter, cursor: page.nextCursor });
   assert.equal(afters[0], slot.tenure.lastSeq + 1 - READS_MAX * 1000);
   slot.kill();
 });
@@ -140,12 +140,12 @@ test('where the store is slow, a call reads once at least and no longer than its
     [READING_MS_MAX * 2, 1],
   ] as const) {
     const counted = fillWith(slot, 0);
-    const { listTrail } = slot.store;
-    slot.store.listTrail = (query, deadline) => {
+    const { listAuditLog } = slot.store;
+    slot.store.listAuditLog = (query, deadline) => {
       ahead += readMs;
-      return listTrail.call(slot.store, query, deadline);
+      return listAuditLog.call(slot.store, query, deadline);
     };
-    const page = await trailPage(slot, tenantId, { subject: 'user:a', newestFirst: true });
+    const page = await auditLogPage(slot, tenantId, { subject: 'user:a', newestFirst: true });
     assert.equal(counted.reads, reads);
     assert.ok(page.nextCursor !== undefined);
   }
@@ -158,9 +158,9 @@ test("reads wait at their tenant's gate, and nobody else waits for them", async 
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const { loads } = slot.tenure.budget;
   const leaves = await Promise.all(Array.from({ length: 32 }, () => loads.enter(tenantId, 1, slot.clock)));
-  const waiting = trailPage(slot, tenantId, { subject: 'user:a' });
+  const waiting = auditLogPage(slot, tenantId, { subject: 'user:a' });
   assert.equal(await settled(waiting), false);
-  assert.equal((await trailPage(slot, other, { action: 'tenant.created' })).items.length, 1);
+  assert.equal((await auditLogPage(slot, other, { action: 'tenant.created' })).items.length, 1);
   for (const leave of leaves) leave();
   assert.equal((await waiting).items.length, 1);
   assert.equal(loads.bytes, 0);
@@ -178,7 +178,7 @@ test("every read waits for its tenant's turn, and a tenure that ends ends the re
     if (key === tenantId) waiting.push(() => run.call(fairTurns, key, step, costMs));
     else run.call(fairTurns, key, step, costMs);
   };
-  const page = trailPage(slot, tenantId, { subject: 'user:a', newestFirst: true });
+  const page = auditLogPage(slot, tenantId, { subject: 'user:a', newestFirst: true });
   for (let turn = 0; turn < READS_MAX; turn += 1) {
     await turns(3);
     assert.deepEqual([counted.reads, waiting.length], [turn, 1]);
@@ -186,13 +186,13 @@ test("every read waits for its tenant's turn, and a tenure that ends ends the re
   }
   fairTurns.run = run;
   assert.ok((await page).nextCursor !== undefined);
-  const { listTrail } = slot.store;
+  const { listAuditLog } = slot.store;
   counted.reads = 0;
-  slot.store.listTrail = (query, deadline) => {
+  slot.store.listAuditLog = (query, deadline) => {
     if (counted.reads === 2) slot.tenure.end('The test ends it.');
-    return listTrail.call(slot.store, query, deadline);
+    return listAuditLog.call(slot.store, query, deadline);
   };
-  await assert.rejects(trailPage(slot, tenantId, { subject: 'user:a', newestFirst: true }));
+  await assert.rejects(auditLogPage(slot, tenantId, { subject: 'user:a', newestFirst: true }));
   assert.equal(counted.reads, 3);
   slot.kill();
 });
@@ -208,16 +208,16 @@ test('a deleted tenant has its audit log under any filter, and nothing more is t
   await purgeTenants({ store, clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0, createRequestId }, slot.tenure);
   for (const restarted of [false, true]) {
     if (restarted) slot = await slot.restart();
-    const by = await trailPage(slot, tenantId, { actor: 'operator:ann' });
+    const by = await auditLogPage(slot, tenantId, { actor: 'operator:ann' });
     assert.deepEqual(
       by.items.map(({ change: text }) => JSON.parse(text).state),
       ['deleting'],
     );
     assert.equal(by.resumeCursor, undefined);
     for (const nothing of [{ subject: 'user:a' }, { sinceMs: Date.now() + 3_600_000 }]) {
-      assert.deepEqual((await trailPage(slot, tenantId, nothing)).items, []);
+      assert.deepEqual((await auditLogPage(slot, tenantId, nothing)).items, []);
     }
   }
-  await assert.rejects(trailPage(slot, ids.create('ten'), { subject: 'user:a' }), { code: 'tenant-not-found' });
+  await assert.rejects(auditLogPage(slot, ids.create('ten'), { subject: 'user:a' }), { code: 'tenant-not-found' });
   slot.kill();
 });

@@ -1,17 +1,17 @@
-// The trail: every change once, in the order of the log, from either end, and with a place to go on from that misses
-// none.
+// The audit log: every change once, in the order of the log, from either end, and with a place to go on from that
+// misses none.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
-import { attempt, ids, openSlot, SEGMENT_SIZE, soon, trailPage, tuple, waitFor, wholeTrail } from '../tools.ts';
+import { attempt, auditLogPage, ids, openSlot, SEGMENT_SIZE, soon, tuple, waitFor, wholeAuditLog } from '../tools.ts';
 
 /** `grant.created doc:1`: of each change its action and what tells it from others. */
 const told = (rows: readonly { readonly change: string }[]): readonly string[] =>
   rows.map(({ change }) => JSON.parse(change)).map(({ action, object, name }) => `${action} ${object ?? name}`);
 
-test('the trail goes on over the months in the order of the log, from either end, page by page', async () => {
+test('the audit log goes on over the months in the order of the log, from either end, page by page', async () => {
   let wall = Date.UTC(2026, 10, 30, 23, 59, 59);
   const { memory, slot, tenantId, handle } = await openSlot({ wallMs: () => wall });
   await slot.grant(handle, tuple('user:a', 'doc:1'));
@@ -32,14 +32,14 @@ test('the trail goes on over the months in the order of the log, from either end
     'grant.created doc:3',
   ];
   for (const limit of [1, 2, 7, 100]) {
-    const trail = await wholeTrail(slot, tenantId, { limit });
-    assert.deepEqual(told(trail), expected);
-    assert.ok(trail.every(({ actor, requestId }) => actor === 'operator:test' && requestId.startsWith('req_')));
-    assert.deepEqual(told(await wholeTrail(slot, tenantId, { limit, newestFirst: true })), expected.toReversed());
+    const auditLog = await wholeAuditLog(slot, tenantId, { limit });
+    assert.deepEqual(told(auditLog), expected);
+    assert.ok(auditLog.every(({ actor, requestId }) => actor === 'operator:test' && requestId.startsWith('req_')));
+    assert.deepEqual(told(await wholeAuditLog(slot, tenantId, { limit, newestFirst: true })), expected.toReversed());
   }
   const months = ['2026-11', '2026-12', '2027-01', '2027-02', '2027-03'];
   const counts = await Promise.all(
-    months.map(async (month) => (await memory.listTrail({ tenantId, month, limit: 100 }, soon())).length),
+    months.map(async (month) => (await memory.listAuditLog({ tenantId, month, limit: 100 }, soon())).length),
   );
   assert.deepEqual(counts, [4, 1, 0, 0, 2]);
   slot.kill();
@@ -58,13 +58,13 @@ test('a range of time has the changes made in it, wherever clocks were set back'
       sinceMs: since === undefined ? undefined : Date.parse(since),
       untilMs: until === undefined ? undefined : Date.parse(until),
     };
-    const trails = await Promise.all(
+    const auditLogs = await Promise.all(
       [1, 100].flatMap((limit) =>
-        [false, true].map((newestFirst) => wholeTrail(slot, tenantId, { ...query, limit, newestFirst })),
+        [false, true].map((newestFirst) => wholeAuditLog(slot, tenantId, { ...query, limit, newestFirst })),
       ),
     );
-    const [names = []] = trails.map((rows) => told(rows).filter((name) => name.startsWith('grant')));
-    for (const rows of trails) {
+    const [names = []] = auditLogs.map((rows) => told(rows).filter((name) => name.startsWith('grant')));
+    for (const rows of auditLogs) {
       assert.deepEqual(
         told(rows)
           .filter((name) => name.startsWith('grant'))
@@ -103,7 +103,7 @@ test('every kind of change is told exactly once, whatever a failover replays and
   await slot.front.writeGrants(granted.handle, attempt(), [{ ...tuple('user:b', 'doc:2'), revoke: false }]);
   await slot.connection.revokeKey(handle, attempt(), key.keyId);
   slot = await slot.restart();
-  await waitFor(() => slot.tenure.recalled);
+  await waitFor(() => slot.tenure.restored);
   handle = await slot.handle(tenantId);
   assert.equal((await slot.grant(handle, tuple('user:a', 'doc:1'), by)).kind, 'created', 'the answer of the first try');
   const change = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'ann' };
@@ -113,19 +113,13 @@ test('every kind of change is told exactly once, whatever a failover replays and
   slot = await slot.restart();
   await slot.operator.updateTenant(attempt(), { ...change, state: 'deleting' });
   const { store, clock } = slot;
-  const ports = {
-    store,
-    clock,
-    segmentSize: SEGMENT_SIZE,
-    logRetentionMs: 0,
-    createRequestId: () => ids.create('req'),
-  };
-  await purgeTenants(ports, slot.tenure);
+  const createRequestId = () => ids.create('req');
+  await purgeTenants({ store, clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0, createRequestId }, slot.tenure);
   slot = await slot.restart();
 
-  const trail = await wholeTrail(slot, tenantId);
+  const auditLog = await wholeAuditLog(slot, tenantId);
   assert.deepEqual(
-    trail.map(({ actor, change: text }) => {
+    auditLog.map(({ actor, change: text }) => {
       const { action, object, name, state } = JSON.parse(text);
       return [actor, action, object ?? (state === undefined ? name : `${name} ${state}`)].join(' ');
     }),
@@ -146,11 +140,14 @@ test('every kind of change is told exactly once, whatever a failover replays and
       'system tenant.updated renamed deleted',
     ],
   );
-  assert.equal(new Set(trail.map(({ seq, index }) => `${seq}.${index}`)).size, trail.length);
-  assert.ok(trail.every(({ requestId }) => requestId.startsWith('req_')));
-  assert.ok(!JSON.stringify(trail).includes(key.hash), 'no secret is told');
-  assert.deepEqual(told(await wholeTrail(slot, tenantId, { newestFirst: true, limit: 3 })), told(trail).toReversed());
-  await assert.rejects(trailPage(slot, ids.create('ten')), { code: 'tenant-not-found' });
+  assert.equal(new Set(auditLog.map(({ seq, index }) => `${seq}.${index}`)).size, auditLog.length);
+  assert.ok(auditLog.every(({ requestId }) => requestId.startsWith('req_')));
+  assert.ok(!JSON.stringify(auditLog).includes(key.hash), 'no secret is told');
+  assert.deepEqual(
+    told(await wholeAuditLog(slot, tenantId, { newestFirst: true, limit: 3 })),
+    told(auditLog).toReversed(),
+  );
+  await assert.rejects(auditLogPage(slot, ids.create('ten')), { code: 'tenant-not-found' });
   assert.equal((await memory.listTenants({ slot: 0, limit: 1 }, soon()))[0]?.state, 'deleted');
   slot.kill();
 });
@@ -158,12 +155,12 @@ test('every kind of change is told exactly once, whatever a failover replays and
 test('whoever goes on from the end misses nothing, even where state is ahead of what was committed', async () => {
   const { memory, slot, tenantId, handle } = await openSlot();
   await slot.grant(handle, tuple('user:a', 'doc:1'));
-  const first = await trailPage(slot, tenantId, { limit: 2 });
+  const first = await auditLogPage(slot, tenantId, { limit: 2 });
   assert.equal(first.resumeCursor, undefined, 'there is more to read first');
-  const newest = await trailPage(slot, tenantId, { limit: 2, newestFirst: true });
-  const end = await trailPage(slot, tenantId);
+  const newest = await auditLogPage(slot, tenantId, { limit: 2, newestFirst: true });
+  const end = await auditLogPage(slot, tenantId);
   assert.equal(newest.resumeCursor, end.resumeCursor);
-  const again = await trailPage(slot, tenantId, { cursor: end.resumeCursor });
+  const again = await auditLogPage(slot, tenantId, { cursor: end.resumeCursor });
   assert.deepEqual([again.items, again.nextCursor, again.resumeCursor], [[], undefined, end.resumeCursor]);
 
   // A row of an entry whose predecessor is not in state yet: rows of one write become visible in any order.
@@ -171,19 +168,24 @@ test('whoever goes on from the end misses nothing, even where state is ahead of 
   assert.ok(row !== undefined);
   const ahead = { ...row, seq: slot.tenure.lastSeq + 2, change: '{"action":"ahead","name":"of all"}' };
   const month = new Date(slot.tenure.nextBase / 1000).toISOString().slice(0, 7);
-  await memory.writeState([{ kind: 'trail', tenantId, month, row: ahead, stamp: slot.tenure.nextBase + 9 }], soon());
-  const early = await trailPage(slot, tenantId, { cursor: end.resumeCursor });
+  await memory.writeState(
+    [{ kind: 'audit-log', tenantId, month, row: ahead, stamp: slot.tenure.nextBase + 9 }],
+    soon(),
+  );
+  const early = await auditLogPage(slot, tenantId, { cursor: end.resumeCursor });
   assert.deepEqual([early.items, early.resumeCursor], [[], end.resumeCursor]);
-  assert.deepEqual(told((await trailPage(slot, tenantId, { limit: 1, newestFirst: true })).items), [
+  assert.deepEqual(told((await auditLogPage(slot, tenantId, { limit: 1, newestFirst: true })).items), [
     'grant.created doc:1',
   ]);
 
   await slot.grant(handle, tuple('user:a', 'doc:2'));
-  const late = await trailPage(slot, tenantId, { cursor: early.resumeCursor });
+  const late = await auditLogPage(slot, tenantId, { cursor: early.resumeCursor });
   assert.deepEqual(told(late.items), ['grant.created doc:2']);
   const heir = await slot.restart();
   await heir.grant(await heir.handle(tenantId), tuple('user:a', 'doc:3'));
-  const rest = await readAll((cursor) => trailPage(heir, tenantId, { limit: 1, cursor: cursor ?? late.resumeCursor }));
+  const rest = await readAll((cursor) =>
+    auditLogPage(heir, tenantId, { limit: 1, cursor: cursor ?? late.resumeCursor }),
+  );
   assert.deepEqual(told(rest).at(-1), 'grant.created doc:3');
   heir.kill();
 });
@@ -191,15 +193,15 @@ test('whoever goes on from the end misses nothing, even where state is ahead of 
 test('a place to go on from belongs to its tenant, its order and its range', async () => {
   const { slot, tenantId } = await openSlot();
   const other = await slot.createTenant();
-  const { resumeCursor: cursor } = await trailPage(slot, tenantId);
+  const { resumeCursor: cursor } = await auditLogPage(slot, tenantId);
   const calls = [
-    trailPage(slot, other, { cursor }),
-    trailPage(slot, tenantId, { cursor, newestFirst: true }),
-    trailPage(slot, tenantId, { cursor, sinceMs: 1 }),
-    trailPage(slot, tenantId, { cursor, untilMs: 1 }),
+    auditLogPage(slot, other, { cursor }),
+    auditLogPage(slot, tenantId, { cursor, newestFirst: true }),
+    auditLogPage(slot, tenantId, { cursor, sinceMs: 1 }),
+    auditLogPage(slot, tenantId, { cursor, untilMs: 1 }),
   ];
   for (const call of calls) await assert.rejects(call, { code: 'invalid-cursor' });
-  const ended = await trailPage(slot, tenantId, { untilMs: Date.now() });
+  const ended = await auditLogPage(slot, tenantId, { untilMs: Date.now() });
   assert.equal(ended.resumeCursor, undefined, 'nothing is to come in a range that ends');
   slot.kill();
 });
@@ -210,17 +212,17 @@ test('one call reads a bounded number of months, and the pages go on', async () 
   const { slot, tenantId, handle } = await openSlot({ wallMs: () => wall });
   wall = Date.UTC(2030, 5, 1);
   await slot.grant(handle, tuple('user:a', 'doc:1'));
-  const { listTrail } = slot.store;
-  slot.store.listTrail = (...args) => {
+  const { listAuditLog } = slot.store;
+  slot.store.listAuditLog = (...args) => {
     reads += 1;
-    return listTrail.apply(slot.store, args);
+    return listAuditLog.apply(slot.store, args);
   };
   for (const newestFirst of [false, true]) {
     let cursor: string | undefined;
     const names: string[] = [];
     do {
       reads = 0;
-      const page = await trailPage(slot, tenantId, { newestFirst, cursor });
+      const page = await auditLogPage(slot, tenantId, { newestFirst, cursor });
       assert.ok(reads <= 50, `${reads} reads`);
       names.push(...told(page.items));
       cursor = page.nextCursor;

@@ -33,9 +33,9 @@ test('revoking a key ends its handles at once, on every connection, and those of
   const kept = await slot.front.authenticate(other);
   await slot.check(handle, TUPLE);
   await slot.connection.revokeKey(handle, attempt(), key.keyId);
-  assert.throws(() => slot.front.check(first.handle, 'user:a', 6, 'doc:1'), { kind: 'handle-gone' });
-  assert.throws(() => slot.connection.check(second.handle, 'user:a', 6, 'doc:1'), { kind: 'handle-gone' });
-  await assert.rejects(slot.front.confirm(first.handle), { kind: 'handle-gone' });
+  assert.throws(() => slot.front.check(first.handle, 'user:a', 6, 'doc:1'), { kind: 'handle-unknown' });
+  assert.throws(() => slot.connection.check(second.handle, 'user:a', 6, 'doc:1'), { kind: 'handle-unknown' });
+  await assert.rejects(slot.front.confirm(first.handle), { kind: 'handle-unknown' });
   await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
   assert.equal(slot.front.check(kept.handle, 'user:a', 6, 'doc:1'), false);
   slot.kill();
@@ -49,7 +49,7 @@ test('a check that waits for the store is refused when its key is revoked meanwh
   const check = Promise.resolve(slot.front.check(granted.handle, 'user:a', 6, 'doc:1'));
   const bulk = slot.front.checkBulk(granted.handle, columnsOf([TUPLE]));
   const write = slot.front.writeGrants(granted.handle, attempt(), [{ ...TUPLE, revoke: false }]);
-  const refusals = [check, bulk, write].map((call) => assert.rejects(call, { kind: 'handle-gone' }));
+  const refusals = [check, bulk, write].map((call) => assert.rejects(call, { kind: 'handle-unknown' }));
   await waitFor(() => slot.faults.heldCalls() > 0);
   await slot.connection.revokeKey(handle, attempt(), key.keyId);
   slot.faults.restore(['listGrants']);
@@ -84,7 +84,7 @@ for (const ending of ['the key is revoked', 'the tenant is suspended'] as const)
           : slot.operator.updateTenant(attempt(), change(tenantId, { state: 'suspended' }));
       await turns(5);
       assert.equal(slot.faults.heldCalls(), 1);
-      const refused = assert.rejects(grantUnder('doc:2'), { kind: 'handle-gone' });
+      const refused = assert.rejects(grantUnder('doc:2'), { kind: 'handle-unknown' });
       await turns(5);
       slot.batches.length = 0;
       slot.faults.restore(['append']);
@@ -141,7 +141,7 @@ test('a suspension refuses from the moment it is acknowledged; a resumption lets
   const key = await slot.createKey(handle, tenantId);
   const granted = await slot.front.authenticate(key);
   await slot.operator.updateTenant(attempt(), change(tenantId, { state: 'suspended' }));
-  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
   const suspended = await slot.front.authenticate(key);
   assert.equal(suspended.suspended, true);
   await assert.rejects(slot.front.confirm(suspended.handle), { code: 'tenant-suspended' });
@@ -149,7 +149,7 @@ test('a suspension refuses from the moment it is acknowledged; a resumption lets
   // The operator still sees it.
   assert.equal(await slot.check(await slot.handle(tenantId), TUPLE), false);
   await slot.operator.updateTenant(attempt(), change(tenantId, { state: 'active' }));
-  await assert.rejects(slot.front.confirm(suspended.handle), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.confirm(suspended.handle), { kind: 'handle-unknown' });
   await slot.front.confirm((await slot.front.authenticate(key)).handle);
   slot.kill();
 });
@@ -160,7 +160,7 @@ test('a change of plan is told with the next handle', async () => {
   const granted = await slot.front.authenticate(key);
   assert.equal(granted.plan, 'unlimited');
   await slot.operator.updateTenant(attempt(), change(tenantId, { plan: 'scale' }));
-  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
   assert.equal((await slot.front.authenticate(key)).plan, 'scale');
   // What changes nothing ends no handle.
   const again = await slot.front.authenticate(key);
@@ -175,11 +175,11 @@ test('numbers are never used again on a connection, and mean nothing on another'
   const first = await slot.front.authenticate(key);
   const second = await slot.front.authenticate(key);
   assert.ok(second.handle > first.handle);
-  assert.throws(() => slot.connection.check(second.handle + 1000, 'user:a', 6, 'doc:1'), { kind: 'handle-gone' });
+  assert.throws(() => slot.connection.check(second.handle + 1000, 'user:a', 6, 'doc:1'), { kind: 'handle-unknown' });
   slot.front.close();
-  await assert.rejects(slot.front.confirm(second.handle), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.confirm(second.handle), { kind: 'handle-unknown' });
   // Who authenticated while the connection closed gets nothing that would be kept for ever.
-  await assert.rejects(slot.front.authenticate(key), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.authenticate(key), { kind: 'handle-unknown' });
   slot.kill();
 });
 
@@ -188,7 +188,7 @@ test('a handle of an ended tenure is refused', async () => {
   const key = await slot.createKey(handle, tenantId);
   const granted = await slot.front.authenticate(key);
   await slot.tenure.release(RELEASE);
-  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-gone' });
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
   await assert.rejects(slot.front.authenticate(key), { kind: 'not-serving' });
   slot.kill();
   const heir = await OpenSlot.open(memory);
@@ -256,7 +256,7 @@ test('a connection with many handles is closed at once and worked off in several
   assert.ok(memory !== undefined);
   const table = new HandleTable(slot.clock);
   const of = { tenure: slot.tenure, memory, keyId: '', actor: 'test', use: undefined, expiresAtMs: undefined };
-  const numbers = Array.from({ length: 12_000 }, () => table.grant(of, 7).handle);
+  const numbers = Array.from({ length: 12_000 }, () => table.issue(of, 7).handle);
   let ended = 0;
   const removeHandle = memory.removeHandle.bind(memory);
   memory.removeHandle = (handle) => {
@@ -265,7 +265,7 @@ test('a connection with many handles is closed at once and worked off in several
   };
   table.close();
   assert.ok(ended <= 5000, `${ended} ended in one step`);
-  assert.throws(() => table.use(numbers.at(-1) ?? 0, 0), { kind: 'handle-gone' });
+  assert.throws(() => table.use(numbers.at(-1) ?? 0, 0), { kind: 'handle-unknown' });
   await waitFor(() => ended === 12_000);
   slot.kill();
 });
@@ -277,7 +277,7 @@ test('a connection keeps nothing of a tenure that has ended, nor of a key that w
   const { keyId } = await slot.createKey(handle, tenantId);
   const table = new HandleTable(slot.clock);
   const of = { tenure: slot.tenure, memory, actor: 'test', use: undefined, expiresAtMs: undefined };
-  for (let count = 0; count < 100; count += 1) table.grant({ ...of, keyId: count % 2 === 0 ? keyId : '' }, 7);
+  for (let count = 0; count < 100; count += 1) table.issue({ ...of, keyId: count % 2 === 0 ? keyId : '' }, 7);
   await slot.connection.revokeKey(handle, attempt(), keyId);
   assert.equal(table.size, 50);
   slot.tenure.end('the test ends it');

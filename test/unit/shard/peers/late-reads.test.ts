@@ -16,7 +16,7 @@ interface Reader {
   readonly operator: number;
 }
 
-const STATE_READS = ['listGrants', 'listNamespaces', 'listKeyUses', 'listSubjects', 'listTrail'] as const;
+const STATE_READS = ['listGrants', 'listNamespaces', 'listKeyUses', 'listSubjects', 'listAuditLog'] as const;
 const PAGE = { limit: 10, cursor: undefined };
 const LISTING = { ...PAGE, subject: 'user:a', relation: 'viewer', namespace: undefined } as const;
 
@@ -32,7 +32,7 @@ const OPERATOR_READS: typeof FRONT_READS = {
   listSubjects: ({ slot, operator }) => slot.operator.listSubjects(operator, PAGE),
   listSubjectGrants: ({ slot, operator }) => slot.operator.listSubjectGrants(operator, { ...PAGE, subject: 'user:a' }),
   exportGrants: ({ slot, operator }) => slot.operator.exportGrants(operator, PAGE),
-  listTrail: ({ slot, tenantId }) => slot.operator.listTrail({ ...PAGE, tenantId }),
+  listAuditLog: ({ slot, tenantId }) => slot.operator.listAuditLog({ ...PAGE, tenantId }),
 };
 
 const ENDINGS = [
@@ -53,7 +53,7 @@ const ENDINGS = [
   {
     of: 'its key',
     reads: FRONT_READS,
-    told: { kind: 'handle-gone' },
+    told: { kind: 'handle-unknown' },
     end: ({ slot, operator, keyId }: Reader) => slot.connection.revokeKey(operator, attempt(), keyId),
   },
 ];

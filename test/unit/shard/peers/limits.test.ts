@@ -33,7 +33,7 @@ test('namespaces are made up to the bound exactly, explicit and implicit ones al
   assert.equal((await slot.grant(handle, tuple('n4:a', 'n4:b'))).kind, 'created');
   assert.equal((await slot.grant(handle, tuple('n5:a', 'n1:b'))).kind, 'refused');
   await assert.rejects(slot.connection.createNamespace(handle, attempt(), 'n5'), { code: 'namespace-limit-reached' });
-  // What is there already needs no room.
+  // What is there already needs no capacity.
   assert.equal((await slot.connection.createNamespace(handle, attempt(), 'n4')).created, false);
   assert.equal((await slot.grant(handle, tuple('n1:a', 'n4:b'))).kind, 'created');
   assert.deepEqual(await names(slot, handle), ['n1', 'n2', 'n3', 'n4']);
@@ -65,7 +65,7 @@ test('within one batch the bound is kept, too; the refused ones leave the others
   slot.kill();
 });
 
-test('a larger plan gives room at once, after a restart as well', async () => {
+test('a larger plan gives capacity at once, after a restart as well', async () => {
   const { slot, tenantId, handle } = await openSlot();
   for (const name of ['n1', 'n2', 'n3', 'n4']) await slot.connection.createNamespace(handle, attempt(), name);
   const change = { tenantId, name: undefined, plan: 'large', state: undefined, operator: 'test' };
@@ -85,7 +85,7 @@ test('keys are made up to the bound exactly, within one batch too; a revocation 
   for (const each of made) if (each.status === 'rejected') assert.equal(each.reason.code, 'key-limit-reached');
   const [first, second] = keys;
   assert.ok(first !== undefined && second !== undefined);
-  // In one batch: the revocation comes first, so there is room for one.
+  // In one batch: the revocation comes first, so there is capacity for one.
   const [, third, fourth] = await Promise.allSettled([
     slot.connection.revokeKey(handle, attempt(), first.keyId),
     slot.createKey(handle, tenantId),

@@ -52,7 +52,7 @@ test('a cursor is good for its tenant and its query alone, and only as it was is
     slot.operator.listSubjects(handle, { limit: 1, cursor: nextCursor }),
     slot.operator.exportGrants(handle, { limit: 1, cursor: nextCursor }),
     slot.connection.listKeys(handle, { limit: 1, cursor: nextCursor }),
-    slot.operator.listTrail({ tenantId, limit: 1, cursor: nextCursor }),
+    slot.operator.listAuditLog({ tenantId, limit: 1, cursor: nextCursor }),
     slot.operator.listSubjectGrants(handle, { limit: 1, cursor: nextCursor, subject: 'user:a' }),
     ...[flipped, nextCursor.slice(0, -2), `${nextCursor}AAAA`, '', 'x'].map((cursor) =>
       slot.connection.listObjects(handle, query({ cursor })),
@@ -134,17 +134,17 @@ test('a subject with thousands of revoked grants is listed in order, whatever st
   }
   const kept = objects.filter((_, index) => index % 400 === 399);
   await slot.applied();
-  const gone = objects.filter((object) => !kept.includes(object));
+  const tombstone = objects.filter((object) => !kept.includes(object));
   await writeAll(
     slot,
     handle,
-    gone.slice(0, 700).map((object) => tuple('user:a', object)),
+    tombstone.slice(0, 700).map((object) => tuple('user:a', object)),
     true,
   );
   await writeAll(
     slot,
     handle,
-    gone.slice(700).map((object) => tuple('user:a', object)),
+    tombstone.slice(700).map((object) => tuple('user:a', object)),
     true,
   );
   for (const round of ['from the overlay', 'from state']) {
@@ -218,14 +218,14 @@ test('what enumerates a tenant shows every write that was acknowledged before', 
   const { slot, tenantId, handle } = await openSlot();
   for (let round = 0; round < 10; round += 1) {
     await slot.grant(handle, tuple(`user:${round}`, 'doc:1'));
-    const [subjects, grants, trail] = await Promise.all([
+    const [subjects, grants, auditLog] = await Promise.all([
       slot.operator.listSubjects(handle, { limit: 100, cursor: undefined }),
       slot.operator.exportGrants(handle, { limit: 100, cursor: undefined }),
-      slot.operator.listTrail({ tenantId, limit: 100, cursor: undefined }),
+      slot.operator.listAuditLog({ tenantId, limit: 100, cursor: undefined }),
     ]);
     assert.equal(subjects.items.length, round + 1);
     assert.equal(grants.items.length, round + 1);
-    assert.match(trail.items.at(-1)?.change ?? '', new RegExp(`"grant.created".*user:${round}"`));
+    assert.match(auditLog.items.at(-1)?.change ?? '', new RegExp(`"grant.created".*user:${round}"`));
   }
   slot.kill();
 });
@@ -264,13 +264,13 @@ test('a listing whose store fails is not answered', async () => {
     numbered(9).map((object) => tuple('user:a', object)),
   );
   await slot.check(handle, tuple('user:a', 'doc:00001'));
-  const failing = ['listGrants', 'listSubjects', 'listTrail', 'listKeyUses'] as const;
+  const failing = ['listGrants', 'listSubjects', 'listAuditLog', 'listKeyUses'] as const;
   slot.faults.turn('fail-before', failing);
   const page = { limit: 10, cursor: undefined };
   const calls = [
     () => slot.connection.listObjects(handle, query()),
     () => slot.operator.listSubjects(handle, page),
-    () => slot.operator.listTrail({ ...page, tenantId }),
+    () => slot.operator.listAuditLog({ ...page, tenantId }),
     () => slot.connection.listKeys(handle, page),
     () => slot.operator.listSubjectGrants(handle, { ...page, subject: 'user:a' }),
   ];

@@ -48,8 +48,8 @@ test('changes of two operators that meet are both in force, the last of each fie
   const heir = await slot.restart();
   const { name, plan, state } = await heir.operator.readTenant(tenantId);
   assert.deepEqual([name, plan, state], ['Bob', 'scale', 'suspended']);
-  const trail = await heir.operator.listTrail({ tenantId, limit: 100, cursor: undefined });
-  const seen = trail.items.map(({ actor, change }) => [actor, JSON.parse(change)]);
+  const auditLog = await heir.operator.listAuditLog({ tenantId, limit: 100, cursor: undefined });
+  const seen = auditLog.items.map(({ actor, change }) => [actor, JSON.parse(change)]);
   assert.deepEqual(
     seen.filter(([, { action }]) => action === 'tenant.updated').map(([actor, change]) => [actor, change.name]),
     [

@@ -11,10 +11,10 @@ test('nothing but what its port names leaves the shard, whatever columns a row h
     shardName: 'shard-0',
     address: '127.0.0.1:8082',
     state: 'alive',
-    beat: 7,
+    heartbeat: 7,
     startedAtMs: 5,
   } as const;
-  assert.deepEqual(clusterMemberOf({ ...member, healthyBeat: 6, place: 'host', ...more }), member);
+  assert.deepEqual(clusterMemberOf({ ...member, healthyHeartbeat: 6, place: 'host', ...more }), member);
   const claim = { slot: 3, epoch: 4, owner: 'inc_1' };
   const row = { ...claim, opened: 9, first: 1, successor: undefined, ...more };
   assert.deepEqual(slotClaimOf(row), claim);

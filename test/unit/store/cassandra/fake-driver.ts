@@ -2,7 +2,7 @@
 
 import type { QueryOptions } from 'cassandra-driver';
 import type { Driver } from '../../../../src/store/cassandra/driver/executor.ts';
-import { Session } from '../../../../src/store/cassandra/driver/executor.ts';
+import { Executor } from '../../../../src/store/cassandra/driver/executor.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
@@ -40,7 +40,7 @@ export function createSession() {
     batch: (queries: readonly { query: string }[], options: QueryOptions) =>
       begin(queries.map(({ query }) => query).join(';'), queries, options),
   } as unknown as Driver;
-  const session = new Session(
+  const executor = new Executor(
     {
       clock,
       log,
@@ -50,5 +50,5 @@ export function createSession() {
     },
     'SERIAL',
   );
-  return { clock, log, calls, timedOut, session, soon: () => clock.monotonicMs() + 5000 };
+  return { clock, log, calls, timedOut, executor, soon: () => clock.monotonicMs() + 5000 };
 }

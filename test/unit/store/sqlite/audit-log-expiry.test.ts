@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 const audited = (tenantId: TenantId, month: string, seq: number): StateWrite => ({
-  kind: 'trail',
+  kind: 'audit-log',
   tenantId,
   month,
   row: { seq, index: 0, atMs: 1, actor: 'operator:ann', requestId: 'req_1', change: '{}' },
@@ -52,7 +52,7 @@ test('whole months of every tenant go, a bounded part per call, and nothing youn
   writer.accept([{ id: 1, name: 'writeState', args: [toStateBatch(writes)] }]);
   while (writer.runRound());
   replies.length = 0;
-  const young = writes.filter((write) => write.kind === 'trail' && write.month >= '2025-11').length;
+  const young = writes.filter((write) => write.kind === 'audit-log' && write.month >= '2025-11').length;
   let after: unknown = '';
   let calls = 0;
   while (after !== undefined) {
@@ -119,7 +119,7 @@ test('it begins some minutes after the start, goes by 400 days, and looks again 
   assert.deepEqual(parts, []);
   await clock.advance(3 * MINUTE_MS);
   assert.deepEqual(parts.splice(0), [['2025-10', '']]);
-  // A part that failed: the next round begins anew, by the time of then.
+  // A part that failed: the next round begins again, by the time of then.
   clock.wallOffsetMs += 14 * DAY_MS;
   await clock.advance(HOUR_MS);
   assert.deepEqual(parts.splice(0, 2), [
@@ -160,7 +160,7 @@ test('a store that is open lets go of what is too old by itself', async () => {
     const tenantId = newTenantId();
     const month = new Date().toISOString().slice(0, 7);
     await store.writeState([audited(tenantId, '2024-01', 1), audited(tenantId, month, 2)], soon());
-    const kept = async (of: string) => (await store.listTrail({ tenantId, month: of, limit: 10 }, soon())).length;
+    const kept = async (of: string) => (await store.listAuditLog({ tenantId, month: of, limit: 10 }, soon())).length;
     await waitFor('the old rows to go', async () => (await kept('2024-01')) === 0);
     assert.equal(await kept(month), 1);
   } finally {

@@ -32,7 +32,7 @@ test('a grant is stored in the columns in which it always was, and read back the
         object: 'doc:2',
         grantId: 'grt_2',
         createdAtMs: 1_700_000_000_456,
-        gone: true,
+        tombstone: true,
         stamp: 1001,
       }),
     ],

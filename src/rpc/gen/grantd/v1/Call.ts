@@ -17,7 +17,7 @@ import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from '../../grantd/v1/ReadTenant.ts';
 import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from '../../grantd/v1/ListTenants.ts';
 import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _grantd_v1_ListSubjects__Output } from '../../grantd/v1/ListSubjects.ts';
-import type { ListTrail as _grantd_v1_ListTrail, ListTrail__Output as _grantd_v1_ListTrail__Output } from '../../grantd/v1/ListTrail.ts';
+import type { ListAuditLog as _grantd_v1_ListAuditLog, ListAuditLog__Output as _grantd_v1_ListAuditLog__Output } from '../../grantd/v1/ListAuditLog.ts';
 import type { ExportGrants as _grantd_v1_ExportGrants, ExportGrants__Output as _grantd_v1_ExportGrants__Output } from '../../grantd/v1/ExportGrants.ts';
 import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1_ListSlots__Output } from '../../grantd/v1/ListSlots.ts';
 import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from '../../grantd/v1/ListMembers.ts';
@@ -44,12 +44,12 @@ export interface Call {
   'readTenant'?: (_grantd_v1_ReadTenant | null);
   'listTenants'?: (_grantd_v1_ListTenants | null);
   'listSubjects'?: (_grantd_v1_ListSubjects | null);
-  'listTrail'?: (_grantd_v1_ListTrail | null);
+  'listAuditLog'?: (_grantd_v1_ListAuditLog | null);
   'exportGrants'?: (_grantd_v1_ExportGrants | null);
   'listSlots'?: (_grantd_v1_ListSlots | null);
   'listMembers'?: (_grantd_v1_ListMembers | null);
   'listSubjectGrants'?: (_grantd_v1_ListSubjectGrants | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listTrail"|"exportGrants"|"listSlots"|"listMembers"|"listSubjectGrants";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listSubjectGrants";
 }
 
 export interface Call__Output {
@@ -73,10 +73,10 @@ export interface Call__Output {
   'readTenant'?: (_grantd_v1_ReadTenant__Output | null);
   'listTenants'?: (_grantd_v1_ListTenants__Output | null);
   'listSubjects'?: (_grantd_v1_ListSubjects__Output | null);
-  'listTrail'?: (_grantd_v1_ListTrail__Output | null);
+  'listAuditLog'?: (_grantd_v1_ListAuditLog__Output | null);
   'exportGrants'?: (_grantd_v1_ExportGrants__Output | null);
   'listSlots'?: (_grantd_v1_ListSlots__Output | null);
   'listMembers'?: (_grantd_v1_ListMembers__Output | null);
   'listSubjectGrants'?: (_grantd_v1_ListSubjectGrants__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listTrail"|"exportGrants"|"listSlots"|"listMembers"|"listSubjectGrants";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listSubjectGrants";
 }

@@ -5,7 +5,7 @@ export const FailureKind = {
   FAILURE_ERROR: 1,
   FAILURE_WRONG_OWNER: 2,
   FAILURE_NOT_SERVING: 3,
-  FAILURE_HANDLE_GONE: 4,
+  FAILURE_HANDLE_UNKNOWN: 4,
   FAILURE_EXPIRED: 5,
   FAILURE_UNDECIDED: 6,
 } as const;
@@ -19,7 +19,7 @@ export type FailureKind =
   | 2
   | 'FAILURE_NOT_SERVING'
   | 3
-  | 'FAILURE_HANDLE_GONE'
+  | 'FAILURE_HANDLE_UNKNOWN'
   | 4
   | 'FAILURE_EXPIRED'
   | 5

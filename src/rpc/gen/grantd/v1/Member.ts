@@ -8,7 +8,7 @@ export interface Member {
   'address'?: (string);
   'state'?: (string);
   'startedAtMs'?: (number | string | Long);
-  'beat'?: (number | string | Long);
+  'heartbeat'?: (number | string | Long);
 }
 
 export interface Member__Output {
@@ -17,5 +17,5 @@ export interface Member__Output {
   'address': (string);
   'state': (string);
   'startedAtMs': (number);
-  'beat': (number);
+  'heartbeat': (number);
 }

@@ -13,7 +13,7 @@ import type { Keys as _grantd_v1_Keys, Keys__Output as _grantd_v1_Keys__Output }
 import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from '../../grantd/v1/Tenant.ts';
 import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from '../../grantd/v1/Tenants.ts';
 import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Subjects__Output } from '../../grantd/v1/Subjects.ts';
-import type { Trail as _grantd_v1_Trail, Trail__Output as _grantd_v1_Trail__Output } from '../../grantd/v1/Trail.ts';
+import type { AuditLog as _grantd_v1_AuditLog, AuditLog__Output as _grantd_v1_AuditLog__Output } from '../../grantd/v1/AuditLog.ts';
 import type { Grants as _grantd_v1_Grants, Grants__Output as _grantd_v1_Grants__Output } from '../../grantd/v1/Grants.ts';
 import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from '../../grantd/v1/Slots.ts';
 import type { Members as _grantd_v1_Members, Members__Output as _grantd_v1_Members__Output } from '../../grantd/v1/Members.ts';
@@ -33,11 +33,11 @@ export interface Reply {
   'tenant'?: (_grantd_v1_Tenant | null);
   'tenants'?: (_grantd_v1_Tenants | null);
   'subjects'?: (_grantd_v1_Subjects | null);
-  'trail'?: (_grantd_v1_Trail | null);
+  'auditLog'?: (_grantd_v1_AuditLog | null);
   'grants'?: (_grantd_v1_Grants | null);
   'slots'?: (_grantd_v1_Slots | null);
   'members'?: (_grantd_v1_Members | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"trail"|"grants"|"slots"|"members";
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members";
 }
 
 export interface Reply__Output {
@@ -55,9 +55,9 @@ export interface Reply__Output {
   'tenant'?: (_grantd_v1_Tenant__Output | null);
   'tenants'?: (_grantd_v1_Tenants__Output | null);
   'subjects'?: (_grantd_v1_Subjects__Output | null);
-  'trail'?: (_grantd_v1_Trail__Output | null);
+  'auditLog'?: (_grantd_v1_AuditLog__Output | null);
   'grants'?: (_grantd_v1_Grants__Output | null);
   'slots'?: (_grantd_v1_Slots__Output | null);
   'members'?: (_grantd_v1_Members__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"trail"|"grants"|"slots"|"members";
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members";
 }

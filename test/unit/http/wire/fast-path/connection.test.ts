@@ -1,18 +1,18 @@
-// Connections in the lane of plain requests: what is answered there and in what order, what leaves it for Node's
+// Connections in the fast path: what is answered there and in what order, what leaves it for Node's
 // server, and how a connection in it ends.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { parseResponses, type RawResponse } from '../../../../kit/http-raw.ts';
-import { chunked, get, LONG, NEVER_MS, post, until, withServer } from './lane-server.ts';
+import { chunked, get, LONG, NEVER_MS, post, until, withServer } from './fast-path-server.ts';
 
 /** For a header: long enough that a busy machine sends one in time, and less than an idle connection has. */
 const WAIT_MS = 900;
 
 const bodiesOf = (responses: readonly RawResponse[]): readonly string[] => responses.map(({ body }) => body.trim());
 
-describe('the order of answers on a connection in the lane', () => {
+describe('the order of answers on a connection in the fast path', () => {
   it(
     'is that of its plain requests, none of which leaves it',
     withServer({}, async (server) => {
@@ -24,7 +24,7 @@ describe('the order of answers on a connection in the lane', () => {
         assert.equal(responses.at(-1)?.status, 200);
         assert.equal(
           responses.at(-1)?.body,
-          count % 2 === 0 ? `lane /a/${count} ` : `lane /later/${count} body ${count}`,
+          count % 2 === 0 ? `fast path /a/${count} ` : `fast path /later/${count} body ${count}`,
         );
       }
       assert.equal(server.left.length, 0);
@@ -70,7 +70,7 @@ describe('the order of answers on a connection in the lane', () => {
         client.send(text.slice(0, cut));
         await until('the first piece', () => socket.bytesRead === cut);
         client.send(text.slice(cut));
-        const answers = bodiesOf(await client.readResponses(5)).map((body) => body.replace(/^(node|lane) /, ''));
+        const answers = bodiesOf(await client.readResponses(5)).map((body) => body.replace(/^(node|fast path) /, ''));
         assert.deepEqual(answers, ['/a one', '/b', '/c two', '/node three', '/e four']);
         client.destroy();
       }
@@ -78,7 +78,7 @@ describe('the order of answers on a connection in the lane', () => {
   );
 
   it(
-    'is kept where further requests come, in any pieces, while one is under way',
+    'is kept where further requests come, in any pieces, while one is in flight',
     withServer({}, async (server) => {
       const pieces = [
         get('/a'),
@@ -91,7 +91,7 @@ describe('the order of answers on a connection in the lane', () => {
       ];
       const { client, socket } = await server.open();
       client.send(get('/later/1'));
-      await until('the first request', () => server.underWay.length === 1);
+      await until('the first request', () => server.inFlight.length === 1);
       for (const piece of pieces) {
         const readBefore = socket.bytesRead;
         client.send(piece);
@@ -100,11 +100,11 @@ describe('the order of answers on a connection in the lane', () => {
       await server.settle();
       assert.equal(client.received, '');
       await server.release();
-      assert.deepEqual(bodiesOf(await client.readResponses(2)), ['lane /later/1', 'lane /a']);
+      assert.deepEqual(bodiesOf(await client.readResponses(2)), ['fast path /later/1', 'fast path /a']);
       await server.release();
       assert.deepEqual(bodiesOf(await client.readResponses(7)).slice(2), [
-        'lane /later/2 two',
-        'lane /b three',
+        'fast path /later/2 two',
+        'fast path /b three',
         'node /c four',
         'node /d',
         'node /e six',
@@ -114,11 +114,11 @@ describe('the order of answers on a connection in the lane', () => {
   );
 
   it(
-    'is kept for megabytes behind a request under way, of which few are read until its answer',
+    'is kept for megabytes behind a request in flight, of which few are read until its answer',
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
-      await until('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.inFlight.length === 1);
       const COUNT = 200;
       for (let count = 0; count < COUNT; count += 1) client.send(post(`/a/${count}`, 'x'.repeat(64 * 1024)));
       let before = -1;
@@ -128,15 +128,17 @@ describe('the order of answers on a connection in the lane', () => {
       }
       assert.ok(before < 512 * 1024, `${before} bytes were read`);
       await server.release();
-      const answers = bodiesOf(await client.readResponses(COUNT + 1)).map((body) => body.replace(/^(node|lane) /, ''));
+      const answers = bodiesOf(await client.readResponses(COUNT + 1)).map((body) =>
+        body.replace(/^(node|fast path) /, ''),
+      );
       assert.deepEqual(answers, ['/later', ...Array.from({ length: COUNT }, (_, count) => `/a/${count} 65536`)]);
     }),
   );
 });
 
-describe('a client of the lane that goes', () => {
+describe('a client of the fast path that goes', () => {
   it(
-    'after it has ended its side gets the answer under way, then the end',
+    'after it has ended its side gets the answer in flight, then the end',
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
@@ -144,18 +146,18 @@ describe('a client of the lane that goes', () => {
       await until('the end of its side', () => socket.readableEnded);
       await server.release();
       const [response, ...more] = parseResponses(await client.readToEnd());
-      assert.equal(response?.body.trim(), 'lane /later');
+      assert.equal(response?.body.trim(), 'fast path /later');
       assert.equal(response?.headers.connection, 'close');
       assert.deepEqual(more, []);
     }),
   );
 
   it(
-    'after garbage and its end gets the answer under way, then a refusal, then the end',
+    'after garbage and its end gets the answer in flight, then a refusal, then the end',
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
-      await until('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.inFlight.length === 1);
       const readBefore = socket.bytesRead;
       client.send('garbage\r\n\r\n');
       client.endSending();
@@ -176,7 +178,7 @@ describe('a client of the lane that goes', () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later/1'));
-      await until('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.inFlight.length === 1);
       for (const piece of [get('/a'), get('/later/2'), get('/later/3')]) {
         const readBefore = socket.bytesRead;
         client.send(piece);
@@ -189,10 +191,10 @@ describe('a client of the lane that goes', () => {
       assert.deepEqual(
         responses.map(({ body, headers }) => [body.trim(), headers.connection]),
         [
-          ['lane /later/1', 'keep-alive'],
-          ['lane /a', 'keep-alive'],
-          ['lane /later/2', 'keep-alive'],
-          ['lane /later/3', 'close'],
+          ['fast path /later/1', 'keep-alive'],
+          ['fast path /a', 'keep-alive'],
+          ['fast path /later/2', 'keep-alive'],
+          ['fast path /later/3', 'close'],
         ],
       );
     }),
@@ -206,7 +208,7 @@ describe('a client of the lane that goes', () => {
       await client.readResponses(1);
       client.send(get('/b'));
       client.endSending();
-      assert.deepEqual(bodiesOf(parseResponses(await client.readToEnd())), ['lane /a', 'lane /b']);
+      assert.deepEqual(bodiesOf(parseResponses(await client.readToEnd())), ['fast path /a', 'fast path /b']);
     }),
   );
 
@@ -226,20 +228,20 @@ describe('a client of the lane that goes', () => {
   );
 
   it(
-    'with a reset while its request is under way is given up, and the late answer is dropped',
+    'with a reset while its request is in flight is given up, and the late answer is dropped',
     withServer({}, async (server) => {
       const { client, socket } = await server.openUnread();
       client.write(get('/later/reset'));
-      await until('the request', () => server.underWay.length === 1);
-      assert.deepEqual(server.gone, []);
+      await until('the request', () => server.inFlight.length === 1);
+      assert.deepEqual(server.closed, []);
       client.resetAndDestroy();
-      await until('word of it', () => server.gone.length > 0);
-      assert.deepEqual(server.gone, ['/later/reset']);
+      await until('word of it', () => server.closed.length > 0);
+      assert.deepEqual(server.closed, ['/later/reset']);
       assert.ok(socket.destroyed);
       await server.release();
       await server.settle();
       assert.equal(socket.bytesWritten, 0);
-      assert.deepEqual(server.gone, ['/later/reset']);
+      assert.deepEqual(server.closed, ['/later/reset']);
     }),
   );
 
@@ -248,7 +250,7 @@ describe('a client of the lane that goes', () => {
     withServer({}, async (server) => {
       const { client, socket } = await server.open();
       client.send(get('/later'));
-      await until('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.inFlight.length === 1);
       client.destroy();
       await until('the end of its side', () => socket.readableEnded);
       await server.release();
@@ -257,7 +259,7 @@ describe('a client of the lane that goes', () => {
   );
 
   it(
-    'is not told of when no request is under way',
+    'is not told of when no request is in flight',
     withServer({}, async (server) => {
       const { client, socket } = await server.openUnread();
       client.resume();
@@ -265,12 +267,12 @@ describe('a client of the lane that goes', () => {
       await until('the request', () => server.served.length === 1);
       client.resetAndDestroy();
       await until('the end of the connection', () => socket.destroyed);
-      assert.deepEqual(server.gone, []);
+      assert.deepEqual(server.closed, []);
     }),
   );
 });
 
-describe('a client of the lane that takes no answers', () => {
+describe('a client of the fast path that takes no answers', () => {
   it(
     'is not read any further, and gets all of them in order once it takes them',
     withServer({}, async (server) => {
@@ -298,14 +300,14 @@ describe('a client of the lane that takes no answers', () => {
       client.resume();
       await until('the last answer', () => tail.includes(`/b/${COUNT - 1} 65536`));
       assert.ok(length > LONG);
-      const answers = [...tail.matchAll(/\r\n\r\n(?:lane|node) (\S+) /g)].map(([, url]) => url);
+      const answers = [...tail.matchAll(/\r\n\r\n(?:fast path|node) (\S+) /g)].map(([, url]) => url);
       assert.deepEqual(answers, ['/a', ...Array.from({ length: COUNT }, (_, count) => `/b/${count}`)]);
       client.destroy();
     }),
   );
 
   it(
-    'goes on in the lane, and may be idle there again, once it has taken them',
+    'goes on in the fast path, and may be idle there again, once it has taken them',
     withServer({ stallTimeoutMs: 20_000 }, async (server) => {
       const { client, socket } = await server.openUnread();
       client.pause();
@@ -338,13 +340,13 @@ describe('a client of the lane that takes no answers', () => {
   );
 });
 
-describe('a client of the lane that asks nothing', () => {
+describe('a client of the fast path that asks nothing', () => {
   it(
-    'from the beginning is told so when the time for a header is over, while a request under way is left alone',
+    'from the beginning is told so when the time for a header is over, while a request in flight is left alone',
     withServer({ headersTimeoutMs: WAIT_MS }, async (server) => {
       const busy = await server.open();
       busy.client.send(get('/later'));
-      await until('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.inFlight.length === 1);
       const startedAtMs = performance.now();
       const silent = await server.open();
       await silent.client.readToEnd();
@@ -353,28 +355,28 @@ describe('a client of the lane that asks nothing', () => {
       // The timer of the older connection ran out before.
       assert.ok(!busy.socket.destroyed);
       await server.release();
-      assert.equal((await busy.client.readResponses(1))[0]?.body.trim(), 'lane /later');
+      assert.equal((await busy.client.readResponses(1))[0]?.body.trim(), 'fast path /later');
     }),
   );
 
   it(
-    'after an answer is closed one second after the time that it was told, while a request under way is left alone',
+    'after an answer is closed one second after the time that it was told, while a request in flight is left alone',
     withServer({ headersTimeoutMs: WAIT_MS, keepAliveTimeoutMs: 50 }, async (server) => {
       const [busy, idle] = [await server.open(), await server.open()];
       busy.client.send(get('/a'));
       await busy.client.readResponses(1);
       busy.client.send(get('/later'));
-      await until('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.inFlight.length === 1);
       const startedAtMs = performance.now();
       idle.client.send(get('/a'));
       await idle.client.readResponses(1);
       assert.equal(parseResponses(await idle.client.readToEnd()).length, 1);
       assert.ok(performance.now() - startedAtMs > 1040);
-      // The timer of the older one ran out before, and runs anew from its answer on.
+      // The timer of the older one ran out before, and runs again from its answer on.
       assert.ok(!busy.socket.destroyed);
       const answeredAtMs = performance.now();
       await server.release();
-      assert.equal((await busy.client.readResponses(2))[1]?.body.trim(), 'lane /later');
+      assert.equal((await busy.client.readResponses(2))[1]?.body.trim(), 'fast path /later');
       await busy.client.readToEnd();
       assert.ok(performance.now() - answeredAtMs > 1030);
       assert.deepEqual(server.expired, []);
@@ -382,7 +384,7 @@ describe('a client of the lane that asks nothing', () => {
   );
 });
 
-describe('the end of a connection in the lane', () => {
+describe('the end of a connection in the fast path', () => {
   it(
     'comes when it is old, with a success as with a refusal',
     withServer({}, async (server) => {
@@ -393,7 +395,7 @@ describe('the end of a connection in the lane', () => {
         server.oldAtMs = server.clock.monotonicMs() + 100;
         const { client } = await server.open();
         client.send(get('/later'));
-        await until('the request', () => server.underWay.length === 1);
+        await until('the request', () => server.inFlight.length === 1);
         server.clock.stall(200);
         await server.release();
         await client.readResponses(1);
@@ -417,7 +419,7 @@ describe('the end of a connection in the lane', () => {
       const { client, socket } = await server.open();
       server.oldAtMs = Number.POSITIVE_INFINITY;
       client.send(get('/later'));
-      await until('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.inFlight.length === 1);
       const readBefore = socket.bytesRead;
       client.send(get('/last'));
       await until('the next request', () => socket.bytesRead > readBefore);
@@ -427,8 +429,8 @@ describe('the end of a connection in the lane', () => {
       assert.deepEqual(
         responses.map(({ headers, body }) => [body.trim(), headers.connection]),
         [
-          ['lane /later', 'keep-alive'],
-          ['lane /last', 'close'],
+          ['fast path /later', 'keep-alive'],
+          ['fast path /last', 'close'],
         ],
       );
     }),
@@ -441,7 +443,7 @@ describe('the end of a connection in the lane', () => {
       client.send(post('/later', 'text'));
       await server.release(true);
       const [response] = parseResponses(await client.readToEnd());
-      assert.equal(response?.body, 'lane /later text');
+      assert.equal(response?.body, 'fast path /later text');
       assert.equal(response?.headers.connection, 'close');
       assert.equal(response?.headers['keep-alive'], undefined);
     }),
@@ -498,14 +500,14 @@ describe('the end of a connection in the lane', () => {
   );
 
   it(
-    'comes when it is asked for and no request is under way',
+    'comes when it is asked for and no request is in flight',
     withServer({}, async (server) => {
       const idle = await server.open();
       idle.client.send(get('/a'));
       await idle.client.readResponses(1);
       const busy = await server.open();
       busy.client.send(get('/later'));
-      await until('the request', () => server.underWay.length === 1);
+      await until('the request', () => server.inFlight.length === 1);
       for (const { connection } of [idle, busy]) connection.endIfIdle?.();
       await until('the end of the idle one', () => idle.socket.destroyed);
       assert.ok(!busy.socket.destroyed);
@@ -548,7 +550,7 @@ describe('the end of a connection in the lane', () => {
       left.client.send('\r\n');
       assert.equal((await left.client.readResponses(1))[0]?.body, 'node /half ');
 
-      server.withoutLane = true;
+      server.withoutFastPath = true;
       const never = await server.open();
       never.client.send(get('/half'));
       await never.client.readResponses(1);

@@ -1,5 +1,5 @@
-// The answers of the public interface that the lane gives: status, headers and their order are those of the answers
-// that go through Node's server. Which of the two reads a request is looked at, not taken for granted.
+// The answers of the public interface that the fast path gives: status, headers and their order are those of the
+// answers that go through Node's server. Which of the two reads a request is looked at, not taken for granted.
 
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
@@ -10,12 +10,12 @@ import { type HttpInProcess, startHttp } from '../../http-in-process.ts';
 /** So long that a test which has to wait for it fails. */
 const NEVER_MS = 60_000;
 
-/** In the way that the lane takes, or in one that only Node takes: in chunks, or with a header that is ignored. */
+/** In the way that the fast path takes, or in one that only Node takes: in chunks, or with a header that is ignored. */
 type NodeWay = 'chunked' | 'odd';
 type Way = 'plain' | NodeWay;
 
-type Reader = 'lane' | 'node';
-const readerOf = (way: Way): Reader => (way === 'plain' ? 'lane' : 'node');
+type Reader = 'fast path' | 'node';
+const readerOf = (way: Way): Reader => (way === 'plain' ? 'fast path' : 'node');
 
 /** Where Node tells of each request that a server of its own has read. */
 const NODE_READS = 'http.server.request.start';
@@ -32,7 +32,7 @@ async function readBy<Result>(reader: Reader, send: () => Promise<Result>): Prom
   return result;
 }
 
-describe('the public interface with the lane before Node', () => {
+describe('the public interface with the fast path before Node', () => {
   let http: HttpInProcess;
   let keys: { readonly unlimited: string; readonly tiny: string };
   before(async () => {
@@ -87,19 +87,19 @@ describe('the public interface with the lane before Node', () => {
   ];
   for (const [what, status, way, method, path, body] of ANSWERS) {
     it(`answers ${status} to ${what} with the headers of Node's server in their order`, async () => {
-      const [lane, node] = [await exchange('plain', method, path, body), await exchange(way, method, path, body)];
-      assert.equal(lane.response.status, status);
-      assert.deepEqual(shapeOf(lane.text), shapeOf(node.text));
+      const [fastPath, node] = [await exchange('plain', method, path, body), await exchange(way, method, path, body)];
+      assert.equal(fastPath.response.status, status);
+      assert.deepEqual(shapeOf(fastPath.text), shapeOf(node.text));
     });
   }
 
   it('answers 401 to an unknown key so, too', async () => {
-    const [lane, node] = [
+    const [fastPath, node] = [
       await exchange('plain', 'POST', '/v1/check', tuple('user:a'), 'none'),
       await exchange('odd', 'POST', '/v1/check', tuple('user:a'), 'none'),
     ];
-    assert.equal(lane.response.status, 401);
-    assert.deepEqual(shapeOf(lane.text), shapeOf(node.text));
+    assert.equal(fastPath.response.status, 401);
+    assert.deepEqual(shapeOf(fastPath.text), shapeOf(node.text));
   });
 
   it('answers 201 and 204 so, too', async () => {
@@ -125,10 +125,10 @@ describe('the public interface with the lane before Node', () => {
   it('answers so, too, with the state of a limit', async () => {
     const tiny = (way: Way) => exchange(way, 'POST', '/v1/check', tuple('user:a'), keys.tiny);
     for (const status of [200, 429]) {
-      const [lane, node] = [await tiny('plain'), await tiny('odd')];
-      assert.equal(lane.response.status, status);
-      assert.ok(lane.text.includes('X-Service-RateLimit-Remaining: '));
-      assert.deepEqual(shapeOf(lane.text), shapeOf(node.text));
+      const [fastPath, node] = [await tiny('plain'), await tiny('odd')];
+      assert.equal(fastPath.response.status, status);
+      assert.ok(fastPath.text.includes('X-Service-RateLimit-Remaining: '));
+      assert.deepEqual(shapeOf(fastPath.text), shapeOf(node.text));
     }
   });
 
@@ -151,9 +151,9 @@ describe('the public interface with the lane before Node', () => {
           });
           texts.push(await text);
         }
-        const [lane = '', node = ''] = texts;
-        assert.equal(parseResponses(lane)[0]?.headers.connection, 'close');
-        assert.deepEqual(shapeOf(lane), shapeOf(node));
+        const [fastPath = '', node = ''] = texts;
+        assert.equal(parseResponses(fastPath)[0]?.headers.connection, 'close');
+        assert.deepEqual(shapeOf(fastPath), shapeOf(node));
       }
     } finally {
       await draining.close();
@@ -172,7 +172,7 @@ describe('the public interface with the lane before Node', () => {
     const subject = 'user:Zoë-日本-𝄞';
     const connection = await RawConnection.open(http.url);
     const exchangeNext = (bytes: string, count: number) =>
-      readBy('lane', async () => {
+      readBy('fast path', async () => {
         connection.send(bytes);
         return (await connection.readResponses(count)).at(-1);
       });
@@ -189,8 +189,8 @@ describe('the public interface with the lane before Node', () => {
   it('serves what is plain, what is not, and what is nothing here, on one connection', async () => {
     const connection = await RawConnection.open(http.url);
     const asks: readonly (readonly [Reader, number, string])[] = [
-      ['lane', 200, ask('plain', 'POST', '/v1/check', tuple('user:a'))],
-      ['lane', 200, ask('plain', 'GET', '/v1/namespaces')],
+      ['fast path', 200, ask('plain', 'POST', '/v1/check', tuple('user:a'))],
+      ['fast path', 200, ask('plain', 'GET', '/v1/namespaces')],
       ['node', 404, ask('plain', 'GET', '/v1/nothing')],
       ['node', 200, ask('chunked', 'POST', '/v1/check', tuple('user:a'))],
       ['node', 200, ask('plain', 'POST', '/v1/check', tuple('user:a'))],
@@ -207,17 +207,17 @@ describe('the public interface with the lane before Node', () => {
     assertRawProblem(responses.at(-1), 400, 'invalid-request', `${http.url}/errors`);
   });
 
-  it('ends what is idle at once when it closes, and what is under way with its answer', async () => {
+  it('ends what is idle at once when it closes, and what is in flight with its answer', async () => {
     const closing = await startHttp({ closeTimeoutMs: NEVER_MS });
     const { key } = await closing.front.createTenant('unlimited');
     const check = (way: Way): string => ask(way, 'POST', '/v1/check', tuple('user:a'), key);
-    const [inLane, left, busy] = await Promise.all([1, 2, 3].map(() => RawConnection.open(closing.url)));
-    assert.ok(inLane !== undefined && left !== undefined && busy !== undefined);
+    const [onFastPath, left, busy] = await Promise.all([1, 2, 3].map(() => RawConnection.open(closing.url)));
+    assert.ok(onFastPath !== undefined && left !== undefined && busy !== undefined);
     const readsBefore = nodeReads;
-    inLane.send(check('plain'));
+    onFastPath.send(check('plain'));
     left.send(check('chunked'));
     busy.send(check('plain'));
-    for (const connection of [inLane, left, busy]) {
+    for (const connection of [onFastPath, left, busy]) {
       assert.equal((await connection.readResponses(1))[0]?.headers.connection, 'keep-alive');
     }
     const gate = Promise.withResolvers<void>();
@@ -228,7 +228,7 @@ describe('the public interface with the lane before Node', () => {
     other.send(ask('plain', 'GET', '/nothing'));
     assert.equal((await other.readResponses(1))[0]?.status, 404);
     const closed = closing.close();
-    for (const connection of [inLane, left, other]) {
+    for (const connection of [onFastPath, left, other]) {
       assert.equal(parseResponses(await connection.readToEnd()).length, 1);
     }
     gate.resolve();

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chunked, get, post, until, withServer } from './lane-server.ts';
+import { chunked, get, post, until, withServer } from './fast-path-server.ts';
 
 describe('bytes that wait for their turn', () => {
   it(
@@ -18,11 +18,11 @@ describe('bytes that wait for their turn', () => {
       assert.ok(connection.busy);
       server.turns.release();
       const [response] = await client.readResponses(1);
-      assert.equal(response?.body, 'lane /a/1 text');
+      assert.equal(response?.body, 'fast path /a/1 text');
       assert.ok(!connection.busy);
       server.turns.holding = false;
       client.send(get('/a/2'));
-      assert.equal((await client.readResponses(2)).at(-1)?.body, 'lane /a/2 ');
+      assert.equal((await client.readResponses(2)).at(-1)?.body, 'fast path /a/2 ');
       assert.equal(server.left.length, 0);
     }),
   );
@@ -38,7 +38,7 @@ describe('bytes that wait for their turn', () => {
       client.send(get('/a/3'));
       server.turns.holding = false;
       server.turns.release();
-      const bodies = (await client.readResponses(3)).map(({ body }) => body.trim().replace(/^(node|lane) /, ''));
+      const bodies = (await client.readResponses(3)).map(({ body }) => body.trim().replace(/^(node|fast path) /, ''));
       assert.deepEqual(bodies, ['/a/1', '/a/2', '/a/3']);
     }),
   );
@@ -86,7 +86,7 @@ describe('bytes that wait for their turn', () => {
       connection.endIfIdle?.();
       server.turns.release();
       const [response] = await client.readResponses(1);
-      assert.equal(response?.body.trim(), 'lane /a/1');
+      assert.equal(response?.body.trim(), 'fast path /a/1');
     }),
   );
 });

@@ -1,4 +1,4 @@
-// The trail over the operator's API: its orders, ranges, cursors and the two forms in which it comes.
+// The audit log over the operator's API: its orders, ranges, cursors and the two forms in which it comes.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -10,13 +10,13 @@ let service: ConsoleService;
 let tenant: string;
 
 const get = (query: string, headers: Record<string, string> = {}) =>
-  callOperator(service.url, 'GET', `/tenants/${tenant}/changes${query}`, undefined, headers);
+  callOperator(service.url, 'GET', `/tenants/${tenant}/audit-log${query}`, undefined, headers);
 
 const grant = (object: string) =>
   callOperator(service.url, 'POST', `/tenants/${tenant}/grants`, { subject: 'user:ann', relation: 'viewer', object });
 
-const objectsOf = (changes: readonly { readonly change: { readonly object: string } }[]): readonly string[] =>
-  changes.map(({ change }) => change.object);
+const objectsOf = (entries: readonly { readonly change: { readonly object: string } }[]): readonly string[] =>
+  entries.map(({ change }) => change.object);
 
 before(async () => {
   service = await startConsole({ clock: systemClock, random: systemRandom });
@@ -27,23 +27,23 @@ after(() => service.close());
 
 test('pages go on with next_cursor, and the last one says where new changes will begin', async () => {
   const { body: first } = await get('?limit=2');
-  assert.deepEqual(Object.keys(first), ['changes', 'next_cursor', 'resume_cursor', 'scanned_to']);
-  assert.deepEqual([objectsOf(first.changes), first.resume_cursor], [['doc:1', 'doc:2'], null]);
+  assert.deepEqual(Object.keys(first), ['entries', 'next_cursor', 'resume_cursor', 'scanned_to']);
+  assert.deepEqual([objectsOf(first.entries), first.resume_cursor], [['doc:1', 'doc:2'], null]);
   const { body: last } = await get(`?cursor=${first.next_cursor}`);
-  assert.deepEqual([objectsOf(last.changes), last.next_cursor], [['doc:3'], null]);
+  assert.deepEqual([objectsOf(last.entries), last.next_cursor], [['doc:3'], null]);
   const { body: nothing } = await get(`?cursor=${last.resume_cursor}`);
-  assert.deepEqual(nothing.changes, []);
+  assert.deepEqual(nothing.entries, []);
   await grant('doc:4');
   const { body: news } = await get(`?cursor=${nothing.resume_cursor}`);
-  assert.deepEqual(objectsOf(news.changes), ['doc:4']);
+  assert.deepEqual(objectsOf(news.entries), ['doc:4']);
 });
 
 test('newest first, the first page says where new changes will begin', async () => {
   const { body } = await get('?order=desc&limit=1');
-  assert.deepEqual(objectsOf(body.changes), ['doc:4']);
-  assert.deepEqual((await get(`?cursor=${body.resume_cursor}`)).body.changes, []);
+  assert.deepEqual(objectsOf(body.entries), ['doc:4']);
+  assert.deepEqual((await get(`?cursor=${body.resume_cursor}`)).body.entries, []);
   const { body: second } = await get(`?order=desc&limit=1&cursor=${body.next_cursor}`);
-  assert.deepEqual([objectsOf(second.changes), second.resume_cursor], [['doc:3'], null]);
+  assert.deepEqual([objectsOf(second.entries), second.resume_cursor], [['doc:3'], null]);
 });
 
 test('lines come where they are asked for, with the cursor in a header', async () => {
@@ -58,7 +58,7 @@ test('lines come where they are asked for, with the cursor in a header', async (
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    assert.deepEqual(changes, (await get('?limit=3')).body.changes);
+    assert.deepEqual(changes, (await get('?limit=3')).body.entries);
     const rest = await get(`?format=ndjson&cursor=${given.get('x-service-cursor')}`);
     assert.match(rest.text, /^\{.*"doc:4".*\}\n$/);
     const nothing = await get(`?format=ndjson&cursor=${rest.headers.get('x-service-cursor')}`);
@@ -66,13 +66,13 @@ test('lines come where they are asked for, with the cursor in a header', async (
     assert.ok(nothing.headers.get('x-service-cursor') !== null, 'there is always more to come');
   }
   assert.equal((await get('?order=desc&format=ndjson')).headers.get('x-service-cursor'), null, 'nothing is older');
-  assert.equal((await get('?format=json', { Accept: 'application/x-ndjson' })).body.changes.length, 4);
+  assert.equal((await get('?format=json', { Accept: 'application/x-ndjson' })).body.entries.length, 4);
 });
 
 test('a range of time is handed on, and one that cannot be is refused', async () => {
   const { body } = await get('?since=2000-01-01T00:00:00Z&until=2999-01-01T00:00:00.000Z');
-  assert.equal(body.changes.length, 4);
-  assert.deepEqual((await get('?until=2000-01-01T00:00:00Z')).body.changes, []);
+  assert.equal(body.entries.length, 4);
+  assert.deepEqual((await get('?until=2000-01-01T00:00:00Z')).body.entries, []);
   assertProblem(await get('?since=2001-01-01T00:00:00Z&until=2000-01-01T00:00:00Z'), 400, 'invalid-request', /"until"/);
   assertProblem(await get('?until=1960-01-01T00:00:00Z'), 400, 'invalid-request', /"until"/);
   for (const query of ['?since=yesterday', '?order=newest', '?format=csv', '?reverse=1', '?limit=0']) {
@@ -87,8 +87,8 @@ test('a filter has what fits in all of its fields', async () => {
     object: 'doc:2',
   });
   const told = async (query: string): Promise<readonly string[]> => {
-    const { changes } = (await get(query)).body;
-    return changes.map(
+    const { entries } = (await get(query)).body;
+    return entries.map(
       (each: { change: { action: string; object: string } }) => `${each.change.action} ${each.change.object}`,
     );
   };
@@ -99,7 +99,7 @@ test('a filter has what fits in all of its fields', async () => {
   assert.equal((await told('?actor=operator:alice&limit=1000')).length, 5);
   assert.deepEqual(await told('?actor=system'), []);
   const { body: all } = await get('');
-  const { request_id: requestId } = all.changes[1];
+  const { request_id: requestId } = all.entries[1];
   assert.deepEqual(await told(`?request_id=${requestId}`), ['grant.created doc:2']);
   const { body: page } = await get('?subject=user:ann&limit=1');
   assert.equal((await get(`?subject=user:ann&cursor=${page.next_cursor}`)).status, 200);
@@ -124,13 +124,13 @@ test('a filter that nothing could fit is refused by the name of its field', asyn
 });
 
 test('a page that ended before it was full says how far it looked', async () => {
-  service.operator.rowsPerTrailPage = 2;
+  service.operator.rowsPerAuditLogPage = 2;
   try {
     const { body } = await get('?limit=3');
-    assert.equal(body.changes.length, 2);
-    assert.equal(body.scanned_to, body.changes[1].at);
+    assert.equal(body.entries.length, 2);
+    assert.equal(body.scanned_to, body.entries[1].at);
     assert.equal((await get('?limit=2')).body.scanned_to, null, 'it is full');
   } finally {
-    service.operator.rowsPerTrailPage = Number.POSITIVE_INFINITY;
+    service.operator.rowsPerAuditLogPage = Number.POSITIVE_INFINITY;
   }
 });

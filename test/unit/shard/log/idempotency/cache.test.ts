@@ -36,7 +36,7 @@ test('each operation is known for the window, and soon after it is gone, with it
     await clock.advance(1000);
     for (const each of remembered) {
       const ageMs = clock.monotonicMs() - each.atMs;
-      const known = memory.recall(each.requestId, 2) !== undefined;
+      const known = memory.restore(each.requestId, 2) !== undefined;
       if (ageMs <= KEEP_MS) assert.ok(known, `${ageMs} ms old`);
       if (ageMs > 1.5 * KEEP_MS) assert.ok(!known, `${ageMs} ms old`);
     }
@@ -50,15 +50,15 @@ test('each operation is known for the window, and soon after it is gone, with it
 test('a tenure that has ended holds nothing, and nothing lands in it', async () => {
   const { clock, memory, heldBytes } = createMemory();
   memory.remember(decide());
-  const recall = memory.beginRecall(clock.monotonicMs());
-  const keep = recall.add(decide(), 1);
+  const restore = memory.beginRebuild(clock.monotonicMs());
+  const keep = restore.add(decide(), 1);
   memory.drop();
   keep();
-  recall.end();
+  restore.end();
   const [late] = decide();
   assert.ok(late !== undefined);
   memory.remember([late]);
-  assert.equal(memory.recall(late.requestId, 0), undefined);
+  assert.equal(memory.restore(late.requestId, 0), undefined);
   assert.equal(heldBytes(), 0);
   assert.equal(clock.timers, 0);
 });
@@ -66,18 +66,18 @@ test('a tenure that has ended holds nothing, and nothing lands in it', async () 
 test('of what is read back, entries of an epoch are kept or not by where they stand, and what is void gives its memory back', () => {
   const { clock, memory, heldBytes } = createMemory();
   const [valid, late, newest] = [decide(), decide(), decide()];
-  const recall = memory.beginRecall(clock.monotonicMs());
+  const restore = memory.beginRebuild(clock.monotonicMs());
   // In the log: epoch 3, the first entry of epoch 4, a late write of epoch 3, epoch 4. Read from its end.
-  const keepNewest = recall.add(newest, 4);
-  recall.add(late, 3);
-  recall.add([], 4)();
-  const keepValid = recall.add(valid, 3);
+  const keepNewest = restore.add(newest, 4);
+  restore.add(late, 3);
+  restore.add([], 4)();
+  const keepValid = restore.add(valid, 3);
   keepValid();
   keepNewest();
   const before = heldBytes();
-  recall.end();
+  restore.end();
   assert.ok(heldBytes() < before);
-  const known = (decided: DecidedOperation[]) => memory.recall(decided[0]?.requestId ?? '', 0) !== undefined;
+  const known = (decided: DecidedOperation[]) => memory.restore(decided[0]?.requestId ?? '', 0) !== undefined;
   assert.deepEqual([known(valid), known(late), known(newest)], [true, false, true]);
 });
 
@@ -85,12 +85,12 @@ test('what is read back is kept as long as what was decided before the opening c
   const { clock, memory, heldBytes } = createMemory();
   const openedAtMs = clock.monotonicMs();
   await clock.advance(KEEP_MS / 2);
-  const recall = memory.beginRecall(openedAtMs);
+  const restore = memory.beginRebuild(openedAtMs);
   const decided = decide();
-  recall.add(decided, 1)();
-  recall.end();
+  restore.add(decided, 1)();
+  restore.end();
   await clock.advance(KEEP_MS / 2 - 1);
-  assert.ok(memory.recall(decided[0]?.requestId ?? '', 0) !== undefined);
+  assert.ok(memory.restore(decided[0]?.requestId ?? '', 0) !== undefined);
   await clock.advance(KEEP_MS);
   assert.equal(heldBytes(), 0);
 });

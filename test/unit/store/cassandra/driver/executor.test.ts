@@ -20,13 +20,13 @@ const held = <Value>(promise: Promise<Value>): Promise<Value> => {
 
 describe('a session with Cassandra', () => {
   it('asks at the level that each kind of call needs, and never at the default of the driver', async () => {
-    const { session, calls, soon } = createSession();
-    void held(session.conditional('LWT', [], soon()));
-    void held(session.readSerial('SELECT', [], soon()));
-    void held(session.read('SELECT', [], soon()));
-    void held(session.write('INSERT', [], soon()));
-    void held(session.writeToAll('DELETE', [], soon()));
-    void held(session.writeBatch([{ query: 'A', params: [] }], soon()));
+    const { executor, calls, soon } = createSession();
+    void held(executor.conditional('LWT', [], soon()));
+    void held(executor.readSerial('SELECT', [], soon()));
+    void held(executor.read('SELECT', [], soon()));
+    void held(executor.write('INSERT', [], soon()));
+    void held(executor.writeToAll('DELETE', [], soon()));
+    void held(executor.writeBatch([{ query: 'A', params: [] }], soon()));
     await Promise.resolve();
     assert.deepEqual(
       calls.map(({ options }) => [options.consistency, options.serialConsistency, options.isIdempotent]),
@@ -43,8 +43,8 @@ describe('a session with Cassandra', () => {
   });
 
   it('ends each call at its deadline, whatever the driver does, and ignores what comes later', async () => {
-    const { session, calls, clock, timedOut, soon } = createSession();
-    const call = held(session.read('SELECT', [], soon()));
+    const { executor, calls, clock, timedOut, soon } = createSession();
+    const call = held(executor.read('SELECT', [], soon()));
     await clock.advance(0);
     calls[0]?.goesTo('one');
     await clock.advance(4999);
@@ -58,33 +58,33 @@ describe('a session with Cassandra', () => {
   });
 
   it('asks nothing once the deadline has passed', async () => {
-    const { session, calls, clock } = createSession();
-    await assert.rejects(session.conditional('LWT', [], clock.monotonicMs()), isUnavailable);
+    const { executor, calls, clock } = createSession();
+    await assert.rejects(executor.conditional('LWT', [], clock.monotonicMs()), isUnavailable);
     assert.equal(calls.length, 0);
   });
 
   it('sends a conditional write once: a late node is waited for, a silent one makes an unknown outcome', async () => {
-    const { session, calls, clock, soon } = createSession();
-    const call = held(session.conditional('LWT', [], soon()));
+    const { executor, calls, clock, soon } = createSession();
+    const call = held(executor.conditional('LWT', [], soon()));
     await clock.advance(0);
     calls[0]?.goesTo('one');
-    session.leaveHost('one');
-    session.giveUpHost('another');
+    executor.leaveHost('one');
+    executor.giveUpHost('another');
     await clock.advance(100);
     assert.equal(calls.length, 1);
-    session.giveUpHost('one');
+    executor.giveUpHost('one');
     await assert.rejects(call, isUnavailable);
     assert.equal(calls.length, 1);
     assert.ok(calls[0]?.options.retry instanceof policies.retry.FallthroughRetryPolicy, 'the driver repeats nothing');
   });
 
   it('takes a read to another node when the first is late, three in all, and takes the first answer', async () => {
-    const { session, calls, clock, soon } = createSession();
-    const call = held(session.read('SELECT', [], soon()));
+    const { executor, calls, clock, soon } = createSession();
+    const call = held(executor.read('SELECT', [], soon()));
     await clock.advance(0);
     for (const host of ['one', 'two', 'three']) {
       calls.at(-1)?.goesTo(host);
-      session.leaveHost(host);
+      executor.leaveHost(host);
       await clock.advance(0);
     }
     assert.equal(calls.length, 3);
@@ -116,8 +116,8 @@ describe('a session with Cassandra', () => {
       [new Error('anything'), 'unavailable'],
     ];
     for (const [error, code] of cases) {
-      const { session, calls, clock, soon } = createSession();
-      const call = held(session.conditional('LWT', [], soon()));
+      const { executor, calls, clock, soon } = createSession();
+      const call = held(executor.conditional('LWT', [], soon()));
       await clock.advance(0);
       calls[0]?.fail(error);
       await assert.rejects(call, hasCode(code));
@@ -126,8 +126,8 @@ describe('a session with Cassandra', () => {
 
   it('tells a missing table from an outage', async () => {
     for (const message of ['keyspace grantd does not exist', 'table meta does not exist', 'unconfigured table meta']) {
-      const { session, calls, clock, log, soon } = createSession();
-      const call = held(session.read('SELECT', [], soon()));
+      const { executor, calls, clock, log, soon } = createSession();
+      const call = held(executor.read('SELECT', [], soon()));
       await clock.advance(0);
       calls[0]?.fail(new errors.ResponseError(types.responseErrorCodes.invalid, message));
       await assert.rejects(call, SchemaMissing);
@@ -136,9 +136,9 @@ describe('a session with Cassandra', () => {
   });
 
   it('logs a failure once while it goes on, without what was asked, and its end', async () => {
-    const { session, calls, clock, log, soon } = createSession();
+    const { executor, calls, clock, log, soon } = createSession();
     for (let round = 0; round < 20; round += 1) {
-      const call = held(session.read('SELECT', ['a secret value'], soon()));
+      const call = held(executor.read('SELECT', ['a secret value'], soon()));
       await clock.advance(0);
       const error = Object.assign(new errors.OperationTimedOutError('no reply\n{ query: … }'), {
         query: 'a secret value',
@@ -150,19 +150,19 @@ describe('a session with Cassandra', () => {
     assert.equal(log.lines.length, 1);
     assert.doesNotMatch(log.lines.join(), /secret|query/);
     await clock.advance(10_000);
-    const call = held(session.read('SELECT', [], soon()));
+    const call = held(executor.read('SELECT', [], soon()));
     await clock.advance(0);
     calls.at(-1)?.answer();
     await call;
     assert.match(log.lines.at(-1) ?? '', /^info: the store has recovered/);
   });
 
-  it('bounds what is under way and what waits', async () => {
-    const { session, calls, clock, soon } = createSession();
-    const begun = Array.from({ length: 1024 + 8192 }, () => held(session.read('SELECT', [], soon())));
+  it('bounds what is in flight and what waits', async () => {
+    const { executor, calls, clock, soon } = createSession();
+    const begun = Array.from({ length: 1024 + 8192 }, () => held(executor.read('SELECT', [], soon())));
     await clock.advance(0);
     assert.equal(calls.length, 1024);
-    await assert.rejects(session.read('SELECT', [], soon()), hasCode('overloaded'));
+    await assert.rejects(executor.read('SELECT', [], soon()), hasCode('overloaded'));
     calls[0]?.answer();
     await begun[0];
     await clock.advance(0);
@@ -173,12 +173,12 @@ describe('a session with Cassandra', () => {
   });
 
   it('ends everything when it is closed', async () => {
-    const { session, clock, soon } = createSession();
-    const call = held(session.conditional('LWT', [], soon()));
+    const { executor, clock, soon } = createSession();
+    const call = held(executor.conditional('LWT', [], soon()));
     await clock.advance(0);
-    session.close();
+    executor.close();
     await assert.rejects(call, isUnavailable);
-    await assert.rejects(session.read('SELECT', [], soon()), isUnavailable);
+    await assert.rejects(executor.read('SELECT', [], soon()), isUnavailable);
     await clock.advance(0);
     assert.equal(clock.timers, 0);
   });

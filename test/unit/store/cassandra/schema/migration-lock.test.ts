@@ -10,8 +10,8 @@ const UNAVAILABLE = { code: 'unavailable' };
 
 async function acquire() {
   const driver = createSession();
-  const { session, clock, calls } = driver;
-  const acquiring = acquireMigrationLock({ session, clock, log: createRecordingLog() }, 'k', 'me');
+  const { executor, clock, calls } = driver;
+  const acquiring = acquireMigrationLock({ executor, clock, log: createRecordingLog() }, 'k', 'me');
   await clock.advance(0);
   calls[0]?.answer({ '[applied]': true });
   return { ...driver, lock: await acquiring };

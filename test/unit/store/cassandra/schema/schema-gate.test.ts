@@ -17,7 +17,7 @@ const CHOICES = { slots: META.slots, serialLevel: 'LOCAL_SERIAL', localDatacente
 const clusterAt = (version: number, servesFrom: number): ClusterRow => ({
   meta: META,
   schema: { version, servesFrom },
-  serial: { serialLevel: 'LOCAL_SERIAL', datacentre: 'dc1' },
+  serial: { serialLevel: 'LOCAL_SERIAL', datacenter: 'dc1' },
 });
 
 function startWaiting(...answers: readonly (ClusterRow | undefined | Error)[]) {
@@ -79,7 +79,7 @@ describe('the settings of a process in a cluster', () => {
     requireSameCluster({ ...CHOICES, slots: undefined }, standing);
     requireSameCluster(
       { ...CHOICES, serialLevel: 'SERIAL', localDatacenter: 'dc2' },
-      { ...standing, serial: { serialLevel: 'SERIAL', datacentre: '' } },
+      { ...standing, serial: { serialLevel: 'SERIAL', datacenter: '' } },
     );
   });
 

@@ -98,7 +98,7 @@ describe('a conditional write that answers with the whole row', () => {
     const table = createTable({ owner: 'a', epoch: 1 });
     table.meanwhile(() => {
       table.set({ owner: 'b', epoch: 2 });
-      throw new GrantdError('unavailable', 'time-out');
+      throw new GrantdError('unavailable', 'timeout');
     });
     await assert.rejects(table.claim('a', 1, 'b'));
     assert.equal(table.remembered.get('key'), undefined);

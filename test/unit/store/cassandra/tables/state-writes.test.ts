@@ -52,8 +52,8 @@ describe('batches of state', () => {
 
 describe('writing state', () => {
   it('sends again only what was not confirmed when the same call is made again', async () => {
-    const { session, calls, clock } = createSession();
-    const { writeState } = createStateWrites(session, '"grantd"');
+    const { executor, calls, clock } = createSession();
+    const { writeState } = createStateWrites(executor, '"grantd"');
     const writes = grants(30, (index) => ({ subject: `user:${index}` }));
     const first = writeState(writes, clock.monotonicMs() + 5000);
     first.catch(() => {});

@@ -11,7 +11,7 @@ const rowOf = (columns: object): Row => Object.assign(Object.create(null), colum
 
 test('a grant is written into the columns in which it always was', () => {
   const tenantId = newTenantId();
-  const write = createGrantWrite(tenantId, { grantId: 'grt_1', gone: true });
+  const write = createGrantWrite(tenantId, { grantId: 'grt_1', tombstone: true });
   const [batch] = new StateStatements('"grantd"').batches([write]);
   assert.deepEqual(batch?.statements, [
     {

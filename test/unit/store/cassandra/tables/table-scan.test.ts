@@ -10,7 +10,7 @@ function createScan() {
   let silent = false;
   const trust = new RangeTrust();
   const scan = new TableScan(
-    { session: fake.session, clock: fake.clock, trust, isNodeSilent: () => silent },
+    { executor: fake.executor, clock: fake.clock, trust, isNodeSilent: () => silent },
     { all: 'SELECT range', some: 'SELECT some' },
   );
   const list = (keys: readonly number[] | 'none' = [1, 2]) => {

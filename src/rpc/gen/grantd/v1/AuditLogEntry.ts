@@ -2,7 +2,7 @@
 
 import type { Long } from '@grpc/proto-loader';
 
-export interface TrailEntry {
+export interface AuditLogEntry {
   'index'?: (number);
   'seq'?: (number | string | Long);
   'atMs'?: (number | string | Long);
@@ -11,7 +11,7 @@ export interface TrailEntry {
   'change'?: (string);
 }
 
-export interface TrailEntry__Output {
+export interface AuditLogEntry__Output {
   'index': (number);
   'seq': (number);
   'atMs': (number);

@@ -2,7 +2,7 @@
 
 import type { Long } from '@grpc/proto-loader';
 
-export interface ListTrail {
+export interface ListAuditLog {
   'limit'?: (number);
   'cursor'?: (string);
   'tenantId'?: (string);
@@ -16,7 +16,7 @@ export interface ListTrail {
   'requestId'?: (string);
 }
 
-export interface ListTrail__Output {
+export interface ListAuditLog__Output {
   'limit': (number);
   'cursor': (string);
   'tenantId': (string);

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { ApiFailure } from './api-failure.ts';
 
 /** Its signal aborts with a failure when the time is over that was allowed last. */
-export class Attempt {
+export class TimeBound {
   readonly #clock: Clock;
   readonly #controller = new AbortController();
   #timer: Timer | undefined;

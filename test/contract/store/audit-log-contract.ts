@@ -1,11 +1,11 @@
-// What a tenant's trail rests on in a store: an owner of its slot writes every kind of change, dies with some of them
-// applied and some not, and the next one replays the log. Each change is in the trail once.
+// What a tenant's audit log rests on in a store: an owner of its slot writes every kind of change, dies with some of
+// them applied and some not, and the next one replays the log. Each change is in the audit log once.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hashApiKey } from '../../../src/core/api-keys.ts';
 import { FairTurns } from '../../../src/core/async/turns.ts';
-import type { ChangeFilter } from '../../../src/core/audit-filter.ts';
+import type { AuditFilter } from '../../../src/core/audit-filter.ts';
 import { IdFactory } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
@@ -72,8 +72,8 @@ async function openOwner(store: Store, slot: number) {
   return { tenure, clock, connection, operator: new OperatorCalls(dependencies, calls) };
 }
 
-export function defineTrailContract(context: StoreContext): void {
-  describe('the trail', () => {
+export function defineAuditLogContract(context: StoreContext): void {
+  describe('the audit log', () => {
     it('has every change once, from either end, after an owner that died and one that replayed', async () => {
       const store = context.store();
       const slot = newSlot();
@@ -118,9 +118,9 @@ export function defineTrailContract(context: StoreContext): void {
 
       const third = await openOwner(store, slot);
       const list = (newestFirst: boolean, limit: number) =>
-        readAll((cursor) => third.operator.listTrail({ tenantId, limit, cursor, newestFirst }));
-      const trail = await list(false, 100);
-      const told = trail.map(({ actor, change }) => {
+        readAll((cursor) => third.operator.listAuditLog({ tenantId, limit, cursor, newestFirst }));
+      const auditLog = await list(false, 100);
+      const told = auditLog.map(({ actor, change }) => {
         const { action, object, name, state } = JSON.parse(change);
         return `${actor} ${action} ${state ?? object ?? name}`;
       });
@@ -137,19 +137,19 @@ export function defineTrailContract(context: StoreContext): void {
         'operator:bob tenant.updated deleting',
         'system tenant.updated deleted',
       ]);
-      assert.ok(!JSON.stringify(trail).includes(hash), 'no secret is told');
-      assert.deepEqual(await list(false, 2), trail);
-      assert.deepEqual(await list(true, 3), trail.toReversed());
+      assert.ok(!JSON.stringify(auditLog).includes(hash), 'no secret is told');
+      assert.deepEqual(await list(false, 2), auditLog);
+      assert.deepEqual(await list(true, 3), auditLog.toReversed());
       // A filter looks at rows as the store gives them back.
-      const filtered = (filter: ChangeFilter, limit: number, newestFirst: boolean) =>
-        readAll((cursor) => third.operator.listTrail({ tenantId, limit, cursor, newestFirst, ...filter }));
-      const [, , , , , granted, revoked] = trail;
+      const filtered = (filter: AuditFilter, limit: number, newestFirst: boolean) =>
+        readAll((cursor) => third.operator.listAuditLog({ tenantId, limit, cursor, newestFirst, ...filter }));
+      const [, , , , , granted, revoked] = auditLog;
       assert.ok(granted !== undefined && revoked !== undefined);
       for (const [filter, expected] of [
         [{ subject: 'user:ann' }, [granted, revoked]],
         [{ object: 'doc:1', action: 'grant.revoked' }, [revoked]],
-        [{ requestId: by.requestId }, trail.filter(({ requestId }) => requestId === by.requestId)],
-        [{ actor: 'operator:bob' }, trail.filter(({ actor }) => actor === 'operator:bob')],
+        [{ requestId: by.requestId }, auditLog.filter(({ requestId }) => requestId === by.requestId)],
+        [{ actor: 'operator:bob' }, auditLog.filter(({ actor }) => actor === 'operator:bob')],
         [{ actor: 'system', subject: 'user:ann' }, []],
       ] as const) {
         assert.deepEqual(await filtered(filter, 100, false), expected);

@@ -1,12 +1,12 @@
-// The lane of plain requests before a server of Node, with clients and the server's end of their connections, for tests
-// of what is answered in the lane and what leaves it.
+// The fast path of plain requests before a server of Node, with clients and the server's end of their connections, for
+// tests of what is answered in the fast path and what leaves it.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type Connection, createConnection } from '../../../../../src/http/wire/connection.ts';
-import { Lane, type LaneOptions, takeConnections } from '../../../../../src/http/wire/fast-path/connection.ts';
+import { FastPath, type FastPathOptions, takeConnections } from '../../../../../src/http/wire/fast-path/connection.ts';
 import type { Incoming } from '../../../../../src/http/wire/incoming.ts';
 import { RawConnection } from '../../../../kit/http-raw.ts';
 import { VirtualClock } from '../../../../kit/virtual-clock.ts';
@@ -30,9 +30,10 @@ export const chunked = (path: string, body: string): string =>
 const describeBody = (text: string): string => (text.length > 100 ? String(text.length) : text);
 
 /**
- * The lane before a server of Node. Either answers who it is, and what it has read; at /later/…, once a test lets it.
+ * The fast path before a server of Node. Either answers who it is, and what it has read; at /later/…, once a test lets
+ * it.
  */
-export class LaneServer {
+export class FastPathServer {
   readonly clock = new VirtualClock();
   /** Work runs at once, until a test holds it. */
   readonly turns = new HeldTurns();
@@ -41,16 +42,16 @@ export class LaneServer {
   readonly left: Socket[] = [];
   readonly expired: Connection[] = [];
   readonly served: Incoming[] = [];
-  readonly underWay: Incoming[] = [];
-  readonly gone: string[] = [];
+  readonly inFlight: Incoming[] = [];
+  readonly closed: string[] = [];
   /** Of the connections that are opened from now on. */
   oldAtMs = Number.POSITIVE_INFINITY;
   /** Whether connections that are opened from now on are Node's from the beginning. */
-  withoutLane = false;
+  withoutFastPath = false;
   readonly #server: Server;
   #accepted = 0;
 
-  constructor(options: Partial<LaneOptions> = {}) {
+  constructor(options: Partial<FastPathOptions> = {}) {
     this.turns.holding = false;
     this.turns.readsHeads = false;
     this.#server = createServer((request, response) => {
@@ -66,10 +67,10 @@ export class LaneServer {
       const connection = createConnection(socket, { nowMs: this.clock.monotonicMs(), oldAtMs: this.oldAtMs });
       this.sockets.push(socket);
       this.connections.push(connection);
-      if (this.withoutLane) letNodeHave(socket);
-      else lane.enter(connection);
+      if (this.withoutFastPath) letNodeHave(socket);
+      else fastPath.enter(connection);
     });
-    const lane = new Lane({
+    const fastPath = new FastPath({
       clock: this.clock,
       turns: this.turns,
       serve: (incoming) => this.#serve(incoming),
@@ -126,8 +127,8 @@ export class LaneServer {
   #serve(incoming: Incoming): boolean {
     if (incoming.url.startsWith('/node')) return false;
     this.served.push(incoming);
-    incoming.onceGone(() => this.gone.push(incoming.url));
-    if (incoming.url.startsWith('/later')) this.underWay.push(incoming);
+    incoming.onceClosed(() => this.closed.push(incoming.url));
+    if (incoming.url.startsWith('/later')) this.inFlight.push(incoming);
     else this.#answer(incoming);
     return true;
   }
@@ -137,17 +138,17 @@ export class LaneServer {
     const status = kind === 'refused' ? 404 : 200;
     const send = (text: string): void => {
       const length = Number(argument);
-      const body = length >= LONG ? 'x'.repeat(length) : `lane ${incoming.url} ${describeBody(text)}`;
-      incoming.send({ status, head: `Content-Length: ${body.length}\r\n`, body, last, claim: undefined });
+      const body = length >= LONG ? 'x'.repeat(length) : `fast path ${incoming.url} ${describeBody(text)}`;
+      incoming.send({ status, head: `Content-Length: ${body.length}\r\n`, body, last, reservation: undefined });
     };
     if (incoming.method === 'GET') send('');
     else incoming.readBody(1024 * 1024, 'ten_x', (_error, text) => send(text));
   }
 
-  /** Answers the request that has been under way for longest, once it has come. */
+  /** Answers the request that has been in flight for longest, once it has come. */
   async release(last = false): Promise<void> {
-    await until('a request under way', () => this.underWay.length > 0);
-    const incoming = this.underWay.shift();
+    await until('a request in flight', () => this.inFlight.length > 0);
+    const incoming = this.inFlight.shift();
     assert.ok(incoming !== undefined);
     this.#answer(incoming, last);
   }
@@ -171,9 +172,9 @@ export class LaneServer {
 
 /** Runs with a server that is closed afterwards. */
 export const withServer =
-  (options: Partial<LaneOptions>, test: (server: LaneServer) => Promise<void>): (() => Promise<void>) =>
+  (options: Partial<FastPathOptions>, test: (server: FastPathServer) => Promise<void>): (() => Promise<void>) =>
   async () => {
-    const server = new LaneServer(options);
+    const server = new FastPathServer(options);
     await server.listen();
     try {
       await test(server);

@@ -1,17 +1,17 @@
 // The audit log of a tenant, page by page, perhaps filtered.
 
-import type { TrailPage, TrailQuery } from '../../shard/shard.ts';
-import type { ListTrail__Output } from '../gen/grantd/v1/ListTrail.ts';
-import { TRAIL_LIMIT_MAX } from '../protocol.ts';
+import type { AuditLogPage, AuditLogQuery } from '../../shard/shard.ts';
+import type { ListAuditLog__Output } from '../gen/grantd/v1/ListAuditLog.ts';
+import { AUDIT_LOG_LIMIT_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
 import { zeroAsUndefined } from './parts/answer-fields.ts';
 import { nextCursorOf, pageFrom, pageQueryFromWire, pageQueryToWire } from './parts/pages.ts';
 import { IDENTIFIER_UNITS_MAX, shortText } from './parts/request-fields.ts';
 
-type TenantTrailQuery = TrailQuery & { readonly tenantId: string };
+type TenantAuditLogQuery = AuditLogQuery & { readonly tenantId: string };
 
-function queryFrom(query: ListTrail__Output): TenantTrailQuery {
+function queryFrom(query: ListAuditLog__Output): TenantAuditLogQuery {
   const { tenantId, newestFirst, sinceMs, untilMs, action, actor, subject, object, requestId } = query;
   demand(Number.isFinite(sinceMs) && Number.isFinite(untilMs), 'A bound of time is not a number.');
   return {
@@ -28,30 +28,30 @@ function queryFrom(query: ListTrail__Output): TenantTrailQuery {
   };
 }
 
-export const listTrail = defineCall({
-  request: 'listTrail',
-  reply: 'trail',
+export const listAuditLog = defineCall({
+  request: 'listAuditLog',
+  reply: 'auditLog',
   access: 'console',
   write: 'no',
-  requestToWire: (query: TenantTrailQuery) => {
+  requestToWire: (query: TenantAuditLogQuery) => {
     const { tenantId, newestFirst = false, sinceMs = 0, untilMs = 0 } = query;
     const { action = '', actor = '', subject = '', object = '', requestId = '' } = query;
-    const page = pageQueryToWire(query, TRAIL_LIMIT_MAX);
+    const page = pageQueryToWire(query, AUDIT_LOG_LIMIT_MAX);
     return {
-      listTrail: { ...page, tenantId, newestFirst, sinceMs, untilMs, action, actor, subject, object, requestId },
+      listAuditLog: { ...page, tenantId, newestFirst, sinceMs, untilMs, action, actor, subject, object, requestId },
     };
   },
   requestFromWire: queryFrom,
-  serve: ({ connection }, query) => connection.listTrail(query),
+  serve: ({ connection }, query) => connection.listAuditLog(query),
   replyToWire: (page) => ({
-    trail: {
+    auditLog: {
       entries: page.items.map((row) => ({ ...row })),
       nextCursor: nextCursorOf(page),
       resumeCursor: page.resumeCursor ?? '',
       scannedToMs: page.scannedToMs ?? 0,
     },
   }),
-  replyFromWire: ({ entries, nextCursor, resumeCursor, scannedToMs }): TrailPage => ({
+  replyFromWire: ({ entries, nextCursor, resumeCursor, scannedToMs }): AuditLogPage => ({
     ...pageFrom(entries, nextCursor),
     resumeCursor: resumeCursor === '' ? undefined : resumeCursor,
     scannedToMs: zeroAsUndefined(scannedToMs),

@@ -1,11 +1,11 @@
-// `grantd changes`: the audit log of a tenant, filtered, listed or followed.
+// `grantd audit-log`: the audit log of a tenant, filtered, listed or followed.
 
 import { type Command, Option } from 'commander';
-import { CHANGE_ACTIONS } from '../../core/audit-filter.ts';
+import { AUDIT_ACTIONS } from '../../core/audit-filter.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, type ListOptions, printListing, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
 import { CliFailure, EXIT } from '../failures.ts';
-import { describeChange, followChanges } from '../followed-audit-log.ts';
+import { describeEntry, followAuditLog } from '../followed-audit-log.ts';
 import { parseRows } from '../listing.ts';
 import { path } from '../operator-client.ts';
 import { asRecord } from '../output/json-view.ts';
@@ -13,10 +13,10 @@ import type { Column } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 
 const ROWS_DEFAULT = 100;
-/** What is shown of the past before the changes that follow. */
+/** What is shown of the past before the entries that follow. */
 const ROWS_BEFORE_DEFAULT = 10;
 
-export interface ChangesOptions extends Omit<ListOptions, 'limit'> {
+export interface AuditLogOptions extends Omit<ListOptions, 'limit'> {
   readonly tenant: string;
   readonly limit?: number;
   readonly newestFirst?: boolean;
@@ -35,11 +35,11 @@ const COLUMNS: readonly Column[] = [
   ['at', 'at'],
   ['actor', 'actor'],
   ['action', (record) => String(asRecord(record.change).action ?? '-')],
-  ['change', describeChange],
+  ['change', describeEntry],
   ['request', 'request_id'],
 ];
 
-function refuseTogether(options: ChangesOptions): void {
+function refuseTogether(options: AuditLogOptions): void {
   const { newestFirst, oldestFirst, until } = options;
   if (options.follow && (newestFirst || oldestFirst || until !== undefined)) {
     const ends = newestFirst ? '--newest-first' : oldestFirst ? '--oldest-first' : '--until';
@@ -50,10 +50,10 @@ function refuseTogether(options: ChangesOptions): void {
   }
 }
 
-export function registerChangesCommand(program: Command, context: CliContext): void {
+export function registerAuditLogCommand(program: Command, context: CliContext): void {
   const parseTime = timeParser(context.nowMs, 'the past');
   const command = program
-    .command('changes')
+    .command('audit-log')
     .description('show the audit log of a tenant, newest entry first: who changed what, and when')
     .option(...TENANT_OPTION)
     .option('--oldest-first', 'show the oldest entry first')
@@ -61,14 +61,14 @@ export function registerChangesCommand(program: Command, context: CliContext): v
     .option('--since <time>', `only entries from this time on: ${TIME_FORMS}, back from now`, parseTime)
     .option('--until <time>', 'only entries before this time', parseTime)
     .addOption(
-      new Option('--action <action>', `only entries with this action: ${CHANGE_ACTIONS.join(', ')}`).choices(
-        CHANGE_ACTIONS,
+      new Option('--action <action>', `only entries with this action: ${AUDIT_ACTIONS.join(', ')}`).choices(
+        AUDIT_ACTIONS,
       ),
     )
-    .option('--actor <actor>', 'only changes by this actor: operator:NAME, an API key ID, or system')
-    .option('--subject <subject>', 'only changes to grants of this subject')
-    .option('--object <object>', 'only changes to grants on this object')
-    .option('--request-id <id>', 'only changes made by this request')
+    .option('--actor <actor>', 'only entries by this actor: operator:NAME, an API key ID, or system')
+    .option('--subject <subject>', 'only entries about grants of this subject')
+    .option('--object <object>', 'only entries about grants on this object')
+    .option('--request-id <id>', 'only entries made by this request')
     .option('-f, --follow', 'show the latest entries, then every new one as it arrives, until interrupted')
     .option(
       '--limit <rows>',
@@ -79,22 +79,22 @@ export function registerChangesCommand(program: Command, context: CliContext): v
     .option('--json', 'print JSON; with --follow, one entry per line (NDJSON)');
   addExamples(
     command,
-    `changes --tenant ${TENANT_EXAMPLE} --since 1h`,
-    `changes --tenant ${TENANT_EXAMPLE} --action grant.revoked --subject user:ann`,
-    `changes --tenant ${TENANT_EXAMPLE} --oldest-first --since 2026-11-01 --until 2026-12-01 --limit 5000 --json`,
-    `changes --tenant ${TENANT_EXAMPLE} --follow`,
-    `changes --tenant ${TENANT_EXAMPLE} --follow --since 2026-11-01 --json >> acme.ndjson`,
+    `audit-log --tenant ${TENANT_EXAMPLE} --since 1h`,
+    `audit-log --tenant ${TENANT_EXAMPLE} --action grant.revoked --subject user:ann`,
+    `audit-log --tenant ${TENANT_EXAMPLE} --oldest-first --since 2026-11-01 --until 2026-12-01 --limit 5000 --json`,
+    `audit-log --tenant ${TENANT_EXAMPLE} --follow`,
+    `audit-log --tenant ${TENANT_EXAMPLE} --follow --since 2026-11-01 --json >> acme.ndjson`,
   ).action(
-    context.action(async (options: ChangesOptions) => {
+    context.action(async (options: AuditLogOptions) => {
       refuseTogether(options);
       const { tenant, oldestFirst, since, until } = options;
       const { action, actor, subject, object, requestId } = options;
       const filter = { since, action, actor, subject, object, request_id: requestId };
       if (options.follow) {
-        return followChanges(context, { ...options, filter, before: options.limit ?? ROWS_BEFORE_DEFAULT });
+        return followAuditLog(context, { ...options, filter, before: options.limit ?? ROWS_BEFORE_DEFAULT });
       }
       const query = { order: oldestFirst ? 'asc' : 'desc', until, ...filter };
-      const listing = { path: path`/tenants/${tenant}/changes`, name: 'changes', query, columns: COLUMNS };
+      const listing = { path: path`/tenants/${tenant}/audit-log`, name: 'entries', query, columns: COLUMNS };
       return printListing(context, listing, { ...options, limit: options.limit ?? ROWS_DEFAULT });
     }),
   );
