@@ -45,17 +45,22 @@ export class LazyTable<Row> extends Evictable {
     this.#read = read;
   }
 
-  /** The rows stay in memory, current, until the matching `unpin`. One read however many wait. */
-  async pin(): Promise<void> {
+  /** The rows stay in memory, current, until the pin is disposed of. One read however many wait. */
+  async pin(): Promise<Disposable> {
     this.referenced = true;
     if (this.#dropped) throw ended();
     if (this.#rows !== undefined) {
       this.pins += 1;
-      return;
+    } else {
+      this.#loading ??= this.#startLoading();
+      this.#loading.pins += 1;
+      await this.#loading.done;
     }
-    this.#loading ??= this.#startLoading();
-    this.#loading.pins += 1;
-    await this.#loading.done;
+    const pin = new DisposableStack();
+    pin.defer(() => {
+      this.pins -= 1;
+    });
+    return pin;
   }
 
   /**
@@ -85,11 +90,6 @@ export class LazyTable<Row> extends Evictable {
     }
   }
 
-  unpin(): void {
-    this.pins -= 1;
-    assert(this.pins >= 0, 'every unpin has its pin');
-  }
-
   /** The rows, where they are in memory. */
   get loaded(): ReadonlyMap<string, Row> | undefined {
     this.referenced = true;
@@ -101,7 +101,7 @@ export class LazyTable<Row> extends Evictable {
     return this.#rows?.size;
   }
 
-  /** The rows; only between `pin` and `unpin`. */
+  /** The rows; only while a pin is held. */
   get rows(): ReadonlyMap<string, Row> {
     assert(this.#rows !== undefined, 'a pinned table is loaded');
     return this.#rows;

@@ -60,10 +60,9 @@ export interface SubjectPagesDependencies {
 
 type GrantQuery = Parameters<StateStore['listGrants']>[0];
 
-/** Tuples of a call, each known and current until `release`. */
-export interface HeldTuples {
+/** Tuples of a call, each known and current until they are disposed of. */
+export interface HeldTuples extends Disposable {
   readonly tuples: readonly WatchedTuple[];
-  readonly release: () => void;
 }
 
 export class SubjectPages {
@@ -108,44 +107,34 @@ export class SubjectPages {
 
   // ---- calls ----
 
-  /** Makes one tuple known; it stays so until `release`. */
+  /** Makes one tuple known; it stays so until it is disposed of. */
   async hold(subject: string, relation: number, object: string): Promise<HeldTuples> {
-    const tuple = this.#watch(subject, relation, object);
-    const release = (): void => this.#watched.unwatch(tuple);
-    try {
-      await this.#learn(tuple);
-    } catch (error) {
-      release();
-      throw error;
-    }
-    return { tuples: [tuple], release };
+    using held = new DisposableStack();
+    const tuple = held.adopt(this.#watch(subject, relation, object), (watched) => this.#watched.unwatch(watched));
+    await this.#learn(tuple);
+    return Object.assign(held.move(), { tuples: [tuple] });
   }
 
   /** The same of many, in their order. Rejects as `overloaded` where calls of this tenant hold too many already. */
   async holdAll({ subjects, relations, objects }: TupleColumns): Promise<HeldTuples> {
     const { budget, clock } = this.#dependencies;
     const bytes = subjects.reduce((sum, subject, index) => sum + watchedBytes(subject, objects[index] ?? ''), 0);
-    const leave = await budget.calls.enter(this.#tenantId, bytes, clock);
+    using held = new DisposableStack();
+    held.defer(await budget.calls.enter(this.#tenantId, bytes, clock));
     const tuples: WatchedTuple[] = [];
-    const release = (): void => {
+    held.defer(() => {
       for (const tuple of tuples) this.#watched.unwatch(tuple);
-      leave();
-    };
-    try {
-      for (const [index, subject] of subjects.entries()) {
-        tuples.push(this.#watch(subject, relations[index] ?? 0, objects[index] ?? ''));
-        if (tuples.length % TUPLES_PER_STEP === 0) await yieldTurn(clock);
-      }
-      await inParallel(
-        tuples.filter(({ facts }) => facts === undefined),
-        TUPLES_AT_ONCE,
-        (tuple) => this.#learn(tuple),
-      );
-    } catch (error) {
-      release();
-      throw error;
+    });
+    for (const [index, subject] of subjects.entries()) {
+      tuples.push(this.#watch(subject, relations[index] ?? 0, objects[index] ?? ''));
+      if (tuples.length % TUPLES_PER_STEP === 0) await yieldTurn(clock);
     }
-    return { tuples, release };
+    await inParallel(
+      tuples.filter(({ facts }) => facts === undefined),
+      TUPLES_AT_ONCE,
+      (tuple) => this.#learn(tuple),
+    );
+    return Object.assign(held.move(), { tuples });
   }
 
   /** From here on every commit is told to the tuple. */

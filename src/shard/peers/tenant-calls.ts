@@ -137,13 +137,9 @@ export class TenantCalls implements TenantConnection {
 
   async #checkSlowly(handle: Handle, subject: string, relation: number, object: string): Promise<boolean> {
     this.#dependencies.lookups.misses += 1;
-    const { tuples, release } = await handle.memory.pages.hold(subject, relation, object);
-    try {
-      this.#handles.assertGood(handle);
-      return answersOf(tuples)[0] === true;
-    } finally {
-      release();
-    }
+    using held = await handle.memory.pages.hold(subject, relation, object);
+    this.#handles.assertGood(handle);
+    return answersOf(held.tuples)[0] === true;
   }
 
   async checkBulk(
@@ -155,14 +151,10 @@ export class TenantCalls implements TenantConnection {
     const authorized = this.#decide(handle.memory, checks);
     if (authorized !== undefined) return { authorized, checkedAtMs: this.#dependencies.clock.wallMs() };
     this.#countLookups(handle.memory, checks);
-    const { tuples, release } = await handle.memory.pages.holdAll(checks);
-    try {
-      this.#handles.assertGood(handle);
-      // From here to the answer nothing awaits: one moment of the tenant's history.
-      return { authorized: answersOf(tuples), checkedAtMs: this.#dependencies.clock.wallMs() };
-    } finally {
-      release();
-    }
+    using held = await handle.memory.pages.holdAll(checks);
+    this.#handles.assertGood(handle);
+    // From here to the answer nothing awaits: one moment of the tenant's history.
+    return { authorized: answersOf(held.tuples), checkedAtMs: this.#dependencies.clock.wallMs() };
   }
 
   /** All from the pages in memory, or undefined where one of them is not known there. */
@@ -202,30 +194,22 @@ export class TenantCalls implements TenantConnection {
     const { memory } = handle;
     const columns = columnsOf(writes);
     this.#countLookups(memory, columns);
-    const { tuples, release } = await memory.pages.holdAll(columns);
-    try {
-      await memory.namespaces.pin();
-      try {
-        this.#handles.assertGood(handle);
-        const enqueue = () =>
-          writes.map((write, index) => {
-            const tuple = tuples[index];
-            assert(tuple !== undefined, 'the tuple of every write is known');
-            const length = write.subject.length + write.object.length;
-            const decide = under(handle, decideGrant(this.#dependencies, memory, tuple, write));
-            return this.#calls.enqueue(handle, attempt, index, length, decide);
-          });
-        const results = await appendTraced(writes.length, () => settleAll(enqueue()));
-        return results.map((result) => {
-          assert(result.kind === 'grant', 'a grant operation has a grant result');
-          return result.grant;
-        });
-      } finally {
-        memory.namespaces.unpin();
-      }
-    } finally {
-      release();
-    }
+    using held = await memory.pages.holdAll(columns);
+    using _namespaces = await memory.namespaces.pin();
+    this.#handles.assertGood(handle);
+    const enqueue = () =>
+      writes.map((write, index) => {
+        const tuple = held.tuples[index];
+        assert(tuple !== undefined, 'the tuple of every write is known');
+        const length = write.subject.length + write.object.length;
+        const decide = under(handle, decideGrant(this.#dependencies, memory, tuple, write));
+        return this.#calls.enqueue(handle, attempt, index, length, decide);
+      });
+    const results = await appendTraced(writes.length, () => settleAll(enqueue()));
+    return results.map((result) => {
+      assert(result.kind === 'grant', 'a grant operation has a grant result');
+      return result.grant;
+    });
   }
 
   async listObjects(
@@ -239,8 +223,7 @@ export class TenantCalls implements TenantConnection {
 
   async listNamespaces(number: number): Promise<readonly Namespace[]> {
     return this.#calls.read(number, async ({ memory }) => {
-      await memory.namespaces.pin();
-      memory.namespaces.unpin();
+      using _namespaces = await memory.namespaces.pin();
       const names = [...memory.namespaces.rows].map(([name, { createdAtMs }]) => ({ name, createdAtMs }));
       return names.sort((left, right) => (left.name < right.name ? -1 : 1));
     });
@@ -253,16 +236,12 @@ export class TenantCalls implements TenantConnection {
   ): Promise<{ created: boolean; namespace: Namespace }> {
     const handle = this.#handles.use(number);
     const { memory } = handle;
-    await memory.namespaces.pin();
-    try {
-      this.#handles.assertGood(handle);
-      const decide = under(handle, decideNamespace(this.#dependencies, memory, name));
-      const result = await this.#calls.submit(handle, attempt, name.length, decide);
-      assert(result.kind === 'namespace', 'a namespace operation has a namespace result');
-      return { created: result.created, namespace: result.namespace };
-    } finally {
-      memory.namespaces.unpin();
-    }
+    using _namespaces = await memory.namespaces.pin();
+    this.#handles.assertGood(handle);
+    const decide = under(handle, decideNamespace(this.#dependencies, memory, name));
+    const result = await this.#calls.submit(handle, attempt, name.length, decide);
+    assert(result.kind === 'namespace', 'a namespace operation has a namespace result');
+    return { created: result.created, namespace: result.namespace };
   }
 
   async createKey(
@@ -292,30 +271,22 @@ export class TenantCalls implements TenantConnection {
   ): Promise<OperationResult> {
     const handle = this.#handles.use(number);
     const { memory } = handle;
-    await memory.keys.pin();
-    try {
-      this.#handles.assertGood(handle);
-      return await this.#calls.submit(handle, attempt, characters, under(handle, decide(memory)));
-    } finally {
-      memory.keys.unpin();
-    }
+    using _keys = await memory.keys.pin();
+    this.#handles.assertGood(handle);
+    return await this.#calls.submit(handle, attempt, characters, under(handle, decide(memory)));
   }
 
   async listKeys(number: number, query: PageQuery): Promise<ResultPage<ListedKey>> {
     return this.#calls.read(number, async ({ memory }) => {
-      await memory.keys.pin();
-      try {
-        const keys = [...memory.keys.rows.values()].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
-        const page = pageOf(this.#dependencies, ['keys', memory.tenantId], query, keys, ({ keyId }) => keyId);
-        const stored = await this.#keyUses(memory, page.items);
-        const items = page.items.map((key) => {
-          const usedAtMs = memory.keyUses.get(key.keyId)?.usedAtMs ?? stored.get(key.keyId);
-          return listedKey(key, usedAtMs);
-        });
-        return { ...page, items };
-      } finally {
-        memory.keys.unpin();
-      }
+      using _keys = await memory.keys.pin();
+      const keys = [...memory.keys.rows.values()].sort((left, right) => (left.keyId < right.keyId ? -1 : 1));
+      const page = pageOf(this.#dependencies, ['keys', memory.tenantId], query, keys, ({ keyId }) => keyId);
+      const stored = await this.#keyUses(memory, page.items);
+      const items = page.items.map((key) => {
+        const usedAtMs = memory.keyUses.get(key.keyId)?.usedAtMs ?? stored.get(key.keyId);
+        return listedKey(key, usedAtMs);
+      });
+      return { ...page, items };
     });
   }
 

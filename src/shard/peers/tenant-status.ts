@@ -29,8 +29,7 @@ export async function loadCounts({ namespaces, keys }: TenantMemory, clock: Cloc
   const missing = [namespaces, keys].filter((table) => table.size === undefined);
   if (missing.length === 0) return;
   const loads = missing.map(async (table) => {
-    await table.pin();
-    table.unpin();
+    using _pin = await table.pin();
   });
   await Promise.race([Promise.allSettled(loads), delay(clock, COUNT_WAIT_MS)]);
 }

@@ -38,10 +38,13 @@ test('it is read once however many wait, and every one of them pins it', async (
   reads[0]?.answer({ a: '1' });
   await Promise.all(pins);
   assert.equal(table.pins, 3);
-  await table.pin();
+  const last = await table.pin();
   assert.equal(reads.length, 1);
-  for (let pin = 0; pin < 4; pin += 1) table.unpin();
-  assert.throws(() => table.unpin(), /its pin/);
+  assert.equal(table.pins, 4);
+  for (const pin of await Promise.all(pins)) pin[Symbol.dispose]();
+  last[Symbol.dispose]();
+  last[Symbol.dispose]();
+  assert.equal(table.pins, 0, 'a pin disposed of twice counts once');
 });
 
 test('what is committed while it is read, or before and not confirmed, wins over what was read', async () => {
@@ -86,10 +89,10 @@ test('pinned it stays in memory; let go it is evicted and read again', async () 
   const { table, reads, budget } = createTable(1000);
   const pin = table.pin();
   reads[0]?.answer({ a: '1', b: '2' });
-  await pin;
+  const held = await pin;
   for (let index = 0; index < 3; index += 1) budget.add(new Ballast(), 900);
   assert.deepEqual(rowsOf(table), { a: '1', b: '2' });
-  table.unpin();
+  held[Symbol.dispose]();
   for (let index = 0; index < 3; index += 1) budget.add(new Ballast(), 900);
   assert.equal(table.loaded, undefined);
   table.commit('b', null, 7);
