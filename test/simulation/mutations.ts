@@ -26,12 +26,12 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/peers/tenant-calls.ts',
-        find: 'this.#handles.assertGood(handle);\n      return answersOf(tuples)[0] === true;',
-        replace: 'return answersOf(tuples)[0] === true;',
+        find: 'this.#handles.assertGood(handle);\n    return answersOf(held.tuples)[0] === true;',
+        replace: 'return answersOf(held.tuples)[0] === true;',
       },
       {
         file: 'src/shard/peers/tenant-calls.ts',
-        find: 'this.#handles.assertGood(handle);\n      // From here to the answer',
+        find: 'this.#handles.assertGood(handle);\n    // From here to the answer',
         replace: '// From here to the answer',
       },
       {
