@@ -2,7 +2,7 @@
 // what they found; and leaves nothing behind.
 
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { DataSet } from './data-set.ts';
@@ -36,6 +36,7 @@ const SCENARIOS: readonly Scenario[] = [
   isolationScenario,
 ];
 const PARTS = SCENARIOS.flatMap(({ parts = [] }) => parts);
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const LARGE_GRANTS = 1_000_000;
 const LARGE_GRANTS_QUICK = 100_000;
 const ROUNDS_DEFAULT = 5;
@@ -111,6 +112,12 @@ async function run(names: readonly string[], { rounds, quick, only, json, keep }
   const machine = describeMachine();
   const found: Record<string, readonly Figure[]> = {};
   const directories: string[] = [];
+  const removeDirectories = (): void => {
+    for (const directory of directories.splice(0)) removeDirectory(directory);
+  };
+  // Gigabytes each, also where the run is ended from outside.
+  process.once('exit', removeDirectories);
+  for (const signal of SIGNALS) process.once(signal, () => process.exit(128 + constants.signals[signal]));
   const client = new LoadClient();
   let large: Promise<LargeDirectory> | undefined;
   const contextOf = (scenario: string): BenchContext => ({
@@ -152,7 +159,7 @@ async function run(names: readonly string[], { rounds, quick, only, json, keep }
     }
   } finally {
     client.close();
-    for (const directory of directories) removeDirectory(directory);
+    removeDirectories();
   }
   if (quick) stdout.write('\nA quick run: fewer grants, shorter rounds. Its figures are hints.\n');
   if (json !== undefined) {

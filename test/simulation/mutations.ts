@@ -15,6 +15,11 @@ export interface Mutation {
   readonly name: string;
   readonly what: string;
   readonly caughtBy: Focus;
+  /**
+   * Where the search begins, where it would take long from the first seed: shortly before the one that caught the
+   * mutation last. Without it, the first.
+   */
+  readonly firstSeed?: number;
   readonly edits: readonly Edit[];
 }
 
@@ -23,6 +28,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'late-read-lease',
     what: 'A read that waited for the store is answered although its lease or its tenure has ended meanwhile.',
     caughtBy: 'late-responses',
+    firstSeed: 28,
     edits: [
       {
         file: 'src/shard/peers/tenant-calls.ts',
@@ -79,6 +85,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'certain-death',
     what: 'A shard that starts declares some of the others dead while they live, wherever they run.',
     caughtBy: 'restarts',
+    firstSeed: 80,
     edits: [
       {
         file: 'src/shard/ownership/predecessors.ts',
@@ -104,6 +111,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'fence',
     what: 'An append that finds its seq taken by a higher epoch goes on to the next seq.',
     caughtBy: 'broken-clocks',
+    firstSeed: 19,
     edits: [
       {
         file: 'src/shard/log/appender.ts',
@@ -128,6 +136,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'lease-check',
     what: 'A shard answers without a valid lease.',
     caughtBy: 'zombies',
+    firstSeed: 5,
     edits: [
       {
         file: 'src/shard/ownership/lease.ts',
@@ -140,6 +149,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'declaring-dead',
     what: 'A member is declared dead before its lease is over.',
     caughtBy: 'zombies',
+    firstSeed: 60,
     edits: [
       {
         file: 'src/shard/ownership/membership.ts',
@@ -260,6 +270,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'tenure-scope',
     what: 'Handles and pages of a tenure go on after it has ended.',
     caughtBy: 'delays',
+    firstSeed: 265,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
@@ -356,6 +367,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'count-delta',
     what: 'A page of grants is counted as it was read, without what was committed meanwhile.',
     caughtBy: 'broad',
+    firstSeed: 27,
     edits: [
       {
         file: 'src/shard/log/grant-walk.ts',
@@ -368,6 +380,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'release',
     what: 'A shard goes on serving a slot while its release is in flight.',
     caughtBy: 'moves',
+    firstSeed: 118,
     edits: [
       {
         file: 'src/shard/ownership/ownership.ts',
@@ -458,6 +471,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'unknown-at-the-door',
     what: 'A write that may stand is said to have been refused, where its key is revoked or its tenant suspended by its next try.',
     caughtBy: 'keys',
+    firstSeed: 378,
     edits: [
       {
         file: 'src/front/requests/flights.ts',

@@ -7,7 +7,7 @@ import { FOCUSES } from './profile.ts';
 import { renderFailure, renderSummary, totalsOf } from './render-results.ts';
 import { runSeeds } from './run-seeds.ts';
 
-const BROAD_SEEDS = 600;
+const BROAD_SEEDS = 300;
 const FOCUSED_SEEDS = 24;
 /** Of a worker at a time: few, so that both end at about the same time. */
 const CHUNK_SEEDS = 3;

@@ -270,7 +270,7 @@ launch() { # node, extra JVM options…
     [ -z "${INSTALL_LOCK:-}" ] || exec {INSTALL_LOCK}>&-
     exec setsid setpriv --pdeathsig KILL java "${JVM[@]}" -Xms"$HEAP" -Xmx"$HEAP" "$@" "${CASSANDRA[@]}" \
       -Dcassandra.config="file://$home/cassandra.yaml" -Dcassandra.storagedir="$home" \
-      -Dcassandra.logdir="$home" -Dlogback.configurationFile="file://$home/logback.xml" \
+      -Djava.io.tmpdir="$home" -Dcassandra.logdir="$home" -Dlogback.configurationFile="file://$home/logback.xml" \
       -Dcassandra.system_auth.default_rf="$NODES" \
       -cp "$LIB/*" org.apache.cassandra.service.CassandraDaemon
   ) > "$home/log" 2>&1 < /dev/null &

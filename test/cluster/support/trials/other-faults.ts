@@ -182,6 +182,6 @@ const wallClockJump: Trial = {
   },
 };
 
-export const OTHER_FAULTS: readonly Trial[] = [frontCutOff, killNode, storeOutage];
-/** A node that is killed and the simulation's clocks cover them in part: not in every run. */
-export const SLOW_OTHER_FAULTS: readonly Trial[] = [pauseNode, wallClockJump];
+export const OTHER_FAULTS: readonly Trial[] = [killNode];
+/** A node that is killed, a shard that is cut off and the simulation cover them in part: not in every run. */
+export const SLOW_OTHER_FAULTS: readonly Trial[] = [frontCutOff, storeOutage, pauseNode, wallClockJump];
