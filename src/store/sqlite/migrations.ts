@@ -135,7 +135,7 @@ CREATE TABLE key_uses (
   },
   {
     version: 2,
-    name: 'which programs the schema serves, and the datacenter of the conditional writes',
+    name: 'which programs the schema serves, and the datacentre of the conditional writes',
     sql: `
 ALTER TABLE meta ADD COLUMN schema_serves_from INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE meta ADD COLUMN datacentre TEXT NOT NULL DEFAULT '';

@@ -46,7 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
         slots int,
         segment_size int,
         serial_level text,
-        datacenter text,
+        datacentre text,
         lease_ms int,
         deadline_ms int,
         log_format int,

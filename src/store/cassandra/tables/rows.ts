@@ -14,7 +14,7 @@ import type { SerialPlace } from '../driver/options.ts';
 import { decodeBody } from './log-body.ts';
 
 export const META_COLUMNS =
-  'schema_version, schema_serves_from, slots, segment_size, serial_level, datacenter, lease_ms, deadline_ms, log_format, cursor_secrets';
+  'schema_version, schema_serves_from, slots, segment_size, serial_level, datacentre, lease_ms, deadline_ms, log_format, cursor_secrets';
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
