@@ -5,15 +5,18 @@
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
-import type { Grant, Namespace, Relation, Tuple } from '../core/tuples.ts';
+import type { Grant, Namespace, Tuple } from '../core/tuples.ts';
 import type {
   AuditLogPage,
   AuditLogQuery,
   ClusterMember,
   GrantRequest,
   GrantResult,
+  GrantsQuery,
+  HoldersQuery,
   ListedKey,
   Load,
+  ObjectsQuery,
   PageQuery,
   ResultPage,
   SlotStatus,
@@ -57,14 +60,9 @@ export interface TenantSession {
     checks: readonly Tuple[],
   ): Promise<{ readonly authorized: readonly boolean[]; readonly checkedAtMs: number }>;
   writeGrants(context: RequestContext, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
-  listObjects(
-    context: RequestContext,
-    query: PageQuery & {
-      readonly subject: string;
-      readonly relation: Relation;
-      readonly namespace: string | undefined;
-    },
-  ): Promise<ResultPage<string>>;
+  listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>>;
+  listHolders(context: RequestContext, query: HoldersQuery): Promise<ResultPage<string>>;
+  listGrants(context: RequestContext, query: GrantsQuery): Promise<ResultPage<Grant>>;
   listNamespaces(context: RequestContext): Promise<readonly Namespace[]>;
   createNamespace(
     context: RequestContext,
@@ -82,10 +80,6 @@ export interface TenantSession {
 /** A tenant as the operator sees it. */
 export interface OperatorTenantSession extends TenantSession {
   listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>>;
-  listSubjectGrants(
-    context: RequestContext,
-    query: PageQuery & { readonly subject: string },
-  ): Promise<ResultPage<Grant>>;
   exportGrants(context: RequestContext, query: PageQuery): Promise<ResultPage<Grant>>;
 }
 

@@ -6,9 +6,11 @@ import { createCheckBulk } from './operations/check-bulk.ts';
 import { createGrant } from './operations/create-grant.ts';
 import { createCreateKey } from './operations/create-key.ts';
 import { createNamespace } from './operations/create-namespace.ts';
+import { listGrants } from './operations/list-grants.ts';
 import { listKeys } from './operations/list-keys.ts';
 import { listNamespaces } from './operations/list-namespaces.ts';
 import { listObjects } from './operations/list-objects.ts';
+import { listSubjects } from './operations/list-subjects.ts';
 import type { CheckOutcomes, Operation } from './operations/operation.ts';
 import { createReadOpenapi } from './operations/read-openapi.ts';
 import { revokeGrant } from './operations/revoke-grant.ts';
@@ -27,6 +29,8 @@ export function createOperations(dependencies: {
     createGrant,
     revokeGrant,
     listObjects,
+    listSubjects,
+    listGrants,
     listNamespaces,
     createNamespace,
     listKeys,

@@ -276,6 +276,26 @@ export interface ShardWelcome {
 /** What a handle has to allow: the scope of its key; `operator-handle`: what no key allows; `handle`: nothing more. */
 export type HandleRight = Scope | 'handle' | 'operator-handle';
 
+/** The objects on which a subject holds a relation; those of one namespace, unless it is undefined. */
+export interface ObjectsQuery extends PageQuery {
+  readonly subject: string;
+  readonly relation: Relation;
+  readonly namespace: string | undefined;
+}
+
+/** The subjects that hold a relation on an object; those of one namespace, unless it is undefined. */
+export interface HoldersQuery extends PageQuery {
+  readonly object: string;
+  readonly relation: Relation;
+  readonly namespace: string | undefined;
+}
+
+export interface GrantsQuery extends PageQuery {
+  readonly of: { readonly subject: string } | { readonly object: string };
+  /** Undefined: all. */
+  readonly relation: Relation | undefined;
+}
+
 /** The calls of tenants, which any peer may make. Every method throws (or rejects with) ShardFailure or GrantdError. */
 export interface TenantConnection {
   /** `key`: its whole text. What is stored of a key does not authenticate. */
@@ -295,10 +315,11 @@ export interface TenantConnection {
   checkBulk(handle: number, checks: TupleColumns): Promise<{ authorized: readonly boolean[]; checkedAtMs: number }>;
   /** At most 1,000. Each is decided in order, each is its own operation; resolves once all are durable. */
   writeGrants(handle: number, attempt: Attempt, writes: readonly GrantRequest[]): Promise<readonly GrantResult[]>;
-  listObjects(
-    handle: number,
-    query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
-  ): Promise<ResultPage<string>>;
+  listObjects(handle: number, query: ObjectsQuery): Promise<ResultPage<string>>;
+  /** Rejects as `unavailable` while the tenant's grants are being stored by object. */
+  listHolders(handle: number, query: HoldersQuery): Promise<ResultPage<string>>;
+  /** The live grants of a subject or on an object, ascending by relation and the other in bytes. */
+  listGrants(handle: number, query: GrantsQuery): Promise<ResultPage<Grant>>;
   listNamespaces(handle: number): Promise<readonly Namespace[]>;
   createNamespace(handle: number, attempt: Attempt, name: string): Promise<{ created: boolean; namespace: Namespace }>;
   createKey(
@@ -349,8 +370,6 @@ export interface OperatorConnection {
   }): Promise<{ readonly tenants: readonly TenantStatus[]; readonly scannedTo: TenantId | undefined }>;
   /** Every subject that has a grant, and some that had one; ascending by bytes. */
   listSubjects(handle: number, query: PageQuery): Promise<ResultPage<string>>;
-  /** The live grants of one subject, ascending by (relation, object). */
-  listSubjectGrants(handle: number, query: PageQuery & { subject: string }): Promise<ResultPage<Grant>>;
   /** By (seq, index). Of a tenant that was deleted, too, for as long as its audit log is kept. */
   listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage>;
   /** Every live grant, ascending by (subject, relation, object) in bytes. */

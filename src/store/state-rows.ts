@@ -10,14 +10,19 @@ import type { Grant, Relation } from '../core/tuples.ts';
 export type Stamp = number;
 
 /**
- * A row is live where `gone` is false. A revocation writes `gone: true`: the row stays, so that a late or lost write
- * cannot bring it back.
+ * A grant, by its subject and by its object. A revocation writes a tombstone: the rows stay, so that a late or lost
+ * write cannot bring the grant back.
  */
 export interface GrantWrite extends Grant {
   readonly kind: 'grant';
   readonly tenantId: TenantId;
   readonly tombstone: boolean;
   readonly stamp: Stamp;
+}
+
+/** The row by its object alone: of a grant that was stored by a version that kept none. */
+export interface ObjectGrantWrite extends Omit<GrantWrite, 'kind'> {
+  readonly kind: 'object-grant';
 }
 
 export interface SubjectWrite {
@@ -101,6 +106,7 @@ export interface GrantCountWrite {
 
 export type StateWrite =
   | GrantWrite
+  | ObjectGrantWrite
   | SubjectWrite
   | NamespaceWrite
   | KeyWrite
@@ -110,6 +116,13 @@ export type StateWrite =
 
 /** A grant of a subject that is known. */
 export type GrantRow = Omit<Grant, 'subject'>;
+
+/** A grant on an object that is known. */
+export type ObjectGrantRow = Omit<Grant, 'object'>;
+
+/** Where a grant lies among those of its subject; where it lies among those on its object. */
+export type GrantPlace = Pick<Grant, 'relation' | 'object'>;
+export type ObjectGrantPlace = Pick<Grant, 'relation' | 'subject'>;
 
 export interface KeyPage {
   readonly keys: readonly ApiKeyRecord[];

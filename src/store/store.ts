@@ -10,7 +10,19 @@ import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Relation } from '../core/tuples.ts';
-import type { AuditLogRow, GrantCountRow, GrantRow, KeyPage, RemovableRow, Stamp, StateWrite } from './state-rows.ts';
+import type {
+  AuditLogRow,
+  GrantCountRow,
+  GrantPlace,
+  GrantRow,
+  GrantWrite,
+  KeyPage,
+  ObjectGrantPlace,
+  ObjectGrantRow,
+  RemovableRow,
+  Stamp,
+  StateWrite,
+} from './state-rows.ts';
 
 export type * from './state-rows.ts';
 
@@ -195,8 +207,8 @@ export interface Checkpoint {
   readonly seq: number;
   readonly stamp: Stamp;
   /**
-   * A count of grants is right if its seq is no smaller. Undefined: the checkpoint was last written by a program that
-   * keeps no counts, so that none is.
+   * A count of grants is right, and each counted grant has its row by object, if its seq is no smaller. Undefined: the
+   * checkpoint was last written by a program that does not keep both, so that none is.
    */
   readonly countedFrom?: number;
   /**
@@ -231,14 +243,32 @@ export interface StateStore {
       readonly subject: string;
       /** Only this relation. */
       readonly relation?: Relation;
-      readonly after?: { readonly relation: Relation; readonly object: string };
+      readonly after?: GrantPlace;
       readonly limit: number;
     },
     deadline: DeadlineMs,
-  ): Promise<{
-    readonly grants: readonly GrantRow[];
-    readonly next: { readonly relation: Relation; readonly object: string } | undefined;
-  }>;
+  ): Promise<{ readonly grants: readonly GrantRow[]; readonly next: GrantPlace | undefined }>;
+  /** The same of an object: ascending by (relation, subject) in bytes. */
+  listObjectGrants(
+    query: {
+      readonly tenantId: TenantId;
+      readonly object: string;
+      readonly relation?: Relation;
+      readonly after?: ObjectGrantPlace;
+      readonly limit: number;
+    },
+    deadline: DeadlineMs,
+  ): Promise<{ readonly grants: readonly ObjectGrantRow[]; readonly next: ObjectGrantPlace | undefined }>;
+  /** As `listGrants`, of all relations, with stamps, and with the tombstones: each row as it was written. */
+  listGrantWrites(
+    query: {
+      readonly tenantId: TenantId;
+      readonly subject: string;
+      readonly after?: GrantPlace;
+      readonly limit: number;
+    },
+    deadline: DeadlineMs,
+  ): Promise<{ readonly writes: readonly GrantWrite[]; readonly next: GrantPlace | undefined }>;
   /** Subjects of one bucket: every one that has a grant, and some that had one; ascending by bytes, after `after`. */
   listSubjects(
     query: { readonly tenantId: TenantId; readonly bucket: number; readonly after?: string; readonly limit: number },
@@ -288,9 +318,10 @@ export interface StateStore {
   writeKeyUse(tenantId: TenantId, keyId: KeyId, usedAtMs: number, deadline: DeadlineMs): Promise<void>;
 
   /**
-   * Really removes rows, where they are no newer than their stamps: grants that are gone, revoked keys with their uses,
-   * deleted tenants, and subjects. What is none of these stays. Idempotent. Called once state holds every entry of the
-   * log up to the stamps; for a subject, only where it has no grant by then, not even one that is gone.
+   * Really removes rows, where they are no newer than their stamps: the tombstones of grants, by subject and by object,
+   * revoked keys with their uses, deleted tenants, and subjects. What is none of these stays. Idempotent. Called once
+   * state holds every entry of the log up to the stamps; for a subject, only where it has no grant by then, not even a
+   * tombstone.
    */
   removeTombstones(rows: readonly RemovableRow[], deadline: DeadlineMs): Promise<void>;
   /**

@@ -46,6 +46,8 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     readCheckpoint: trace('SELECT', 'checkpoints', store.readCheckpoint),
     readGrant: trace('SELECT', 'grants', store.readGrant),
     listGrants: trace('SELECT', 'grants', store.listGrants),
+    listObjectGrants: trace('SELECT', 'grants_by_object', store.listObjectGrants),
+    listGrantWrites: trace('SELECT', 'grants', store.listGrantWrites),
     listSubjects: trace('SELECT', 'subjects', store.listSubjects),
     listNamespaces: trace('SELECT', 'namespaces', store.listNamespaces),
     readKey: trace('SELECT', 'keys', store.readKey),

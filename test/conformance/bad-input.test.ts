@@ -162,6 +162,42 @@ describe('bad input', () => {
     }
   });
 
+  it('GET /v1/subjects names a bad object or relation', async () => {
+    for (const [field, what, value] of BAD_FIELDS) {
+      if (field === 'subject' || (value !== undefined && typeof value !== 'string')) continue;
+      if (value !== undefined && !value.isWellFormed()) continue;
+      const query = new URLSearchParams({ object: TUPLE.object, relation: TUPLE.relation });
+      if (value === undefined) query.delete(field);
+      else query.set(field, value);
+      const detail = await refuses({ method: 'GET', path: `/v1/subjects?${query}` }, 400, `invalid-${field}`);
+      assert.match(detail, new RegExp(`^"${field}" must be `), what);
+    }
+    const path = '/v1/subjects?object=d:1&relation=viewer&via=groups';
+    assert.match(await refuses({ method: 'GET', path }, 400, 'invalid-request'), /^"via" must be direct/);
+  });
+
+  it('GET /v1/grants takes exactly one of subject and object, and never none for all', async () => {
+    for (const [query, detail] of [
+      ['', /Exactly one of "subject" and "object" must be given; neither is given/],
+      ['?relation=viewer', /neither is given/],
+      ['?subject=user:a&object=d:1', /both are given/],
+    ] as const) {
+      const path = `/v1/grants${query}`;
+      assert.match(await refuses({ method: 'GET', path }, 400, 'invalid-request'), detail);
+    }
+    for (const [query, field] of [
+      ['?subject=', 'subject'],
+      ['?object=', 'object'],
+      ['?subject=a', 'subject'],
+      ['?object=d:1&relation=reads', 'relation'],
+      ['?object=d:1&relation=', 'relation'],
+      ['?object=d:1&cursor=x', 'cursor'],
+    ] as const) {
+      const path = `/v1/grants${query}`;
+      assert.match(await refuses({ method: 'GET', path }, 400, `invalid-${field}`), new RegExp(`^"${field}" `));
+    }
+  });
+
   it('the first bad field in the order subject, relation, object decides', async () => {
     await refuses({ method: 'POST', path: '/v1/check', body: {} }, 400, 'invalid-subject');
     await refuses({ method: 'POST', path: '/v1/check', body: { subject: 'a:b' } }, 400, 'invalid-relation');

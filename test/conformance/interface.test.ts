@@ -17,8 +17,9 @@ import { type HttpService, startHttpService } from '../kit/http-service.ts';
 const PATHS: Readonly<Record<string, readonly string[]>> = {
   '/v1/check': ['POST'],
   '/v1/check/bulk': ['POST'],
-  '/v1/grants': ['POST', 'DELETE'],
+  '/v1/grants': ['GET', 'POST', 'DELETE'],
   '/v1/objects': ['GET'],
+  '/v1/subjects': ['GET'],
   '/v1/namespaces': ['GET', 'POST'],
   '/v1/keys': ['GET', 'POST'],
   '/v1/keys/key_00000000000000000000000000': ['DELETE'],
@@ -47,7 +48,7 @@ const NOWHERE = [
   '/v1/keys/',
   '/v1/keys/a/b',
   '/v1/keys/%zz',
-  '/v1/subjects',
+  '/v1/subject',
 ];
 
 const OUTSIDE = [
@@ -146,6 +147,8 @@ describe('the interface', () => {
       ['DELETE', '/v1/grants', tuple, 204, 10_000],
       ['DELETE', '/v1/grants', tuple, 404, 10_000],
       ['GET', '/v1/objects?subject=user:h&relation=viewer', undefined, 200, 10_000],
+      ['GET', '/v1/subjects?object=doc:h&relation=viewer', undefined, 200, 10_000],
+      ['GET', '/v1/grants?object=doc:h', undefined, 200, 10_000],
       ['GET', '/v1/namespaces', undefined, 200, 10_000],
       ['POST', '/v1/namespaces', { name: 'h' }, 201, 10_000],
       ['POST', '/v1/namespaces', { name: 'h' }, 200, 10_000],

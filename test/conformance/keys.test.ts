@@ -15,6 +15,8 @@ const OPERATIONS: [CallOptions, string | undefined][] = [
   [{ method: 'POST', path: '/v1/check', body: TUPLE }, 'check:read'],
   [{ method: 'POST', path: '/v1/check/bulk', body: { checks: [TUPLE] } }, 'check:read'],
   [{ method: 'GET', path: '/v1/objects?subject=user:ada&relation=viewer' }, 'check:read'],
+  [{ method: 'GET', path: '/v1/subjects?object=document:plan&relation=viewer' }, 'check:read'],
+  [{ method: 'GET', path: '/v1/grants?subject=user:ada' }, 'check:read'],
   [{ method: 'GET', path: '/v1/namespaces' }, 'check:read'],
   [{ method: 'POST', path: '/v1/grants', body: TUPLE }, 'grant:write'],
   [{ method: 'DELETE', path: '/v1/grants', body: TUPLE }, 'grant:write'],

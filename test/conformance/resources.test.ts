@@ -123,6 +123,12 @@ describe('the resources', () => {
         assert.equal(await isAuthorized(key, { ...tuple, subject: 'user:other' }), false);
         const query = new URLSearchParams({ subject: identifier, relation: 'member' });
         assert.deepEqual(recordOf(await get(key, `/v1/objects?${query}`)).objects, [identifier]);
+        const reverse = new URLSearchParams({ object: identifier, relation: 'member' });
+        assert.deepEqual(recordOf(await get(key, `/v1/subjects?${reverse}`)).subjects, [identifier]);
+        for (const side of ['subject', 'object']) {
+          const { grants } = recordOf(await get(key, `/v1/grants?${new URLSearchParams({ [side]: identifier })}`));
+          assert.deepEqual(grants, [recordOf(created)]);
+        }
       });
     }
 
@@ -172,6 +178,92 @@ describe('the resources', () => {
       const escaped = plain.replaceAll(/[\ud800-\udfff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
       assert.ok(escaped.length > 600_000);
       for (const body of [plain, escaped]) assert.equal((await post(key, '/v1/check/bulk', body)).status, 200);
+    });
+  });
+
+  describe('the subjects of an object', () => {
+    it('come ascending by bytes, page by page, each once, whatever the size of the pages', async () => {
+      const { key } = await service.createTenant();
+      const subjects = ['b:1', 'a:2', 'a:10', 'a:1', 'a:\uffee', 'a:😀', 'Z:1'];
+      for (const subject of subjects) await post(key, '/v1/grants', { ...TUPLE, subject });
+      await post(key, '/v1/grants', { ...TUPLE, relation: 'owner', subject: 'other:1' });
+      const sorted = subjects.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+      const listed: unknown[] = [];
+      let cursor: unknown;
+      for (const limit of [1, 2, 3, 1000]) {
+        const query = new URLSearchParams({ object: TUPLE.object, relation: 'viewer', limit: String(limit) });
+        if (cursor !== undefined) query.set('cursor', String(cursor));
+        const answer = await get(key, `/v1/subjects?${query}`);
+        assert.equal(answer.status, 200, answer.text);
+        const { subjects: page, next_cursor, ...rest } = recordOf(answer);
+        assert.deepEqual(rest, {});
+        assert.ok(Array.isArray(page) && page.length <= limit);
+        listed.push(...page);
+        cursor = next_cursor;
+        if (cursor === null) break;
+      }
+      assert.equal(cursor, null);
+      assert.deepEqual(listed, sorted);
+      const query = new URLSearchParams({ object: TUPLE.object, relation: 'viewer', namespace: 'a', via: 'direct' });
+      assert.deepEqual(
+        recordOf(await get(key, `/v1/subjects?${query}`)).subjects,
+        sorted.filter((subject) => subject.startsWith('a:')),
+      );
+      assert.deepEqual(recordOf(await get(key, '/v1/subjects?object=d:none&relation=viewer')), {
+        subjects: [],
+        next_cursor: null,
+      });
+    });
+
+    it('follow each grant and each revocation at once', async () => {
+      const { key } = await service.createTenant();
+      const list = async () => recordOf(await get(key, `/v1/subjects?object=${TUPLE.object}&relation=viewer`)).subjects;
+      for (let round = 0; round < 3; round += 1) {
+        await post(key, '/v1/grants', TUPLE);
+        assert.deepEqual(await list(), [TUPLE.subject]);
+        await service.send({ method: 'DELETE', path: '/v1/grants', body: TUPLE, key });
+        assert.deepEqual(await list(), []);
+      }
+    });
+  });
+
+  describe('the grants of a subject, and on an object', () => {
+    it('come by relation and the other, of one relation where it is named, page by page', async () => {
+      const { key } = await service.createTenant();
+      const relations = ['viewer', 'admin', 'owner'];
+      const others = ['u:2', 'u:1'];
+      for (const relation of relations) {
+        for (const other of others) {
+          await post(key, '/v1/grants', { subject: other, relation, object: 'd:1' });
+          await post(key, '/v1/grants', { subject: 's:1', relation, object: other });
+        }
+      }
+      const expected = relations.toSorted().flatMap((relation) => others.toSorted().map((other) => [relation, other]));
+      for (const [anchor, field] of [
+        ['object=d:1', 'subject'],
+        ['subject=s:1', 'object'],
+      ] as const) {
+        for (const limit of [1, 4, 100]) {
+          const listed: unknown[] = [];
+          let cursor: unknown = '';
+          while (cursor !== null) {
+            const more = cursor === '' ? '' : `&cursor=${cursor}`;
+            const answer = await get(key, `/v1/grants?${anchor}&limit=${limit}${more}`);
+            assert.equal(answer.status, 200, answer.text);
+            const { grants, next_cursor } = recordOf(answer);
+            assert.ok(Array.isArray(grants) && grants.length <= limit);
+            listed.push(...grants.map((grant) => [grant.relation, grant[field]]));
+            cursor = next_cursor;
+          }
+          assert.deepEqual(listed, expected);
+        }
+        const { grants } = recordOf(await get(key, `/v1/grants?${anchor}&relation=owner`));
+        assert.ok(Array.isArray(grants));
+        assert.deepEqual(
+          grants.map((grant) => [grant.relation, grant[field]]),
+          expected.filter(([relation]) => relation === 'owner'),
+        );
+      }
     });
   });
 

@@ -326,12 +326,18 @@ export class FakeOperator implements OperatorApi {
         this.#enter('listSubjects', context);
         return this.#page([...new Set(sorted().map(({ subject }) => subject))], query);
       },
-      listSubjectGrants: async (context, query) => {
-        this.#enter('listSubjectGrants', context);
-        return this.#page(
-          sorted().filter(({ subject }) => subject === query.subject),
-          query,
+      listHolders: async (context, query) => {
+        this.#enter('listHolders', context);
+        const held = sorted().filter(({ object, relation }) => object === query.object && relation === query.relation);
+        return this.#page(held.map(({ subject }) => subject).sort(), query);
+      },
+      listGrants: async (context, { of, relation, ...query }) => {
+        this.#enter('listGrants', context);
+        const isOf = (grant: Grant) => ('subject' in of ? grant.subject === of.subject : grant.object === of.object);
+        const grants = sorted().filter(
+          (grant) => isOf(grant) && (relation === undefined || grant.relation === relation),
         );
+        return this.#page(grants, query);
       },
       exportGrants: async (context, query) => {
         this.#enter('exportGrants', context);

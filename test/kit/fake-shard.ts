@@ -15,6 +15,8 @@ import {
   type FrontReport,
   type GrantRequest,
   type GrantResult,
+  type GrantsQuery,
+  type HoldersQuery,
   type IssuedHandle,
   type ListedKey,
   type Load,
@@ -475,9 +477,19 @@ class FakeConnection implements TenantConnection, OperatorConnection {
     return this.#page([...subjects].sort(), query);
   }
 
-  async listSubjectGrants(handle: number, query: { limit: number; cursor: string | undefined; subject: string }) {
-    await this.#enter('listSubjectGrants');
-    const grants = [...this.#resolve(handle).grants.values()].filter(({ subject }) => subject === query.subject);
+  async listHolders(handle: number, query: HoldersQuery): Promise<ResultPage<string>> {
+    await this.#enter('listHolders');
+    const grants = [...this.#resolve(handle).grants.values()];
+    const held = grants.filter(({ object, relation }) => object === query.object && relation === query.relation);
+    return this.#page(held.map(({ subject }) => subject).sort(), query);
+  }
+
+  async listGrants(handle: number, { of, relation, ...query }: GrantsQuery): Promise<ResultPage<Grant>> {
+    await this.#enter('listGrants');
+    const isOf = (grant: Grant) => ('subject' in of ? grant.subject === of.subject : grant.object === of.object);
+    const grants = [...this.#resolve(handle).grants.values()].filter(
+      (grant) => isOf(grant) && (relation === undefined || grant.relation === relation),
+    );
     return this.#page(grants, query);
   }
 

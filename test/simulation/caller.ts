@@ -149,7 +149,7 @@ export abstract class Caller {
         const page =
           subject === undefined
             ? await operated(session).exportGrants(context, { limit, cursor })
-            : await operated(session).listSubjectGrants(context, { limit, cursor, subject });
+            : await session.listGrants(context, { of: { subject }, relation: undefined, limit, cursor });
         const grants = page.items.map(({ createdAtMs, ...grant }) => ({ ...grant, createdAt: String(createdAtMs) }));
         this.#demandOwn(
           tenant,

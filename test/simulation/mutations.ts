@@ -224,7 +224,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'memory',
     edits: [
       {
-        file: 'src/shard/memory/subject-pages.ts',
+        file: 'src/shard/memory/grant-pages.ts',
         find: 'if (fits) putOver(page, delta);\n        else page =',
         replace: 'if (!fits) page =',
       },
@@ -236,7 +236,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'memory',
     edits: [
       {
-        file: 'src/shard/memory/subject-pages.ts',
+        file: 'src/shard/memory/grant-pages.ts',
         find: 'putOver(page, delta);\n    budget.remove(sparse);',
         replace: 'budget.remove(sparse);',
       },
@@ -248,7 +248,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'memory',
     edits: [
       {
-        file: 'src/shard/memory/subject-pages.ts',
+        file: 'src/shard/memory/grant-pages.ts',
         find: 'this.#watched.commit(subject, relation, object, facts);',
         replace: '',
       },
@@ -260,7 +260,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'memory',
     edits: [
       {
-        file: 'src/shard/memory/subject-pages.ts',
+        file: 'src/shard/memory/grant-pages.ts',
         find: 'tuple.facts = this.#deltas.find(subject, relation, object)?.facts;',
         replace: '',
       },

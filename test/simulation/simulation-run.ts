@@ -304,6 +304,7 @@ class Simulation {
         // Suspended, deleted, or about to be.
         if (tenant?.state !== 'active') return;
         const items = await this.#exportGrants(tenantId);
+        await this.#compareDirections(index, tenantId, items);
         const bytes = items.reduce(
           (sum, { subject, relation, object }) => sum + Buffer.byteLength(subject + relation + object),
           0,
@@ -318,6 +319,32 @@ class Simulation {
         );
       }),
     );
+  }
+
+  /** What is stored by object is what is stored by subject, and an owner lists it so. */
+  async #compareDirections(index: number, tenantId: TenantId, items: readonly Grant[]): Promise<void> {
+    const alone = this.#cluster.world.store.grantsOnOneSide(tenantId);
+    if (alone.length > 0)
+      this.report(`grants of tenant ${index} lie on one side alone: ${alone.slice(0, 3).join(' ')}`);
+    const byObject = Map.groupBy(items, ({ object }) => object);
+    for (const [object, expected] of byObject) {
+      const found: Grant[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await this.#operate('list the grants on an object', async ({ operator }, context) => {
+          const session = await operator.tenant(context, tenantId, 'simulation');
+          return session.listGrants(context, { of: { object }, relation: undefined, limit: EXPORT_PAGE, cursor });
+        });
+        found.push(...page.items);
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      const texts = (grants: readonly Grant[]) =>
+        grants.map((grant) => JSON.stringify(Object.entries(grant).sort())).sort();
+      if (JSON.stringify(texts(found)) === JSON.stringify(texts(expected))) continue;
+      this.report(
+        `tenant ${index} has ${expected.length} grants on ${object} by subject, and ${found.length} by object`,
+      );
+    }
   }
 
   async #exportGrants(tenantId: TenantId): Promise<readonly Grant[]> {

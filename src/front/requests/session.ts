@@ -8,11 +8,21 @@ import type { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
-import { columnsOf, type Grant, type Namespace, type Relation, type Tuple, wireNumberOf } from '../../core/tuples.ts';
+import { columnsOf, type Grant, type Namespace, type Tuple, wireNumberOf } from '../../core/tuples.ts';
 import type { CallField, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import type { GrantRequest, GrantResult, IssuedHandle, ListedKey, PageQuery, ResultPage } from '../../shard/shard.ts';
+import type {
+  GrantRequest,
+  GrantResult,
+  GrantsQuery,
+  HoldersQuery,
+  IssuedHandle,
+  ListedKey,
+  ObjectsQuery,
+  PageQuery,
+  ResultPage,
+} from '../../shard/shard.ts';
 import type { OperatorTenantSession, RequestContext } from '../front.ts';
 import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
@@ -134,11 +144,16 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#ask(context, CALLS.writeGrants, writes);
   }
 
-  listObjects(
-    context: RequestContext,
-    query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
-  ): Promise<ResultPage<string>> {
+  listObjects(context: RequestContext, query: ObjectsQuery): Promise<ResultPage<string>> {
     return this.#ask(context, CALLS.listObjects, query);
+  }
+
+  listHolders(context: RequestContext, query: HoldersQuery): Promise<ResultPage<string>> {
+    return this.#ask(context, CALLS.listHolders, query);
+  }
+
+  listGrants(context: RequestContext, query: GrantsQuery): Promise<ResultPage<Grant>> {
+    return this.#ask(context, CALLS.listGrants, query);
   }
 
   listNamespaces(context: RequestContext): Promise<readonly Namespace[]> {
@@ -171,10 +186,6 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   listSubjects(context: RequestContext, query: PageQuery): Promise<ResultPage<string>> {
     return this.#ask(context, CALLS.listSubjects, query);
-  }
-
-  listSubjectGrants(context: RequestContext, query: PageQuery & { subject: string }): Promise<ResultPage<Grant>> {
-    return this.#ask(context, CALLS.listSubjectGrants, query);
   }
 
   exportGrants(context: RequestContext, query: PageQuery): Promise<ResultPage<Grant>> {

@@ -4,7 +4,7 @@ import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { objectListSchema, objectQuerySchema } from '../schema/schemas.ts';
 import { validate } from '../schema/validation.ts';
 import type { Operation } from './operation.ts';
-import { objectListBytesMax } from './response-bytes.ts';
+import { entityListBytesMax } from './response-bytes.ts';
 
 export const listObjects: Operation = {
   id: 'listObjects',
@@ -18,7 +18,7 @@ export const listObjects: Operation = {
   body: undefined,
   query: objectQuerySchema,
   queryExamples: { subject: EXAMPLE_TUPLE.subject, relation: EXAMPLE_TUPLE.relation, namespace: 'document' },
-  responseBytesMax: objectListBytesMax,
+  responseBytesMax: entityListBytesMax,
   successes: [
     {
       status: 200,

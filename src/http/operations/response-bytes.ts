@@ -7,7 +7,7 @@ import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
 const CODE_POINT_BYTES_MAX = 4;
 
 /** In a list, with its quotes and its comma. */
-const OBJECT_BYTES_MAX = IDENTIFIER_LENGTH_MAX * CODE_POINT_BYTES_MAX + 3;
+const ENTITY_BYTES_MAX = IDENTIFIER_LENGTH_MAX * CODE_POINT_BYTES_MAX + 3;
 
 /** Its name, and what is of the same length in every record. */
 const KEY_BYTES_MAX = NAME_LENGTH_MAX * CODE_POINT_BYTES_MAX + 400;
@@ -20,7 +20,12 @@ function limitOf({ limit }: Readonly<Record<string, string>>): number {
   return limit === undefined ? PAGE_LIMIT_DEFAULT : (parsePageLimit(limit) ?? 0);
 }
 
-export const objectListBytesMax = (query: Readonly<Record<string, string>>): number =>
-  limitOf(query) * OBJECT_BYTES_MAX;
+export const entityListBytesMax = (query: Readonly<Record<string, string>>): number =>
+  limitOf(query) * ENTITY_BYTES_MAX;
+
+/** Both of its identifiers, and what is of about the same length in every record. */
+const GRANT_BYTES_MAX = 2 * ENTITY_BYTES_MAX + 300;
+
+export const grantListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * GRANT_BYTES_MAX;
 
 export const keyListBytesMax = (query: Readonly<Record<string, string>>): number => limitOf(query) * KEY_BYTES_MAX;

@@ -123,6 +123,18 @@ export const objectListSchema = z.object({
   next_cursor: nextCursor,
 });
 
+export const subjectListSchema = z.object({
+  subjects: z.array(subjectSchema).meta({ description: 'Ascending by the bytes of the subject.' }),
+  next_cursor: nextCursor,
+});
+
+export const grantListSchema = z.object({
+  grants: z
+    .array(grantSchema)
+    .meta({ description: 'Ascending by the bytes of the relation, then of the object (or subject).' }),
+  next_cursor: nextCursor,
+});
+
 const limit = z
   .string()
   .refine((text) => parsePageLimit(text) !== undefined, {
@@ -150,6 +162,26 @@ export const objectQuerySchema = z.object({
   subject: subjectSchema,
   relation: relationSchema,
   namespace: namespaceNameSchema.meta({ description: 'Only objects of this namespace.' }).optional(),
+  limit,
+  cursor,
+});
+
+export const subjectQuerySchema = z.object({
+  object: objectSchema,
+  relation: relationSchema,
+  namespace: namespaceNameSchema.meta({ description: 'Only subjects of this namespace.' }).optional(),
+  via: z
+    .enum(['direct'], { error: 'must be direct, or absent' })
+    .meta({ description: '`direct`: only who has a grant of this relation itself.' })
+    .optional(),
+  limit,
+  cursor,
+});
+
+export const grantQuerySchema = z.object({
+  subject: subjectSchema.meta({ description: 'The grants of this subject. Either this or `object`.' }).optional(),
+  object: objectSchema.meta({ description: 'The grants on this object. Either this or `subject`.' }).optional(),
+  relation: relationSchema.meta({ description: 'Only this relation.' }).optional(),
   limit,
   cursor,
 });

@@ -1,15 +1,12 @@
 // The objects on which a subject has a relation, page by page. The bytes of its answer are written by hand (codec/),
 // since each object pays for them.
 
-import type { Relation } from '../../core/tuples.ts';
-import type { PageQuery } from '../../shard/shard.ts';
+import type { ObjectsQuery } from '../../shard/shard.ts';
 import { defineCall } from './define-call.ts';
 import { nextCursorOf, pageFrom, pageQueryFromWire, pageQueryToWire } from './parts/pages.ts';
 import { orUndefined, relationFrom, relationToWire } from './parts/request-fields.ts';
 
 const OBJECT_MS = 0.002;
-
-type ObjectsQuery = PageQuery & { subject: string; relation: Relation; namespace: string | undefined };
 
 export const listObjects = defineCall({
   request: 'listObjects',

@@ -14,12 +14,13 @@ import type { CallField, DefinedCall } from './define-call.ts';
 import { exportGrants } from './export-grants.ts';
 import { findTenants } from './find-tenants.ts';
 import { listAuditLog } from './list-audit-log.ts';
+import { listGrants } from './list-grants.ts';
+import { listHolders } from './list-holders.ts';
 import { listKeys } from './list-keys.ts';
 import { listMembers } from './list-members.ts';
 import { listNamespaces } from './list-namespaces.ts';
 import { listObjects } from './list-objects.ts';
 import { listSlots } from './list-slots.ts';
-import { listSubjectGrants } from './list-subject-grants.ts';
 import { listSubjects } from './list-subjects.ts';
 import { listTenants } from './list-tenants.ts';
 import { readLoad } from './read-load.ts';
@@ -39,6 +40,8 @@ export const CALLS = Object.freeze({
   checkBulk,
   writeGrants,
   listObjects,
+  listHolders,
+  listGrants,
   listNamespaces,
   createNamespace,
   createKey,
@@ -51,7 +54,6 @@ export const CALLS = Object.freeze({
   findTenants,
   listTenants,
   listSubjects,
-  listSubjectGrants,
   listAuditLog,
   exportGrants,
   readLoad,

@@ -29,12 +29,13 @@ import type { Hello as _grantd_v1_Hello, Hello__Output as _grantd_v1_Hello__Outp
 import type { Key as _grantd_v1_Key, Key__Output as _grantd_v1_Key__Output } from './grantd/v1/Key.ts';
 import type { Keys as _grantd_v1_Keys, Keys__Output as _grantd_v1_Keys__Output } from './grantd/v1/Keys.ts';
 import type { ListAuditLog as _grantd_v1_ListAuditLog, ListAuditLog__Output as _grantd_v1_ListAuditLog__Output } from './grantd/v1/ListAuditLog.ts';
+import type { ListGrants as _grantd_v1_ListGrants, ListGrants__Output as _grantd_v1_ListGrants__Output } from './grantd/v1/ListGrants.ts';
+import type { ListHolders as _grantd_v1_ListHolders, ListHolders__Output as _grantd_v1_ListHolders__Output } from './grantd/v1/ListHolders.ts';
 import type { ListKeys as _grantd_v1_ListKeys, ListKeys__Output as _grantd_v1_ListKeys__Output } from './grantd/v1/ListKeys.ts';
 import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from './grantd/v1/ListMembers.ts';
 import type { ListNamespaces as _grantd_v1_ListNamespaces, ListNamespaces__Output as _grantd_v1_ListNamespaces__Output } from './grantd/v1/ListNamespaces.ts';
 import type { ListObjects as _grantd_v1_ListObjects, ListObjects__Output as _grantd_v1_ListObjects__Output } from './grantd/v1/ListObjects.ts';
 import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1_ListSlots__Output } from './grantd/v1/ListSlots.ts';
-import type { ListSubjectGrants as _grantd_v1_ListSubjectGrants, ListSubjectGrants__Output as _grantd_v1_ListSubjectGrants__Output } from './grantd/v1/ListSubjectGrants.ts';
 import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _grantd_v1_ListSubjects__Output } from './grantd/v1/ListSubjects.ts';
 import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from './grantd/v1/ListTenants.ts';
 import type { Load as _grantd_v1_Load, Load__Output as _grantd_v1_Load__Output } from './grantd/v1/Load.ts';
@@ -109,12 +110,13 @@ export interface ProtoGrpcType {
       Key: MessageTypeDefinition<_grantd_v1_Key, _grantd_v1_Key__Output>
       Keys: MessageTypeDefinition<_grantd_v1_Keys, _grantd_v1_Keys__Output>
       ListAuditLog: MessageTypeDefinition<_grantd_v1_ListAuditLog, _grantd_v1_ListAuditLog__Output>
+      ListGrants: MessageTypeDefinition<_grantd_v1_ListGrants, _grantd_v1_ListGrants__Output>
+      ListHolders: MessageTypeDefinition<_grantd_v1_ListHolders, _grantd_v1_ListHolders__Output>
       ListKeys: MessageTypeDefinition<_grantd_v1_ListKeys, _grantd_v1_ListKeys__Output>
       ListMembers: MessageTypeDefinition<_grantd_v1_ListMembers, _grantd_v1_ListMembers__Output>
       ListNamespaces: MessageTypeDefinition<_grantd_v1_ListNamespaces, _grantd_v1_ListNamespaces__Output>
       ListObjects: MessageTypeDefinition<_grantd_v1_ListObjects, _grantd_v1_ListObjects__Output>
       ListSlots: MessageTypeDefinition<_grantd_v1_ListSlots, _grantd_v1_ListSlots__Output>
-      ListSubjectGrants: MessageTypeDefinition<_grantd_v1_ListSubjectGrants, _grantd_v1_ListSubjectGrants__Output>
       ListSubjects: MessageTypeDefinition<_grantd_v1_ListSubjects, _grantd_v1_ListSubjects__Output>
       ListTenants: MessageTypeDefinition<_grantd_v1_ListTenants, _grantd_v1_ListTenants__Output>
       Load: MessageTypeDefinition<_grantd_v1_Load, _grantd_v1_Load__Output>

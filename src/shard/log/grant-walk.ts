@@ -1,12 +1,13 @@
-// The walk that counts the grants of a tenant whose count is not known: of a store that was filled by a version that
-// kept none. It goes through the state tables in the background, one tenant of a shard at a time and resting four times
+// The walk that counts the grants of a tenant whose count is not known, and writes their rows by object: of a store that
+// was filled by a version that kept neither. It goes through the state tables in the background, one tenant of a shard at a time and resting four times
 // as long as it works, so that checks do not feel it; what it has counted is kept, and the next owner goes on from
 // there.
 //
 // It is exact while writes go on. A page of grants is evaluated under the delta opened at the start of its read, and
 // the position moves behind it in the same synchronous step: from then on commits up to there count themselves. A
 // subject is never passed by unseen: a stretch of subjects is what the table lists, and those with unconfirmed
-// changes when that read began, and those that were given grants since.
+// changes when that read began, and those that were given grants since. A row by object has the stamp of the row that it
+// is made from, tombstones included, so that nothing that is committed meanwhile can be undone by it.
 
 import { assert } from '../../core/assert.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
@@ -22,7 +23,7 @@ import {
   comparePlaces,
   type SubjectPlace,
 } from '../memory/grant-count.ts';
-import type { SubjectDelta } from '../memory/subject-deltas.ts';
+import type { GrantDelta } from '../memory/grant-deltas.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { TenantGrants } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
@@ -56,7 +57,7 @@ export interface GrantWalkPorts {
   readonly log: Log;
 }
 
-type GrantsPage = Awaited<ReturnType<StateStore['listGrants']>>;
+type WritesPage = Awaited<ReturnType<StateStore['listGrantWrites']>>;
 
 /** Rounds with a pause between them, until `tenures` gives none any more. */
 export async function keepCounting(
@@ -144,10 +145,10 @@ class GrantWalk {
   async #list(from: CountPosition): Promise<void> {
     const { store, clock } = this.#ports;
     const memory = this.#memory;
-    let unconfirmed = memory.pages.unconfirmedSubjects();
+    let unconfirmed = memory.pages.unconfirmedEntities();
     if (unconfirmed.size > CREATED_MAX / 2) {
       await this.#tenure.applied();
-      unconfirmed = memory.pages.unconfirmedSubjects();
+      unconfirmed = memory.pages.unconfirmedEntities();
       if (unconfirmed.size > CREATED_MAX) return;
     }
     this.#created.clear();
@@ -214,9 +215,12 @@ class GrantWalk {
     const pages = await Promise.all(
       reads.map(({ place: { subject }, after }) => {
         const query = { tenantId: memory.tenantId, subject, limit, ...(after === undefined ? {} : { after }) };
-        return store.listGrants(query, storeDeadline(clock));
+        return store.listGrantWrites(query, storeDeadline(clock));
       }),
     );
+    // With the stamps that the rows have: what was committed since is newer on both sides.
+    const writes = pages.flatMap((page) => page.writes).map((write) => ({ ...write, kind: 'object-grant' as const }));
+    if (writes.length > 0) await store.writeState(writes, storeDeadline(clock));
     // From here on nothing awaits: what the deltas do not hold comes behind the position, or counts itself.
     if (!this.#admit(position)) return;
     let whole = true;
@@ -260,8 +264,8 @@ class GrantWalk {
 /** What the page holds under its delta, of the grants behind `after`. */
 function tally(
   subject: string,
-  { grants, next }: GrantsPage,
-  delta: SubjectDelta,
+  { writes, next }: WritesPage,
+  delta: GrantDelta,
   after: CountPosition['grant'],
 ): TenantGrants {
   const changes = delta.changes();
@@ -271,13 +275,13 @@ function tally(
     count += 1;
     bytes += bytesOfGrant({ subject, ...place });
   };
-  for (const grant of grants) {
-    if (changes.find(relationNumber(grant.relation) ?? 0, grant.object) === undefined) add(grant);
+  for (const { tombstone, relation, object } of writes) {
+    if (!tombstone && changes.find(relationNumber(relation) ?? 0, object) === undefined) add({ relation, object });
   }
-  for (const { relation: number, object, facts } of changes) {
+  for (const { relation: number, counterpart, facts } of changes) {
     const relation = relationOf(number);
     assert(relation !== undefined, 'a relation has a wire number');
-    const place = { relation, object };
+    const place = { relation, object: counterpart };
     if (facts === null || (after !== undefined && compareGrants(place, after) <= 0)) continue;
     if (next === undefined || compareGrants(place, next) <= 0) add(place);
   }

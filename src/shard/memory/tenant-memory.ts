@@ -15,8 +15,9 @@ import type { Change } from '../log-changes.ts';
 import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { GrantCount } from './grant-count.ts';
+import { GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
 import { LazyTable } from './lazy-table.ts';
-import { SubjectPages, type SubjectPagesDependencies } from './subject-pages.ts';
+import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { TenantUsage } from './tenant-usage.ts';
 
 /** A handle as its owner keeps it. Dead ones are refused at their next use. */
@@ -57,7 +58,8 @@ const USED_BYTES = 2600;
 
 /** Made at the first use. */
 interface UsedMemory {
-  readonly pages: SubjectPages;
+  readonly pages: GrantPages;
+  readonly objectPages: GrantPages;
   readonly namespaces: LazyTable<{ readonly createdAtMs: number }>;
   readonly keys: LazyTable<ApiKeyRecord>;
   readonly keyUses: Map<KeyId, KeyUse>;
@@ -77,12 +79,12 @@ export class TenantMemory {
   /** Subjects that are listed and were found without a grant; undefined: none. */
   emptySubjects: Set<string> | undefined;
   #revokedKeys = 0;
-  readonly #dependencies: SubjectPagesDependencies;
+  readonly #dependencies: GrantPagesDependencies;
   #used: UsedMemory | undefined;
   #heldBytes = 0;
   #dropped = false;
 
-  constructor(tenant: Tenant, dependencies: SubjectPagesDependencies) {
+  constructor(tenant: Tenant, dependencies: GrantPagesDependencies) {
     this.tenantId = tenant.tenantId;
     this.tenant = tenant;
     this.#dependencies = dependencies;
@@ -96,8 +98,13 @@ export class TenantMemory {
     return this.#used !== undefined;
   }
 
-  get pages(): SubjectPages {
+  get pages(): GrantPages {
     return (this.#used ?? this.#use()).pages;
+  }
+
+  /** Of grants by their objects. */
+  get objectPages(): GrantPages {
+    return (this.#used ?? this.#use()).objectPages;
   }
 
   get namespaces(): UsedMemory['namespaces'] {
@@ -120,7 +127,8 @@ export class TenantMemory {
     const { tenantId } = this;
     const { store, clock, budget } = this.#dependencies;
     const used: UsedMemory = {
-      pages: new SubjectPages(tenantId, this.#dependencies),
+      pages: new GrantPages(tenantId, SUBJECT_SIDE, this.#dependencies),
+      objectPages: new GrantPages(tenantId, OBJECT_SIDE, this.#dependencies),
       namespaces: new LazyTable(budget, async () => {
         const rows = await readFromStore(store.listNamespaces(tenantId, storeDeadline(clock)));
         return new Map(rows.map(({ name, createdAtMs }) => [name, { createdAtMs }]));
@@ -182,7 +190,9 @@ export class TenantMemory {
       case 'grant-revoked': {
         const { subject, relation, object } = change.grant;
         const facts = change.kind === 'grant-created' ? attributesOf(change.grant) : null;
-        this.pages.commit(subject, relationNumber(relation) ?? 0, object, facts, seq);
+        const number = relationNumber(relation) ?? 0;
+        this.pages.commit(subject, number, object, facts, seq);
+        this.objectPages.commit(object, number, subject, facts, seq);
         return;
       }
       case 'namespace-created':
@@ -211,6 +221,7 @@ export class TenantMemory {
   /** The state tables now hold every commit up to `seq`. */
   confirm(seq: number): void {
     this.#used?.pages.confirm(seq);
+    this.#used?.objectPages.confirm(seq);
     this.#used?.namespaces.confirm(seq);
     this.#used?.keys.confirm(seq);
   }
@@ -255,8 +266,9 @@ export class TenantMemory {
   }
 }
 
-function dropUsed({ pages, namespaces, keys, usage }: UsedMemory): void {
+function dropUsed({ pages, objectPages, namespaces, keys, usage }: UsedMemory): void {
   pages.drop();
+  objectPages.drop();
   namespaces.drop();
   keys.drop();
   usage.drop();

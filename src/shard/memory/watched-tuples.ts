@@ -5,20 +5,20 @@
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
-import type { SubjectPage } from './subject-page.ts';
+import type { GrantPage } from './grant-page.ts';
 
 /** Bytes of a watched tuple besides its characters, which are those of the call and of the key. */
 const TUPLE_BYTES = 400;
 /** A character, in the call and in the key, at two bytes each. */
 const BYTES_PER_CHARACTER = 4;
 
-export const watchedBytes = (subject: string, object: string): number =>
-  TUPLE_BYTES + BYTES_PER_CHARACTER * (subject.length + object.length);
+export const watchedBytes = (entity: string, counterpart: string): number =>
+  TUPLE_BYTES + BYTES_PER_CHARACTER * (entity.length + counterpart.length);
 
 export interface WatchedTuple {
-  readonly subject: string;
+  readonly entity: string;
   readonly relation: number;
-  readonly object: string;
+  readonly counterpart: string;
   /** What holds now: the grant, `null` where there is none. `undefined`: not known yet. */
   facts: GrantAttributes | null | undefined;
   /** The point read in flight for it. */
@@ -27,12 +27,12 @@ export interface WatchedTuple {
 }
 
 /** Takes what a page knows of it. */
-export function takeFrom(page: SubjectPage, tuple: WatchedTuple): void {
-  if (tuple.facts === undefined) tuple.facts = page.find(tuple.relation, tuple.object);
+export function takeFrom(page: GrantPage, tuple: WatchedTuple): void {
+  if (tuple.facts === undefined) tuple.facts = page.find(tuple.relation, tuple.counterpart);
 }
 
 /** The parts hold no white space, so the key is unambiguous. */
-const keyOf = (subject: string, relation: number, object: string): string => `${subject} ${relation} ${object}`;
+const keyOf = (entity: string, relation: number, counterpart: string): string => `${entity} ${relation} ${counterpart}`;
 
 export class WatchedTuples {
   readonly #tuples = new StringMap<WatchedTuple>();
@@ -42,11 +42,11 @@ export class WatchedTuples {
   }
 
   /** Until the matching `unwatch`. One for all who watch the same. */
-  watch(subject: string, relation: number, object: string): WatchedTuple {
-    const key = keyOf(subject, relation, object);
+  watch(entity: string, relation: number, counterpart: string): WatchedTuple {
+    const key = keyOf(entity, relation, counterpart);
     let tuple = this.#tuples.get(key);
     if (tuple === undefined) {
-      tuple = { subject, relation, object, facts: undefined, read: undefined, watchers: 0 };
+      tuple = { entity, relation, counterpart, facts: undefined, read: undefined, watchers: 0 };
       this.#tuples.set(key, tuple);
     }
     tuple.watchers += 1;
@@ -55,13 +55,13 @@ export class WatchedTuples {
 
   unwatch(tuple: WatchedTuple): void {
     tuple.watchers -= 1;
-    if (tuple.watchers === 0) this.#tuples.delete(keyOf(tuple.subject, tuple.relation, tuple.object));
+    if (tuple.watchers === 0) this.#tuples.delete(keyOf(tuple.entity, tuple.relation, tuple.counterpart));
   }
 
   /** What was committed holds from now on. */
-  commit(subject: string, relation: number, object: string, facts: GrantAttributes | null): void {
+  commit(entity: string, relation: number, counterpart: string, facts: GrantAttributes | null): void {
     if (this.#tuples.size === 0) return;
-    const tuple = this.#tuples.get(keyOf(subject, relation, object));
+    const tuple = this.#tuples.get(keyOf(entity, relation, counterpart));
     if (tuple !== undefined) tuple.facts = facts;
   }
 }

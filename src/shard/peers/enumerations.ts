@@ -4,6 +4,7 @@
 
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { compareUtf8, type Grant } from '../../core/tuples.ts';
+import type { PagePlace } from '../memory/grant-page.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { PageQuery, ResultPage } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
@@ -15,7 +16,6 @@ import {
   positionOf,
   ROWS_PER_PAGE_MAX,
   ROWS_PER_READ_MIN,
-  type RowPosition,
   relationAt,
 } from './listings.ts';
 
@@ -114,7 +114,7 @@ export async function listSubjects(
 interface SubjectGrants {
   readonly grants: readonly Grant[];
   /** Where to go on in the subject; undefined: at its end. */
-  readonly rest: RowPosition | undefined;
+  readonly rest: PagePlace | undefined;
   readonly reads: number;
 }
 
@@ -122,26 +122,30 @@ interface SubjectGrants {
 async function liveGrants(
   { memory, assertWanted }: Listing,
   subject: string,
-  start: RowPosition | undefined,
+  start: PagePlace | undefined,
   limit: number,
 ): Promise<SubjectGrants> {
   const grants: Grant[] = [];
   let after = start;
   for (let reads = 1; ; reads += 1) {
-    const { grants: read, next } = await memory.pages.readRows({
-      subject,
+    const { rows, next } = await memory.pages.readRows({
+      entity: subject,
       ...(after === undefined ? {} : { after }),
       limit: ROWS_PER_READ_MIN,
     });
     assertWanted();
-    for (const grant of read) grants.push({ subject, ...grant });
+    for (const { counterpart, ...row } of rows) grants.push({ subject, object: counterpart, ...row });
     const full = (reads + 1) * ROWS_PER_READ_MIN > ROWS_PER_PAGE_MAX;
     if (grants.length >= limit || next === undefined || full) return { grants, rest: next, reads };
     after = next;
   }
 }
 
-const positionIn = (subject: string, { relation, object }: RowPosition): Position => [subject, relation, object];
+const positionIn = (subject: string, { relation, counterpart }: PagePlace): Position => [
+  subject,
+  relation,
+  counterpart,
+];
 
 /** Every live grant of a tenant, ascending by (subject, relation, object). */
 export async function exportGrants(
@@ -157,7 +161,7 @@ export async function exportGrants(
   const page = new ExportPage(limit);
   let subject = position?.[0];
   if (subject !== undefined && position !== undefined && position.length > 1) {
-    const after = { relation: relationAt(position[1]), object: position[2] ?? '' };
+    const after = { relation: relationAt(position[1]), counterpart: position[2] ?? '' };
     page.add(subject, await liveGrants(listing, subject, after, limit + 1));
   }
   for (let atOnce = 1; !page.isFull; atOnce = Math.min(4 * atOnce, SUBJECTS_AT_ONCE_MAX)) {
@@ -213,6 +217,6 @@ class ExportPage {
     const items = this.#grants.slice(0, this.#limit);
     const last = items.at(-1);
     if (this.#grants.length <= this.#limit || last === undefined) return { items, rest: this.#rest };
-    return { items, rest: positionIn(last.subject, last) };
+    return { items, rest: positionIn(last.subject, { relation: last.relation, counterpart: last.object }) };
   }
 }

@@ -1,4 +1,4 @@
-// Listings: ascending by bytes, by key set, so that what is there throughout appears exactly once. A subject whose
+// Listings: ascending by bytes, by key set, so that what is there throughout appears exactly once. A subject or object whose
 // page is whole is listed from memory, in the order that the page keeps. One that is too large is read from the state
 // tables under a delta opened at the start of the read, and the page is put together in one synchronous step, in which
 // no more than a bounded number of changes is looked at. Nothing here sorts.
@@ -11,13 +11,14 @@ import type { Clock } from '../../core/async/clock.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/cursors.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { compareUtf8, type Grant, isRelation, type Relation, relationNumber, relationOf } from '../../core/tuples.ts';
-import type { GrantRow, StateStore } from '../../store/store.ts';
+import type { StateStore } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
-import { firstAfter, searchText } from '../memory/object-order.ts';
-import { CHANGES_MAX, type SubjectDelta } from '../memory/subject-deltas.ts';
-import type { SubjectPage } from '../memory/subject-page.ts';
+import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
+import type { GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
+import type { GrantPages } from '../memory/grant-pages.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type { PageQuery, ResultPage } from '../shard.ts';
+import { firstAfter, searchText } from '../memory/text-order.ts';
+import type { GrantsQuery, HoldersQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
 /** Rows read at once while looking for live ones. */
@@ -68,96 +69,147 @@ export const relationAt = (text: string | undefined): Relation => {
   return text;
 };
 
-export interface RowPosition {
-  readonly relation: Relation;
-  readonly object: string;
-}
+const compareRows = (left: PagePlace, right: PagePlace): number =>
+  compareUtf8(left.relation, right.relation) || compareUtf8(left.counterpart, right.counterpart);
 
-const compareRows = (left: RowPosition, right: RowPosition): number =>
-  compareUtf8(left.relation, right.relation) || compareUtf8(left.object, right.object);
-
-export async function listObjects(
+export const listObjects = (
   context: ListingContext,
   listing: Listing,
-  query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
+  { subject, ...query }: ObjectsQuery,
+): Promise<ResultPage<string>> =>
+  listCounterparts(context, listing, { name: 'objects', pages: listing.memory.pages, entity: subject }, query);
+
+export async function listHolders(
+  context: ListingContext,
+  listing: Listing,
+  { object, ...query }: HoldersQuery,
 ): Promise<ResultPage<string>> {
+  demandIndexed(listing);
+  return listCounterparts(
+    context,
+    listing,
+    { name: 'holders', pages: listing.memory.objectPages, entity: object },
+    query,
+  );
+}
+
+export async function listGrants(
+  context: ListingContext,
+  listing: Listing,
+  { of, ...query }: GrantsQuery,
+): Promise<ResultPage<Grant>> {
   const { memory } = listing;
-  const { subject, relation, namespace, limit } = query;
-  const scope = ['objects', memory.tenantId, subject, relation, namespace ?? ''];
-  // No object equals its namespace and colon, so the first one follows it.
+  if ('subject' in of) {
+    const { subject } = of;
+    const anchor = { name: 'grants', pages: memory.pages, entity: subject };
+    const { items, nextCursor } = await listRows(context, listing, anchor, query);
+    return { items: items.map(({ counterpart, ...row }) => ({ subject, object: counterpart, ...row })), nextCursor };
+  }
+  demandIndexed(listing);
+  const { object } = of;
+  const anchor = { name: 'grants-on', pages: memory.objectPages, entity: object };
+  const { items, nextCursor } = await listRows(context, listing, anchor, query);
+  return { items: items.map(({ counterpart, ...row }) => ({ subject: counterpart, object, ...row })), nextCursor };
+}
+
+/** Grants that were stored before they were kept by object are being written there, as they are counted. */
+function demandIndexed({ memory }: Listing): void {
+  if (memory.grantCount.total !== undefined) return;
+  throw new GrantdError(
+    'unavailable',
+    'The grants of this tenant were stored by an earlier version and are being indexed by object. Try again later.',
+  );
+}
+
+/** Whose grants are listed. */
+interface Anchor {
+  /** Of the listing, in its cursors. */
+  readonly name: string;
+  readonly pages: GrantPages;
+  readonly entity: string;
+}
+
+async function listCounterparts(
+  context: ListingContext,
+  listing: Listing,
+  { name, pages, entity }: Anchor,
+  { relation, namespace, limit, cursor }: Omit<ObjectsQuery, 'subject'>,
+): Promise<ResultPage<string>> {
+  const scope = [name, listing.memory.tenantId, entity, relation, namespace ?? ''];
+  // No entity equals its namespace and colon, so the first one follows it.
   const prefix = namespace === undefined ? '' : `${namespace}:`;
-  const after = positionOf(context, scope, query.cursor)?.[0] ?? prefix;
-  const page = await pageInMemory(memory, subject);
-  const { rows, rest } =
-    page === undefined
-      ? await sparseRows(context, listing, {
-          subject,
-          relation,
-          after: { relation, object: after },
-          prefix,
-          limit: limit + 1,
-        }).then(({ rows: found, rest: next }) => ({ rows: found.map(({ object }) => object), rest: next }))
-      : { rows: wholeObjects(page.objects(relationNumber(relation) ?? 0), after, prefix, limit + 1), rest: undefined };
-  const items = rows.slice(0, limit);
-  const next = rows.length > limit ? items.at(-1) : rest?.object;
+  const from = positionOf(context, scope, cursor)?.[0] ?? prefix;
+  const page = await pageInMemory(pages, entity);
+  let found: readonly string[];
+  let rest: PagePlace | undefined;
+  if (page === undefined) {
+    const after = { relation, counterpart: from };
+    const sparse = await sparseRows(context, listing, { pages, entity, relation, after, prefix, limit: limit + 1 });
+    found = sparse.rows.map(({ counterpart }) => counterpart);
+    rest = sparse.rest;
+  } else {
+    found = wholeCounterparts(page.counterparts(relationNumber(relation) ?? 0), from, prefix, limit + 1);
+  }
+  const items = found.slice(0, limit);
+  const next = found.length > limit ? items.at(-1) : rest?.counterpart;
   return { items, nextCursor: next === undefined ? undefined : cursorAt(context, scope, [next]) };
 }
 
-/** The whole page of a subject where it is in memory or small; good until the next await. */
-async function pageInMemory({ pages }: TenantMemory, subject: string): Promise<SubjectPage | undefined> {
-  if (pages.get(subject) === undefined) await pages.load(subject);
-  const page = pages.get(subject);
+/** The whole page of an entity where it is in memory or small; good until the next await. */
+async function pageInMemory(pages: GrantPages, entity: string): Promise<GrantPage | undefined> {
+  if (pages.get(entity) === undefined) await pages.load(entity);
+  const page = pages.get(entity);
   if (page === undefined || !page.whole) return undefined;
   page.referenced = true;
   return page;
 }
 
-function wholeObjects(sorted: readonly string[], after: string, prefix: string, limit: number): readonly string[] {
+function wholeCounterparts(sorted: readonly string[], after: string, prefix: string, limit: number): readonly string[] {
   const start = firstAfter(sorted, after);
-  const objects = sorted.slice(start, start + limit);
-  const end = prefix === '' ? -1 : objects.findIndex((object) => !object.startsWith(prefix));
-  return end < 0 ? objects : objects.slice(0, end);
+  const found = sorted.slice(start, start + limit);
+  const end = prefix === '' ? -1 : found.findIndex((counterpart) => !counterpart.startsWith(prefix));
+  return end < 0 ? found : found.slice(0, end);
 }
 
-export async function listSubjectGrants(
+async function listRows(
   context: ListingContext,
   listing: Listing,
-  query: PageQuery & { subject: string },
-): Promise<ResultPage<Grant>> {
-  const { memory } = listing;
-  const { subject, limit } = query;
-  const scope = ['grants', memory.tenantId, subject];
-  const position = positionOf(context, scope, query.cursor);
-  const after = position && { relation: relationAt(position[0]), object: position[1] ?? '' };
-  const page = await pageInMemory(memory, subject);
+  { name, pages, entity }: Anchor,
+  { relation, limit, cursor }: Omit<GrantsQuery, 'of'>,
+): Promise<ResultPage<PageRow>> {
+  const scope = [name, listing.memory.tenantId, entity, ...(relation === undefined ? [] : [relation])];
+  const position = positionOf(context, scope, cursor);
+  const after = position && { relation: relationAt(position[0]), counterpart: position[1] ?? '' };
+  const page = await pageInMemory(pages, entity);
   const { rows, rest } =
     page === undefined
-      ? await sparseRows(context, listing, { subject, relation: undefined, after, prefix: '', limit: limit + 1 })
-      : { rows: page.grantsAfter(after, limit + 1), rest: undefined };
-  const items = rows.slice(0, limit).map((row) => ({ subject, ...row }));
+      ? await sparseRows(context, listing, { pages, entity, relation, after, prefix: '', limit: limit + 1 })
+      : { rows: page.grantsAfter(after, limit + 1, relation), rest: undefined };
+  const items = rows.slice(0, limit);
   const next = rows.length > limit ? items.at(-1) : rest;
-  return { items, nextCursor: next && cursorAt(context, scope, [next.relation, next.object]) };
+  return { items, nextCursor: next && cursorAt(context, scope, [next.relation, next.counterpart]) };
 }
 
 interface RowsQuery {
-  readonly subject: string;
+  readonly pages: GrantPages;
+  readonly entity: string;
   readonly relation: Relation | undefined;
-  readonly after: RowPosition | undefined;
+  readonly after: PagePlace | undefined;
   readonly prefix: string;
   readonly limit: number;
 }
 
 interface FoundRows {
-  readonly rows: readonly GrantRow[];
+  readonly rows: readonly PageRow[];
   /** Where reading goes on, had it to stop; undefined: at the end, or at the limit. */
-  readonly rest: RowPosition | undefined;
+  readonly rest: PagePlace | undefined;
 }
 
-/** Up to `limit` live grants of a subject that has no whole page in memory. */
+/** Up to `limit` live grants of an entity that has no whole page in memory. */
 async function sparseRows(context: ListingContext, listing: Listing, query: RowsQuery): Promise<FoundRows> {
-  const { tenure, memory } = listing;
+  const { tenure } = listing;
   for (let tries = 0; tries < LISTING_TRIES; tries += 1) {
-    const delta = memory.pages.openDelta(query.subject);
+    const delta = query.pages.openDelta(query.entity);
     // What waits for write-behind is in the state tables a moment later.
     if (delta.size > CHANGES_MAX) await tenure.applied();
     else {
@@ -165,32 +217,32 @@ async function sparseRows(context: ListingContext, listing: Listing, query: Rows
       if (rows !== undefined) return rows;
     }
   }
-  throw new GrantdError('overloaded', 'The grants of this subject change faster than they can be listed.');
+  throw new GrantdError('overloaded', 'These grants change faster than they can be listed.');
 }
 
 /** Undefined where more was committed meanwhile than can be looked at in one step. */
 async function rowsUnder(
   context: ListingContext,
-  { memory, assertWanted }: Listing,
-  delta: SubjectDelta,
+  { assertWanted }: Listing,
+  delta: GrantDelta,
   query: RowsQuery,
 ): Promise<FoundRows | undefined> {
-  const { subject, relation, limit } = query;
+  const { pages, entity, relation, limit } = query;
   const rowsPerRead = Math.max(limit, ROWS_PER_READ_MIN);
-  const read: GrantRow[] = [];
+  const read: PageRow[] = [];
   let { after } = query;
   for (let looked = rowsPerRead; ; looked += rowsPerRead) {
-    const { grants, next } = await memory.pages.readRows({
-      subject,
+    const { rows: part, next } = await pages.readRows({
+      entity,
       ...(relation === undefined ? {} : { relation }),
       ...(after === undefined ? {} : { after }),
       limit: rowsPerRead,
     });
     assertWanted();
-    read.push(...grants);
+    read.push(...part);
     if (delta.size > CHANGES_MAX) return undefined;
-    const past = grants.some(({ object }) => !object.startsWith(query.prefix));
-    const end = past || next?.object.startsWith(query.prefix) !== true ? undefined : next;
+    const past = part.some(({ counterpart }) => !counterpart.startsWith(query.prefix));
+    const end = past || next?.counterpart.startsWith(query.prefix) !== true ? undefined : next;
     const full = looked + rowsPerRead > ROWS_PER_PAGE_MAX;
     // Of what was read, no more than was changed since can be missing.
     if (end === undefined || full || read.length >= limit) {
@@ -205,21 +257,21 @@ async function rowsUnder(
 
 /** What was read, corrected by what was committed since, up to where was read (`end` undefined: to the end). */
 function underDelta(
-  read: readonly GrantRow[],
-  delta: SubjectDelta,
+  read: readonly PageRow[],
+  delta: GrantDelta,
   query: RowsQuery,
-  end: RowPosition | undefined,
-): GrantRow[] {
+  end: PagePlace | undefined,
+): PageRow[] {
   const changes = delta.changes();
   const rows = read.filter(
-    ({ relation, object }) =>
-      object.startsWith(query.prefix) && changes.find(relationNumber(relation) ?? 0, object) === undefined,
+    ({ relation, counterpart }) =>
+      counterpart.startsWith(query.prefix) && changes.find(relationNumber(relation) ?? 0, counterpart) === undefined,
   );
-  for (const { relation: number, object, facts } of changes) {
+  for (const { relation: number, counterpart, facts } of changes) {
     const relation = relationOf(number);
-    if (facts === null || relation === undefined || !object.startsWith(query.prefix)) continue;
+    if (facts === null || relation === undefined || !counterpart.startsWith(query.prefix)) continue;
     if (query.relation !== undefined && query.relation !== relation) continue;
-    const row = { relation, object, ...facts };
+    const row = { relation, counterpart, ...facts };
     if (query.after !== undefined && compareRows(row, query.after) <= 0) continue;
     if (end === undefined || compareRows(row, end) <= 0) insertRow(rows, row);
   }
@@ -227,10 +279,10 @@ function underDelta(
 }
 
 /** Puts a row that is not there in its place. */
-function insertRow(rows: GrantRow[], row: GrantRow): void {
+function insertRow(rows: PageRow[], row: PageRow): void {
   const low = lowest(rows.length, (index) => (rows[index]?.relation ?? '') >= row.relation);
   const high = lowest(rows.length, (index) => (rows[index]?.relation ?? '') > row.relation);
-  const place = searchText((index) => rows[index]?.object ?? '', row.object, low, high);
+  const place = searchText((index) => rows[index]?.counterpart ?? '', row.counterpart, low, high);
   rows.splice(-1 - place, 0, row);
 }
 

@@ -27,7 +27,6 @@ import type {
 import { CLOCK_STEP_MS, listAuditLog } from './audit-log.ts';
 import { exportGrants, listSubjects } from './enumerations.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
-import { listSubjectGrants } from './listings.ts';
 import { type LoadWindow, mergeLoads } from './load.ts';
 import { findTenants, listTenants, loadCounts, tenantStatus } from './tenant-status.ts';
 import { clusterMemberOf, slotClaimOf } from './views.ts';
@@ -131,13 +130,6 @@ export class OperatorCalls implements OperatorConnection {
 
   async listSubjects(number: number, query: PageQuery): Promise<ResultPage<string>> {
     return this.#calls.read(number, (listing) => listSubjects(this.#dependencies, listing, query));
-  }
-
-  async listSubjectGrants(
-    number: number,
-    query: PageQuery & { subject: string },
-  ): ReturnType<OperatorConnection['listSubjectGrants']> {
-    return this.#calls.read(number, (listing) => listSubjectGrants(this.#dependencies, listing, query));
   }
 
   async listAuditLog(query: AuditLogQuery & { readonly tenantId: string }): Promise<AuditLogPage> {

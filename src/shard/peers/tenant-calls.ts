@@ -8,7 +8,7 @@ import { type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import { columnsOf, type Namespace, type Relation, type TupleColumns } from '../../core/tuples.ts';
+import { columnsOf, type Grant, type Namespace, type TupleColumns } from '../../core/tuples.ts';
 import { appendTraced } from '../log/append-spans.ts';
 import type { Tenure } from '../log/tenure.ts';
 import {
@@ -27,9 +27,12 @@ import {
   type FrontReport,
   type GrantRequest,
   type GrantResult,
+  type GrantsQuery,
   type HandleRight,
+  type HoldersQuery,
   type IssuedHandle,
   type ListedKey,
+  type ObjectsQuery,
   type PageQuery,
   type ResultPage,
   ShardFailure,
@@ -38,7 +41,7 @@ import {
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import type { HandleCalls, HandleCallsDependencies } from './handle-calls.ts';
 import { CHECK_READ, type Handle, type HandleTable, sameHash, unauthorized } from './handles.ts';
-import { listObjects, pageOf } from './listings.ts';
+import { listGrants, listHolders, listObjects, pageOf } from './listings.ts';
 import { LoadWindow } from './load.ts';
 
 export interface TenantCallsDependencies extends HandleCallsDependencies, DecideContext {
@@ -212,11 +215,16 @@ export class TenantCalls implements TenantConnection {
     });
   }
 
-  async listObjects(
-    number: number,
-    query: PageQuery & { subject: string; relation: Relation; namespace: string | undefined },
-  ): Promise<ResultPage<string>> {
+  async listObjects(number: number, query: ObjectsQuery): Promise<ResultPage<string>> {
     return this.#calls.read(number, (listing) => listObjects(this.#dependencies, listing, query));
+  }
+
+  async listHolders(number: number, query: HoldersQuery): Promise<ResultPage<string>> {
+    return this.#calls.read(number, (listing) => listHolders(this.#dependencies, listing, query));
+  }
+
+  async listGrants(number: number, query: GrantsQuery): Promise<ResultPage<Grant>> {
+    return this.#calls.read(number, (listing) => listGrants(this.#dependencies, listing, query));
   }
 
   // ---- namespaces and keys ----

@@ -35,7 +35,10 @@ export type Value = string | number | null;
 /** The rows of a `writeState` by table, each row as many values as the table has columns here, one after another. */
 export interface StateBatch {
   readonly subjects: Value[];
+  /** Each goes into two tables: by subject and by object. */
   readonly grants: Value[];
+  /** By object alone. */
+  readonly objectGrants: Value[];
   readonly namespaces: Value[];
   readonly keys: Value[];
   readonly tenants: Value[];
@@ -47,6 +50,8 @@ export type StateBatchTable = keyof StateBatch;
 
 interface StateTable {
   readonly name: string;
+  /** The same rows in another order of their key. */
+  readonly twin?: string;
   /** Of its primary key, then the others; the last is the stamp. */
   readonly key: readonly string[];
   readonly values: readonly string[];
@@ -55,13 +60,15 @@ interface StateTable {
 /**
  * The columns in which the values of a `StateBatch` stand; `toStateBatch` and the statements of the writer follow them.
  */
+const GRANT_COLUMNS = {
+  key: ['tenant', 'subject', 'relation', 'object'],
+  values: [...GRANT_ATTRIBUTES.map(({ column }) => column), 'gone', 'stamp'],
+} as const;
+
 export const STATE_TABLES: Readonly<Record<StateBatchTable, StateTable>> = {
   subjects: { name: 'subjects', key: ['tenant', 'bucket', 'subject'], values: ['stamp'] },
-  grants: {
-    name: 'grants',
-    key: ['tenant', 'subject', 'relation', 'object'],
-    values: [...GRANT_ATTRIBUTES.map(({ column }) => column), 'gone', 'stamp'],
-  },
+  grants: { name: 'grants', twin: 'grants_by_object', ...GRANT_COLUMNS },
+  objectGrants: { name: 'grants_by_object', ...GRANT_COLUMNS },
   namespaces: { name: 'namespaces', key: ['tenant', 'name'], values: ['created_at_ms', 'stamp'] },
   keys: {
     name: 'keys',
@@ -97,13 +104,11 @@ export type StateCalls = Calls<
   readonly expireAuditLog: { readonly args: [beforeMonth: string, after: string]; readonly result: string | undefined };
 };
 
-/** A page of grants: relation, object and the attributes of each, one after another. */
+/** A page of grants: relation, object (or subject) and the attributes of each, one after another. */
 export interface FlatGrants {
   readonly values: Row;
-  readonly next: { readonly relation: Relation; readonly object: string } | undefined;
+  readonly next: { readonly relation: Relation; readonly entity: string } | undefined;
 }
-
-type ListGrantsArgs = Call<Store['listGrants']>['args'];
 
 export type ReadCalls = Calls<
   | 'readMeta'
@@ -113,6 +118,7 @@ export type ReadCalls = Calls<
   | 'listMembers'
   | 'readCheckpoint'
   | 'readGrant'
+  | 'listGrantWrites'
   | 'listSubjects'
   | 'listNamespaces'
   | 'readKey'
@@ -130,7 +136,8 @@ export type ReadCalls = Calls<
     readonly args: [slot: number, segment: number, fromSeq: number, limit: number];
     readonly result: readonly LogRecord[];
   };
-  readonly listGrants: { readonly args: ListGrantsArgs; readonly result: FlatGrants };
+  readonly listGrants: { readonly args: Call<Store['listGrants']>['args']; readonly result: FlatGrants };
+  readonly listObjectGrants: { readonly args: Call<Store['listObjectGrants']>['args']; readonly result: FlatGrants };
 };
 
 export type WriteCalls = ConditionalCalls & StateCalls;

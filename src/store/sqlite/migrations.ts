@@ -187,4 +187,23 @@ ALTER TABLE meta DROP COLUMN serial_level;
 ALTER TABLE meta DROP COLUMN datacentre;
 `,
   },
+  {
+    version: 8,
+    name: 'grants by their objects',
+    sql: `
+CREATE TABLE grants_by_object (
+  tenant TEXT NOT NULL,
+  object TEXT NOT NULL,
+  relation TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  grant_id TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  gone INTEGER NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (tenant, object, relation, subject)
+) STRICT, WITHOUT ROWID;
+
+UPDATE checkpoints SET counted_from = NULL;
+`,
+  },
 ];

@@ -7,12 +7,13 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { GrantRow, Meta, Store } from '../store.ts';
+import type { Meta, Store } from '../store.ts';
 import { AuditLogExpiry } from './audit-log-expiry.ts';
 import { type DirectoryHold, holdDirectory } from './data-directory.ts';
+import type { Row } from './database.ts';
 import type { CallMap, FlatGrants, ReadCalls, WorkerSettings, WriteCalls } from './messages.ts';
 import { toStateBatch } from './state-batch.ts';
-import { GRANT_WIDTH, grantRowOf } from './worker/rows.ts';
+import { GRANT_WIDTH, grantRowOf, objectGrantRowOf } from './worker/rows.ts';
 import { WorkerClient } from './worker-client.ts';
 
 /** Pages written, roughly, after which the checkpointer is asked to move the write-ahead log into the database. */
@@ -158,8 +159,16 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
     readCheckpoint: reader.forward('readCheckpoint'),
     readGrant: reader.forward('readGrant'),
     async listGrants(query, deadline) {
-      return unflatten(await reader.call('listGrants', [query], deadline));
+      const page = await reader.call('listGrants', [query], deadline);
+      const next = page.next && { relation: page.next.relation, object: page.next.entity };
+      return { grants: unflatten(page, grantRowOf), next };
     },
+    async listObjectGrants(query, deadline) {
+      const page = await reader.call('listObjectGrants', [query], deadline);
+      const next = page.next && { relation: page.next.relation, subject: page.next.entity };
+      return { grants: unflatten(page, objectGrantRowOf), next };
+    },
+    listGrantWrites: reader.forward('listGrantWrites'),
     listSubjects: reader.forward('listSubjects'),
     listNamespaces: reader.forward('listNamespaces'),
     readKey: reader.forward('readKey'),
@@ -186,8 +195,8 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
   };
 }
 
-function unflatten({ values, next }: FlatGrants): Awaited<ReturnType<Store['listGrants']>> {
-  const grants: GrantRow[] = [];
-  for (let at = 0; at < values.length; at += GRANT_WIDTH) grants.push(grantRowOf(values, at));
-  return { grants, next };
+function unflatten<Grant>({ values }: FlatGrants, rowOf: (values: Row, at: number) => Grant): Grant[] {
+  const grants: Grant[] = [];
+  for (let at = 0; at < values.length; at += GRANT_WIDTH) grants.push(rowOf(values, at));
+  return grants;
 }

@@ -4,14 +4,21 @@
 import { assertNever } from '../../core/assert.ts';
 import { grantColumnValues } from '../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../core/slots.ts';
-import type { StateWrite } from '../store.ts';
-import type { StateBatch } from './messages.ts';
+import type { GrantWrite, ObjectGrantWrite, StateWrite } from '../store.ts';
+import type { StateBatch, Value } from './messages.ts';
+
+function addGrant(values: Value[], write: GrantWrite | ObjectGrantWrite): void {
+  values.push(write.tenantId, write.subject, write.relation, write.object);
+  values.push(...grantColumnValues(write), write.tombstone ? 1 : 0, write.stamp);
+}
 
 function addWrite(batch: StateBatch, write: StateWrite): void {
   switch (write.kind) {
     case 'grant':
-      batch.grants.push(write.tenantId, write.subject, write.relation, write.object);
-      batch.grants.push(...grantColumnValues(write), write.tombstone ? 1 : 0, write.stamp);
+      addGrant(batch.grants, write);
+      return;
+    case 'object-grant':
+      addGrant(batch.objectGrants, write);
       return;
     case 'subject':
       batch.subjects.push(write.tenantId, bucketOfSubject(write.subject), write.subject, write.stamp);
@@ -44,6 +51,7 @@ export function toStateBatch(writes: readonly StateWrite[]): StateBatch {
   const batch: StateBatch = {
     subjects: [],
     grants: [],
+    objectGrants: [],
     namespaces: [],
     keys: [],
     tenants: [],

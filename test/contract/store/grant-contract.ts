@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RELATIONS } from '../../../src/core/tuples.ts';
-import { createGrantWrite, newTenantId, readAllGrants, soon } from '../../kit/store/store-fixtures.ts';
+import type { GrantPlace, GrantWrite } from '../../../src/store/store.ts';
+import {
+  createGrantWrite,
+  newTenantId,
+  readAllGrants,
+  readAllObjectGrants,
+  soon,
+} from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 /** Ascending by UTF-8; by UTF-16 the astral one would come before the two from U+E000 up. */
@@ -163,6 +170,118 @@ export function defineGrantContract(context: StoreContext): void {
       await context.store().writeState(writes, soon());
       const all = await readAllGrants(context.store(), { tenantId, subject: 'user:ann', limit: 700 });
       assert.deepEqual(all.grants, toSorted(writes.map((write) => `viewer ${write.object}`)));
+    });
+
+    it('lists an object by relation and subject, in the order of their bytes, whatever the size of the page', async () => {
+      const tenantId = newTenantId();
+      const subjects = OBJECTS_BY_BYTES.map((object) => object.replace('doc', 'user'));
+      const writes = (['viewer', 'admin', 'owner'] as const).flatMap((relation) =>
+        subjects.map((subject) => createGrantWrite(tenantId, { subject, relation, object: 'doc:1' })),
+      );
+      await context.store().writeState(writes.toReversed(), soon());
+      await context.store().writeState([createGrantWrite(tenantId, { object: 'doc:10' })], soon());
+      await context.store().writeState([createGrantWrite(newTenantId(), { object: 'doc:1' })], soon());
+      const expected = ['admin', 'owner', 'viewer'].flatMap((relation) =>
+        toSorted(subjects).map((subject) => `${relation} ${subject}`),
+      );
+      for (const limit of [1, 2, 5, 13, 39, 40, 1000]) {
+        const all = await readAllObjectGrants(context.store(), { tenantId, object: 'doc:1', limit });
+        assert.deepEqual(all.grants, expected, `pages of ${limit}`);
+        const owners = await readAllObjectGrants(context.store(), {
+          tenantId,
+          object: 'doc:1',
+          relation: 'owner',
+          limit,
+        });
+        assert.deepEqual(owners.grants, expected.slice(subjects.length, 2 * subjects.length));
+      }
+      const first = writes.find(({ relation, subject }) => relation === 'admin' && subject === toSorted(subjects)[0]);
+      const page = await context.store().listObjectGrants({ tenantId, object: 'doc:1', limit: 1 }, soon());
+      const { subject, relation, grantId, createdAtMs } = first ?? createGrantWrite(tenantId);
+      assert.deepEqual(page, { grants: [{ subject, relation, grantId, createdAtMs }], next: { subject, relation } });
+      const nothing = { grants: [], next: undefined };
+      assert.deepEqual(await context.store().listObjectGrants({ tenantId, object: 'doc:', limit: 9 }, soon()), nothing);
+    });
+
+    it("goes on in an object's grants after a row that does not exist, within a relation or over all", async () => {
+      const tenantId = newTenantId();
+      const write = (subject: string, relation: 'manager' | 'owner') =>
+        createGrantWrite(tenantId, { subject, relation, object: 'doc:1' });
+      await context
+        .store()
+        .writeState([write('user:1', 'manager'), write('user:3', 'manager'), write('user:1', 'owner')], soon());
+      const list = async (
+        relation: 'manager' | undefined,
+        after: { relation: 'admin' | 'manager' | 'owner'; subject: string },
+      ) => {
+        const query = { tenantId, object: 'doc:1', after, limit: 10, ...(relation === undefined ? {} : { relation }) };
+        const { grants } = await context.store().listObjectGrants(query, soon());
+        return grants.map((grant) => `${grant.relation} ${grant.subject}`);
+      };
+      assert.deepEqual(await list(undefined, { relation: 'manager', subject: 'user:2' }), [
+        'manager user:3',
+        'owner user:1',
+      ]);
+      assert.deepEqual(await list('manager', { relation: 'manager', subject: 'user:2' }), ['manager user:3']);
+      assert.deepEqual(await list('manager', { relation: 'admin', subject: 'user:9' }), [
+        'manager user:1',
+        'manager user:3',
+      ]);
+      assert.deepEqual(await list('manager', { relation: 'owner', subject: 'user:0' }), []);
+    });
+
+    it("hides the tombstones among an object's grants, and counts them in the limit of a page", async () => {
+      const tenantId = newTenantId();
+      const writes = Array.from({ length: 30 }, (_, index) =>
+        createGrantWrite(tenantId, {
+          subject: `user:${String(index).padStart(2, '0')}`,
+          object: 'doc:1',
+          tombstone: index % 10 !== 9,
+        }),
+      );
+      await context.store().writeState(writes, soon());
+      const query = { tenantId, object: 'doc:1', limit: 5 };
+      const first = await context.store().listObjectGrants(query, soon());
+      assert.deepEqual(first, { grants: [], next: { relation: 'viewer', subject: 'user:04' } });
+      const all = await readAllObjectGrants(context.store(), query);
+      assert.deepEqual(all.grants, ['viewer user:09', 'viewer user:19', 'viewer user:29']);
+    });
+
+    it('gives each row of a subject as it was written, and takes it by its object alone', async () => {
+      const tenantId = newTenantId();
+      const writes = Array.from({ length: 20 }, (_, index) =>
+        createGrantWrite(tenantId, {
+          object: `doc:${String(index).padStart(2, '0')}`,
+          tombstone: index % 3 === 0,
+          stamp: 1_700_000_000_000_000 + index,
+        }),
+      );
+      await context.store().writeState(writes, soon());
+      const found: GrantWrite[] = [];
+      let after: GrantPlace | undefined;
+      do {
+        const query = { tenantId, subject: 'user:ann', limit: 7, ...(after === undefined ? {} : { after }) };
+        const page = await context.store().listGrantWrites(query, soon());
+        found.push(...page.writes);
+        after = page.next;
+      } while (after !== undefined);
+      assert.deepEqual(
+        found.map((each) => JSON.stringify(Object.entries(each).sort())),
+        writes.map((each) => JSON.stringify(Object.entries(each).sort())),
+      );
+      const elsewhere = newTenantId();
+      await context.store().writeState(
+        found.map((each) => ({ ...each, kind: 'object-grant', tenantId: elsewhere })),
+        soon(),
+      );
+      assert.deepEqual(
+        (await readAllGrants(context.store(), { tenantId: elsewhere, subject: 'user:ann', limit: 9 })).grants,
+        [],
+      );
+      for (const { object, tombstone } of writes) {
+        const { grants } = await readAllObjectGrants(context.store(), { tenantId: elsewhere, object, limit: 9 });
+        assert.deepEqual(grants, tombstone ? [] : ['viewer user:ann']);
+      }
     });
 
     it('takes an empty batch', async () => {

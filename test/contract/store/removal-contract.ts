@@ -11,6 +11,7 @@ import {
   newSlot,
   newTenantId,
   readAllGrants,
+  readAllObjectGrants,
   soon,
 } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
@@ -43,6 +44,7 @@ async function countRows(store: Store, slot: number, tenantId: TenantId, keyIds:
   const bucket = bucketOfSubject(SUBJECT);
   return {
     grants: (await readAllGrants(store, { tenantId, subject: SUBJECT, limit: 1000 })).grants.length,
+    objectGrants: (await readAllObjectGrants(store, { tenantId, object: 'doc:1', limit: 1000 })).grants.length,
     subjects: (await store.listSubjects({ tenantId, bucket, limit: 10 }, soon())).length,
     namespaces: (await store.listNamespaces(tenantId, soon())).length,
     keys: (await store.listKeys({ tenantId, limit: 10 }, soon())).keys.length,
@@ -82,6 +84,11 @@ export function defineRemovalContract(context: StoreContext): void {
       const { grants } = await readAllGrants(context.store(), { tenantId, subject: SUBJECT, limit: 10 });
       const shadowed = context.removalShadows() ? [] : ['viewer doc:gone'];
       assert.deepEqual(grants, [...shadowed, 'viewer doc:live']);
+      const holders = async (object: string) =>
+        (await readAllObjectGrants(context.store(), { tenantId, object, limit: 10 })).grants;
+      assert.deepEqual(await holders('doc:gone'), context.removalShadows() ? [] : [`viewer ${SUBJECT}`]);
+      assert.deepEqual(await holders('doc:newer'), []);
+      assert.deepEqual(await holders('doc:live'), [`viewer ${SUBJECT}`]);
     });
 
     it('does not remove a gone grant of another tenant, subject or relation', async () => {
@@ -213,13 +220,14 @@ export function defineRemovalContract(context: StoreContext): void {
       assert.ok(key !== undefined);
       await context.store().writeKeyUse(tenantId, key.keyId, STAMP / 1000 + CLOCK_AHEAD_MS, soon());
       assert.ok((await purge(context.store(), slot, tenantId, STAMP)) > 2, 'it takes several calls');
-      const nothing = { grants: 0, subjects: 0, namespaces: 0, keys: 0, keyUses: 0, grantCounts: 0 };
+      const nothing = { grants: 0, objectGrants: 0, subjects: 0, namespaces: 0, keys: 0, keyUses: 0, grantCounts: 0 };
       assert.deepEqual(await countRows(context.store(), slot, tenantId, [key.keyId]), nothing);
       assert.equal((await context.store().listTenants({ slot, limit: 10 }, soon())).length, 1);
       assert.equal((await context.store().listAuditLog({ tenantId, month: '2026-11', limit: 10 }, soon())).length, 1);
       assert.deepEqual(await countRows(context.store(), otherSlot, other), {
         ...nothing,
         grants: 2,
+        objectGrants: 1,
         subjects: 1,
         namespaces: 1,
         keys: 1,
@@ -235,6 +243,7 @@ export function defineRemovalContract(context: StoreContext): void {
       await purge(context.store(), slot, tenantId, STAMP - 1);
       assert.deepEqual(await countRows(context.store(), slot, tenantId), {
         grants: 8,
+        objectGrants: 1,
         subjects: 1,
         namespaces: 1,
         keys: 1,

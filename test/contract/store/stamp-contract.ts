@@ -87,6 +87,9 @@ async function readScene(store: Store, { tenantId, slot }: Scene): Promise<unkno
     JSON.parse(JSON.stringify(value, (key, each) => (['tenantId', 'keyId'].includes(key) ? '' : each))) as unknown;
   return named({
     grants: await store.listGrants({ tenantId, subject: 'user:ann', limit: 100 }, soon()),
+    objectGrants: await Promise.all(
+      ['doc:0', 'doc:1', 'doc:2'].map((object) => store.listObjectGrants({ tenantId, object, limit: 100 }, soon())),
+    ),
     namespaces: await store.listNamespaces(tenantId, soon()),
     keys,
     revokedKeys: revoked.length,
@@ -118,8 +121,16 @@ export function defineStampContract(context: StoreContext): void {
       assert.equal(await read(tenantId), undefined);
       const page = await context.store().listGrants({ tenantId, subject: 'user:ann', limit: 10 }, soon());
       assert.deepEqual(page.grants, []);
+      const listObject = async () =>
+        (await context.store().listObjectGrants({ tenantId, object: 'doc:1', limit: 10 }, soon())).grants;
+      assert.deepEqual(await listObject(), []);
+      await context
+        .store()
+        .writeState([{ ...createGrantWrite(tenantId, { stamp: BASE + 1 }), kind: 'object-grant' }], soon());
+      assert.deepEqual(await listObject(), [], 'nor by its object alone');
       await write({ tenantId, grantId: 'grt_again', stamp: BASE + 3 });
       assert.equal((await read(tenantId))?.grantId, 'grt_again');
+      assert.equal((await listObject())[0]?.grantId, 'grt_again');
     });
 
     it('hides a revoked key from the listing, whichever write comes last', async () => {

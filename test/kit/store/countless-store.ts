@@ -1,14 +1,16 @@
-// A store as a program of a version that keeps no counts of grants uses it: it writes none, and checkpoints that know
-// nothing of them.
+// A store as a program of a version uses it that keeps no counts of grants, and no grants by object: it writes none, and
+// checkpoints that know nothing of them. Only for a memory store.
 
 import type { Store } from '../../../src/store/store.ts';
 import { createGatedStore } from './store-gate.ts';
+import { bySubjectAlone } from './store-tables.ts';
 
 export function withoutCounts(store: Store): Store {
   return {
     ...createGatedStore(store, (_operation, _deadline, run) => run()),
     async writeState(writes, deadline) {
-      const known = writes.filter(({ kind }) => kind !== 'grant-count');
+      const known = writes.filter(({ kind }) => kind !== 'grant-count' && kind !== 'object-grant');
+      for (const write of known) if (write.kind === 'grant') bySubjectAlone.add(write);
       if (known.length > 0) await store.writeState(known, deadline);
     },
     writeCheckpoint: (slot, { seq, stamp }, deadline) => store.writeCheckpoint(slot, { seq, stamp }, deadline),

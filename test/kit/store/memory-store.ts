@@ -3,9 +3,10 @@
 
 import type { Clock } from '../../../src/core/async/clock.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
+import { attributesOf } from '../../../src/core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
 import { segmentOf } from '../../../src/core/slots.ts';
-import { compareUtf8 } from '../../../src/core/tuples.ts';
+import { compareUtf8, type Relation } from '../../../src/core/tuples.ts';
 import type {
   AuditLogRow,
   Checkpoint,
@@ -15,6 +16,7 @@ import type {
   LogRecord,
   MemberRow,
   Meta,
+  ObjectGrantWrite,
   SlotRow,
   StateWrite,
   Store,
@@ -38,12 +40,27 @@ export interface MemoryStoreOptions {
 type Arguments<Name extends StoreOperation> = Parameters<Store[Name]>;
 type Answer<Name extends StoreOperation> = ReturnType<Store[Name]>;
 
-const grantRow = ({ relation, object, grantId, createdAtMs }: GrantWrite) => ({
-  relation,
-  object,
-  grantId,
-  createdAtMs,
-});
+type StoredGrant = GrantWrite | ObjectGrantWrite;
+
+const grantRow = (row: StoredGrant) => ({ relation: row.relation, object: row.object, ...attributesOf(row) });
+const objectGrantRow = (row: StoredGrant) => ({ subject: row.subject, relation: row.relation, ...attributesOf(row) });
+
+/** Rows after a place, at most `limit`, and the last one where there are so many. `other`: what lies behind the relation. */
+function rangeOf<Row extends StoredGrant>(
+  rows: readonly Row[],
+  other: (row: Row) => string,
+  relation: Relation | undefined,
+  after: { readonly relation: Relation; readonly entity: string } | undefined,
+  limit: number,
+) {
+  const from = rows.filter((row) => {
+    if (relation !== undefined && row.relation !== relation) return false;
+    if (after === undefined || row.relation > after.relation) return true;
+    return row.relation === after.relation && compareUtf8(other(row), after.entity) > 0;
+  });
+  const seen = from.slice(0, limit);
+  return { seen, live: seen.filter((row) => !row.tombstone), last: seen.at(limit - 1) };
+}
 
 export class MemoryStore implements Store {
   readonly #clock: Clock;
@@ -225,17 +242,29 @@ export class MemoryStore implements Store {
     const { tenantId, subject, relation, after, limit } = query;
     return this.#run('listGrants', deadline, () => {
       const rows = this.#tables.grants.list([tenantId, subject]);
-      const from = rows.filter((row) => {
-        if (relation !== undefined && row.relation !== relation) return false;
-        if (after === undefined || row.relation > after.relation) return true;
-        return row.relation === after.relation && compareUtf8(row.object, after.object) > 0;
-      });
-      const seen = from.slice(0, limit);
-      const last = seen.length < limit ? undefined : seen[seen.length - 1];
-      return {
-        grants: seen.filter((row) => !row.tombstone).map(grantRow),
-        next: last === undefined ? undefined : { relation: last.relation, object: last.object },
-      };
+      const from = after && { relation: after.relation, entity: after.object };
+      const { live, last } = rangeOf(rows, ({ object }) => object, relation, from, limit);
+      return { grants: live.map(grantRow), next: last && { relation: last.relation, object: last.object } };
+    });
+  }
+
+  listObjectGrants(...[query, deadline]: Arguments<'listObjectGrants'>): Answer<'listObjectGrants'> {
+    const { tenantId, object, relation, after, limit } = query;
+    return this.#run('listObjectGrants', deadline, () => {
+      const rows = this.#tables.objectGrants.list([tenantId, object]);
+      const from = after && { relation: after.relation, entity: after.subject };
+      const { live, last } = rangeOf(rows, ({ subject }) => subject, relation, from, limit);
+      return { grants: live.map(objectGrantRow), next: last && { relation: last.relation, subject: last.subject } };
+    });
+  }
+
+  listGrantWrites(...[query, deadline]: Arguments<'listGrantWrites'>): Answer<'listGrantWrites'> {
+    const { tenantId, subject, after, limit } = query;
+    return this.#run('listGrantWrites', deadline, () => {
+      const rows = this.#tables.grants.list([tenantId, subject]);
+      const from = after && { relation: after.relation, entity: after.object };
+      const { seen, last } = rangeOf(rows, ({ object }) => object, undefined, from, limit);
+      return { writes: seen, next: last && { relation: last.relation, object: last.object } };
     });
   }
 
@@ -325,9 +354,10 @@ export class MemoryStore implements Store {
 
   purgeTenant(...[{ slot, tenantId }, stamp, deadline]: Arguments<'purgeTenant'>): Answer<'purgeTenant'> {
     return this.#run('purgeTenant', deadline, () => {
-      const { grants, subjects, namespaces, keys, grantCounts } = this.#tables;
+      const { grants, objectGrants, subjects, namespaces, keys, grantCounts } = this.#tables;
       let left = this.#purgeRowsMax;
-      for (const table of [grants, subjects, namespaces, keys]) left -= table.purge(tenantId, stamp, left);
+      for (const table of [objectGrants, grants, subjects, namespaces, keys])
+        left -= table.purge(tenantId, stamp, left);
       this.#keyUses.delete(tenantId);
       if (this.#shadows) this.#keyUsesRemoved.add(tenantId);
       if (left > 0) grantCounts.remove([slot], [tenantId], stamp, (row) => row.stamp <= stamp);
@@ -346,6 +376,20 @@ export class MemoryStore implements Store {
     const seqs: number[] = [];
     for (const record of this.#log.values()) if (record.slot === slot) seqs.push(record.seq);
     return seqs.sort((left, right) => left - right);
+  }
+
+  /** Live grants of a tenant that lie by their subject or by their object alone, or differ between the two. */
+  grantsOnOneSide(tenantId: TenantId): string[] {
+    const textsOf = (rows: readonly StoredGrant[]) =>
+      new Set(
+        rows
+          .filter(({ tombstone }) => !tombstone)
+          .map(({ subject, object, ...row }) =>
+            JSON.stringify([subject, object, grantRow({ subject, object, ...row })]),
+          ),
+      );
+    const bySubject = textsOf(this.#tables.grants.rowsOf(tenantId));
+    return [...bySubject.symmetricDifference(textsOf(this.#tables.objectGrants.rowsOf(tenantId)))];
   }
 
   /** How many keys of a tenant have a last use. */

@@ -5,7 +5,15 @@ import { randomInt } from 'node:crypto';
 import type { ApiKeyRecord } from '../../../src/core/api-keys.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import type { GrantWrite, LogRecord, MemberRow, Meta, SlotRow, Store } from '../../../src/store/store.ts';
+import type {
+  GrantWrite,
+  LogRecord,
+  MemberRow,
+  Meta,
+  ObjectGrantPlace,
+  SlotRow,
+  Store,
+} from '../../../src/store/store.ts';
 
 const ids = new IdFactory(systemClock, systemRandom);
 let lastSlot = randomInt(2 ** 20, 2 ** 30);
@@ -85,7 +93,22 @@ export async function claimFresh(store: Store, owner: string): Promise<SlotRow> 
   return claim.row;
 }
 
-/** Every live grant that pages of `limit` give, and how many pages it took. */
+/** Every live grant on an object that pages of `limit` give, and how many pages it took. */
+export async function readAllObjectGrants(
+  store: Store,
+  query: Omit<Parameters<Store['listObjectGrants']>[0], 'after'>,
+): Promise<{ readonly grants: readonly string[]; readonly pages: number }> {
+  const grants: string[] = [];
+  let after: ObjectGrantPlace | undefined;
+  for (let pages = 1; ; pages += 1) {
+    const page = await store.listObjectGrants({ ...query, ...(after === undefined ? {} : { after }) }, soon());
+    grants.push(...page.grants.map(({ relation, subject }) => `${relation} ${subject}`));
+    if (page.next === undefined) return { grants, pages };
+    after = page.next;
+  }
+}
+
+/** Every live grant of a subject that pages of `limit` give, and how many pages it took. */
 export async function readAllGrants(
   store: Store,
   query: Omit<Parameters<Store['listGrants']>[0], 'after'>,

@@ -43,6 +43,10 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     readGrant: (tenantId, subject, relation, object, deadline) =>
       gate('readGrant', deadline, () => store.readGrant(tenantId, subject, relation, object, deadline)),
     listGrants: (query, deadline) => gate('listGrants', deadline, () => store.listGrants(query, deadline)),
+    listObjectGrants: (query, deadline) =>
+      gate('listObjectGrants', deadline, () => store.listObjectGrants(query, deadline)),
+    listGrantWrites: (query, deadline) =>
+      gate('listGrantWrites', deadline, () => store.listGrantWrites(query, deadline)),
     listSubjects: (query, deadline) => gate('listSubjects', deadline, () => store.listSubjects(query, deadline)),
     listNamespaces: (tenantId, deadline) =>
       gate('listNamespaces', deadline, () => store.listNamespaces(tenantId, deadline)),

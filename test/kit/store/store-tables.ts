@@ -9,6 +9,7 @@ import type {
   GrantWrite,
   KeyWrite,
   NamespaceWrite,
+  ObjectGrantWrite,
   RemovableRow,
   StateWrite,
   TenantWrite,
@@ -83,6 +84,13 @@ export class StampedTable<Row extends Stamped> {
     return count;
   }
 
+  /** Of the partitions whose first part is `owner`, in no order. */
+  rowsOf(owner: string): Row[] {
+    return [...this.#partitions].flatMap(([name, rows]) =>
+      (JSON.parse(name) as readonly unknown[])[0] === owner ? [...rows.values()] : [],
+    );
+  }
+
   /**
    * Removes at most `limit` rows that are no newer than `stamp`, of the partitions whose first part is `owner`; returns
    * how many.
@@ -107,12 +115,16 @@ export class StampedTable<Row extends Stamped> {
   }
 }
 
+/** Writes of a version that kept no grants by object. */
+export const bySubjectAlone = new WeakSet<GrantWrite>();
+
 export interface SubjectRow extends Stamped {
   readonly subject: string;
 }
 
 export class StateTables {
   readonly grants: StampedTable<GrantWrite>;
+  readonly objectGrants: StampedTable<GrantWrite | ObjectGrantWrite>;
   readonly subjects: StampedTable<SubjectRow>;
   readonly namespaces: StampedTable<NamespaceWrite>;
   readonly keys: StampedTable<KeyWrite>;
@@ -123,6 +135,10 @@ export class StateTables {
   constructor(shadows = false) {
     this.grants = new StampedTable(
       (left, right) => compareUtf8(left.relation, right.relation) || compareUtf8(left.object, right.object),
+      shadows,
+    );
+    this.objectGrants = new StampedTable(
+      (left, right) => compareUtf8(left.relation, right.relation) || compareUtf8(left.subject, right.subject),
       shadows,
     );
     this.subjects = new StampedTable((left, right) => compareUtf8(left.subject, right.subject), shadows);
@@ -147,6 +163,12 @@ export class StateTables {
           stamp,
           ({ tombstone }) => tombstone,
         );
+        this.objectGrants.remove(
+          [row.tenantId, row.object],
+          [row.relation, row.subject],
+          stamp,
+          ({ tombstone }) => tombstone,
+        );
         return;
       case 'subject':
         this.subjects.remove([row.tenantId, bucketOfSubject(row.subject)], [row.subject], stamp, () => true);
@@ -164,6 +186,11 @@ export class StateTables {
     switch (write.kind) {
       case 'grant':
         this.grants.put([write.tenantId, write.subject], [write.relation, write.object], write);
+        if (bySubjectAlone.has(write)) return;
+        this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);
+        return;
+      case 'object-grant':
+        this.objectGrants.put([write.tenantId, write.object], [write.relation, write.subject], write);
         return;
       case 'subject':
         this.subjects.put([write.tenantId, bucketOfSubject(write.subject)], [write.subject], write);

@@ -90,8 +90,9 @@ export function grantOperations(operatorApi: OperatorApi): readonly Operation[] 
         const query = parseQuery(call.search, { ...pageShape, subject: z.string().optional() });
         const subject = requireSubject(query.subject);
         const session = await sessionOf(operatorApi, call);
-        const page = await session.listSubjectGrants(call.context(), {
-          subject,
+        const page = await session.listGrants(call.context(), {
+          of: { subject },
+          relation: undefined,
           limit: query.limit,
           cursor: query.cursor,
         });

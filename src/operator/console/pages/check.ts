@@ -27,9 +27,9 @@ const READS_MAX = 5;
 async function findGrant(call: PageCall, session: OperatorTenantSession, tuple: Tuple): Promise<Grant | undefined> {
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {
-    const query = { subject: tuple.subject, limit: GRANTS_PER_READ, cursor };
-    const page = await session.listSubjectGrants(call.context(), query);
-    const found = page.items.find(({ relation, object }) => relation === tuple.relation && object === tuple.object);
+    const query = { of: { subject: tuple.subject }, relation: tuple.relation, limit: GRANTS_PER_READ, cursor };
+    const page = await session.listGrants(call.context(), query);
+    const found = page.items.find(({ object }) => object === tuple.object);
     if (found !== undefined || page.nextCursor === undefined) return found;
     cursor = page.nextCursor;
   }

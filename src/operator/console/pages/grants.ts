@@ -68,7 +68,8 @@ async function grantsListing(
   subject: string,
 ): Promise<Markup> {
   const cursor = call.query.optional('cursor');
-  const page = await session.listSubjectGrants(call.context(), { subject, limit: ROWS_PER_PAGE, cursor });
+  const query = { of: { subject }, relation: undefined, limit: ROWS_PER_PAGE, cursor };
+  const page = await session.listGrants(call.context(), query);
   const listing =
     page.items.length === 0
       ? empty(

@@ -178,6 +178,25 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'the place in which each member runs',
     statements: (keyspace) => [`ALTER TABLE ${keyspace}.members ADD IF NOT EXISTS place text`],
   },
+  {
+    version: 6,
+    // Programs of earlier versions write no rows there; what they leave out shows in the checkpoints.
+    servesFrom: 1,
+    name: 'grants by their objects',
+    statements: (keyspace) => [
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.grants_by_object (
+        tenant text,
+        object text,
+        relation text,
+        subject text,
+        grant_id text,
+        created_at_ms bigint,
+        gone boolean,
+        PRIMARY KEY ((tenant, object), relation, subject)
+      ) WITH ${READ_SOON} AND ${LEVELED}`,
+      `ALTER TABLE ${keyspace}.checkpoints ADD IF NOT EXISTS indexed_from bigint`,
+    ],
+  },
 ];
 
 /** The schema that this program is made for. */

@@ -1,19 +1,23 @@
 // Removal of all that a deleted tenant had: whole partitions at a time, as of the stamp, so that one removal takes any
-// number of grants and nothing newer. A bounded part per call. Where the last call stopped is remembered, so that the
+// number of grants and nothing newer. Its subjects are listed; its objects are found by the grants of its subjects, so
+// the rows on an object go before the grants that lead to it. A bounded part per call. Where the last call stopped is remembered, so that the
 // next does not come across what was removed; where it was forgotten (a restart), the work begins again, over rows that
 // are gone.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { TenantId } from '../../../core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../../core/slots.ts';
-import type { DeadlineMs, Stamp, StateStore } from '../../store.ts';
+import type { DeadlineMs, GrantPlace, Stamp, StateStore } from '../../store.ts';
 import type { Executor } from '../driver/executor.ts';
 import { readWhole } from './read-whole.ts';
-import { integerAt, textAt } from './rows.ts';
+import { grantPlaceOf, integerAt, textAt } from './rows.ts';
 
-/** Subjects whose grants one call removes. */
+/** Subjects whose grants one call removes; those on whose objects it has looked at all of their rows. */
 const SUBJECTS_PER_CALL = 200;
 const REMOVALS_AT_ONCE = 16;
+/** Rows of a subject that one read finds, and reads of it in one call. */
+const ROWS_PER_READ = 500;
+const READS_PER_SUBJECT = 4;
 /** Of a table with one partition per tenant. */
 const ROWS_PER_PAGE = 100;
 /** Purges in flight that are remembered. */
@@ -35,10 +39,15 @@ interface Position {
   readonly bucket: number;
   /** The last subject of the bucket that was removed; empty before the first. */
   readonly after: string;
+  /** In the subject behind it: the last row whose object's rows were removed. */
+  readonly row?: GrantPlace;
 }
 
 export function createPurge(executor: Executor, keyspace: string): StateStore['purgeTenant'] {
   const listSubjects = `SELECT subject FROM ${keyspace}.subjects WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
+  const listObjects = `SELECT relation, object FROM ${keyspace}.grants
+    WHERE tenant = ? AND subject = ? AND (relation, object) > (?, ?) LIMIT ?`;
+  const removeObjectGrants = `DELETE FROM ${keyspace}.grants_by_object USING TIMESTAMP ? WHERE tenant = ? AND object = ?`;
   const removeGrants = `DELETE FROM ${keyspace}.grants USING TIMESTAMP ? WHERE tenant = ? AND subject = ?`;
   const removeSubjects = `DELETE FROM ${keyspace}.subjects USING TIMESTAMP ?
     WHERE tenant = ? AND bucket = ? AND subject > ? AND subject <= ?`;
@@ -61,20 +70,55 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     }
   }
 
+  /**
+   * Removes the rows on the objects of a subject's grants, and then the grants. Returns where to go on in a subject
+   * that has too many for one call. `removed`: objects of this call that have no rows any more.
+   */
+  async function purgeSubject(
+    tenantId: TenantId,
+    { subject, from }: { readonly subject: string; readonly from: GrantPlace | undefined },
+    removed: Set<string>,
+    stamp: bigint,
+    deadline: DeadlineMs,
+  ): Promise<GrantPlace | undefined> {
+    let after = from;
+    for (let reads = 0; reads < READS_PER_SUBJECT; reads += 1) {
+      const params = [tenantId, subject, after?.relation ?? '', after?.object ?? '', ROWS_PER_READ];
+      const places = (await readWhole(executor, listObjects, params, deadline)).map(grantPlaceOf);
+      const objects = new Set(places.map(({ object }) => object)).difference(removed);
+      await inParallel([...objects], REMOVALS_AT_ONCE, async (object) => {
+        await executor.write(removeObjectGrants, [stamp, tenantId, object], deadline);
+        removed.add(object);
+      });
+      after = places.at(ROWS_PER_READ - 1);
+      if (after === undefined) {
+        await executor.write(removeGrants, [stamp, tenantId, subject], deadline);
+        return undefined;
+      }
+    }
+    return after;
+  }
+
   /** Whether there was something to remove. */
   async function purgeSubjects(tenantId: TenantId, from: Position, deadline: DeadlineMs): Promise<boolean> {
     const stamp = BigInt(from.stamp);
-    for (let { bucket, after } = from; bucket < SUBJECT_BUCKETS; bucket += 1, after = '') {
+    for (let { bucket, after, row } = from; bucket < SUBJECT_BUCKETS; bucket += 1, after = '', row = undefined) {
       const rows = await readWhole(executor, listSubjects, [tenantId, bucket, after, SUBJECTS_PER_CALL], deadline);
       const subjects = rows.map((row) => textAt(row, 'subject'));
-      const last = subjects.at(-1);
-      if (last === undefined) continue;
-      await inParallel(subjects, REMOVALS_AT_ONCE, (subject) =>
-        executor.write(removeGrants, [stamp, tenantId, subject], deadline),
-      );
+      if (subjects.length === 0) continue;
+      const removed = new Set<string>();
+      const rests = new Map<string, GrantPlace>();
+      await inParallel([...subjects.entries()], REMOVALS_AT_ONCE, async ([index, subject]) => {
+        const part = { subject, from: index === 0 ? row : undefined };
+        const rest = await purgeSubject(tenantId, part, removed, stamp, deadline);
+        if (rest !== undefined) rests.set(subject, rest);
+      });
+      const unfinished = subjects.findIndex((subject) => rests.has(subject));
+      const last = unfinished < 0 ? subjects.at(-1) : subjects[unfinished - 1];
+      const rest = rests.get(subjects[unfinished] ?? '');
       // Only now: a subject that is listed no more has no grants left.
-      await executor.write(removeSubjects, [stamp, tenantId, bucket, after, last], deadline);
-      remember(tenantId, { stamp: from.stamp, bucket, after: last });
+      if (last !== undefined) await executor.write(removeSubjects, [stamp, tenantId, bucket, after, last], deadline);
+      remember(tenantId, { stamp: from.stamp, bucket, after: last ?? after, ...(rest && { row: rest }) });
       return true;
     }
     remember(tenantId, { stamp: from.stamp, bucket: SUBJECT_BUCKETS, after: '' });

@@ -4,11 +4,22 @@
 
 import type { ApiKeyRecord } from '../../../core/api-keys.ts';
 import { assert } from '../../../core/assert.ts';
-import { GRANT_ATTRIBUTES, readGrantAttributes } from '../../../core/grant-attributes.ts';
+import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
-import type { AuditLogRow, Checkpoint, GrantRow, LogRecord, MemberRow, Meta, SlotRow } from '../../store.ts';
+import type {
+  AuditLogRow,
+  Checkpoint,
+  GrantPlace,
+  GrantRow,
+  LogRecord,
+  MemberRow,
+  Meta,
+  ObjectGrantPlace,
+  ObjectGrantRow,
+  SlotRow,
+} from '../../store.ts';
 import type { Row } from '../driver/executor.ts';
 import type { SerialPlace } from '../driver/options.ts';
 import { decodeBody } from './log-body.ts';
@@ -18,12 +29,13 @@ export const META_COLUMNS =
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
+/** Of both tables of grants. */
 export const GRANT_COLUMNS = ['relation', 'object', ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
-/** `counted_from` as the last writer of the checkpoint left it, who may not know that column. */
+/** `indexed_from` as the last writer of the checkpoint left it, who may not know that column. */
 export const CHECKPOINT_COLUMNS =
-  'seq, writetime(seq) AS stamp, counted_from, writetime(counted_from) AS counted_from_stamp, window_from';
+  'seq, writetime(seq) AS stamp, indexed_from, writetime(indexed_from) AS indexed_from_stamp, window_from';
 export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 function valueAt(row: Row, column: string): unknown {
@@ -152,15 +164,22 @@ export function memberRowOf(row: Row, incarnation: string): MemberRow {
   };
 }
 
-export function grantRowOf(row: Row): GrantRow {
+function attributesOf(row: Row): GrantAttributes {
   const attributes = readGrantAttributes(({ column }) => valueAt(row, column));
   assert(attributes !== undefined, 'the columns of a grant hold its attributes');
-  return { ...grantKeyOf(row), ...attributes };
+  return attributes;
 }
 
-export function grantKeyOf(row: Row): { readonly relation: Relation; readonly object: string } {
-  return { relation: relationAt(row), object: textAt(row, 'object') };
-}
+export const grantRowOf = (row: Row): GrantRow => ({ ...grantPlaceOf(row), ...attributesOf(row) });
+
+export const grantPlaceOf = (row: Row): GrantPlace => ({ relation: relationAt(row), object: textAt(row, 'object') });
+
+export const objectGrantRowOf = (row: Row): ObjectGrantRow => ({ ...objectGrantPlaceOf(row), ...attributesOf(row) });
+
+export const objectGrantPlaceOf = (row: Row): ObjectGrantPlace => ({
+  subject: textAt(row, 'subject'),
+  relation: relationAt(row),
+});
 
 export function keyIdAt(row: Row): KeyId {
   return textAt(row, 'key_id') as KeyId;
@@ -178,13 +197,13 @@ export function keyRecordOf(row: Row): ApiKeyRecord {
 }
 
 /**
- * A program that keeps no counts of grants leaves `counted_from` at an older timestamp than `seq`, and `window_from` as
+ * A program that writes no rows by object leaves `indexed_from` at an older timestamp than `seq`, and `window_from` as
  * well: counts are wrong then, while what is outside of the window stays so.
  */
 export function checkpointOf(row: Row): Checkpoint {
   const stamp = integerAt(row, 'stamp');
-  const counts = !isNullAt(row, 'counted_from') && integerAt(row, 'counted_from_stamp') === stamp;
-  const countedFrom = counts ? absentNumber(integerAt(row, 'counted_from')) : undefined;
+  const counts = !isNullAt(row, 'indexed_from') && integerAt(row, 'indexed_from_stamp') === stamp;
+  const countedFrom = counts ? absentNumber(integerAt(row, 'indexed_from')) : undefined;
   const windowFrom = isNullAt(row, 'window_from') ? undefined : absentNumber(integerAt(row, 'window_from'));
   return {
     seq: integerAt(row, 'seq'),

@@ -14,12 +14,14 @@ import {
   CHECKPOINT_COLUMNS,
   checkpointOf,
   GRANT_COLUMNS,
-  grantKeyOf,
+  grantPlaceOf,
   grantRowOf,
   integerAt,
   KEY_COLUMNS,
   keyIdAt,
   keyRecordOf,
+  objectGrantPlaceOf,
+  objectGrantRowOf,
   TENANT_COLUMNS,
   tenantIdAt,
   tenantOf,
@@ -31,6 +33,8 @@ type Calls = Pick<
   | 'readCheckpoint'
   | 'readGrant'
   | 'listGrants'
+  | 'listObjectGrants'
+  | 'listGrantWrites'
   | 'listSubjects'
   | 'listNamespaces'
   | 'readKey'
@@ -41,19 +45,26 @@ type Calls = Pick<
   | 'listKeyUses'
 >;
 
-type GrantQuery = Parameters<StateStore['listGrants']>[0];
+/** Which grants of one partition. */
+interface GrantRange {
+  readonly partition: readonly [tenantId: TenantId, entity: string];
+  readonly relation: Relation | undefined;
+  readonly after: { readonly relation: Relation; readonly entity: string } | undefined;
+  readonly limit: number;
+}
 
-/** Undefined: nothing can come after `after` in the relation that is asked for. */
-function selectGrants(table: string, query: GrantQuery): Statement | undefined {
-  const { tenantId, subject, relation, after, limit } = query;
-  const select = `SELECT ${GRANT_COLUMNS}, gone FROM ${table} WHERE tenant = ? AND subject = ?`;
-  const partition: Value[] = [tenantId, subject];
+/**
+ * `select`: up to the partition; `other`: the column behind the relation. Undefined: nothing can come after `after` in
+ * the relation that is asked for.
+ */
+function selectRange(select: string, other: string, range: GrantRange): Statement | undefined {
+  const { partition, relation, after, limit } = range;
   if (relation === undefined) {
     return after === undefined
       ? { query: `${select} LIMIT ?`, params: [...partition, limit] }
       : {
-          query: `${select} AND (relation, object) > (?, ?) LIMIT ?`,
-          params: [...partition, after.relation, after.object, limit],
+          query: `${select} AND (relation, ${other}) > (?, ?) LIMIT ?`,
+          params: [...partition, after.relation, after.entity, limit],
         };
   }
   if (after === undefined || after.relation < relation) {
@@ -61,8 +72,8 @@ function selectGrants(table: string, query: GrantQuery): Statement | undefined {
   }
   if (after.relation > relation) return undefined;
   return {
-    query: `${select} AND relation = ? AND object > ? LIMIT ?`,
-    params: [...partition, relation, after.object, limit],
+    query: `${select} AND relation = ? AND ${other} > ? LIMIT ?`,
+    params: [...partition, relation, after.entity, limit],
   };
 }
 
@@ -71,6 +82,10 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const checkpoint = `SELECT ${CHECKPOINT_COLUMNS} FROM ${table('checkpoints')} WHERE slot = ?`;
   const grant = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')}
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
+  const bySubject = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')} WHERE tenant = ? AND subject = ?`;
+  const byObject = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants_by_object')} WHERE tenant = ? AND object = ?`;
+  const grantWrites = `SELECT ${GRANT_COLUMNS}, gone, writetime(gone) AS stamp FROM ${table('grants')}
+    WHERE tenant = ? AND subject = ? AND (relation, object) > (?, ?) LIMIT ?`;
   const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
   const namespaces = `SELECT name, created_at_ms FROM ${table('namespaces')} WHERE tenant = ?`;
   const key = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id = ?`;
@@ -86,6 +101,13 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
     readWhole(executor, query, params, deadline);
 
+  /** The live rows of a range, and the last one where as many rows as allowed were looked at. */
+  async function readRange(statement: Statement | undefined, limit: number, deadline: DeadlineMs) {
+    const rows = statement === undefined ? [] : await readAll(statement.query, statement.params, deadline);
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    return { rows: rows.filter((row) => !booleanAt(row, 'gone')), last };
+  }
+
   return {
     async readCheckpoint(slot, deadline) {
       const rows = await readAll(checkpoint, [slot], deadline);
@@ -97,13 +119,34 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
       return rows.filter((row) => !booleanAt(row, 'gone')).map(grantRowOf)[0];
     },
 
-    async listGrants(query, deadline) {
-      const statement = selectGrants(table('grants'), query);
-      const rows = statement === undefined ? [] : await readAll(statement.query, statement.params, deadline);
-      const last = rows.length < query.limit ? undefined : rows[rows.length - 1];
+    async listGrants({ tenantId, subject, relation, after, limit }, deadline) {
+      const from = after && { relation: after.relation, entity: after.object };
+      const range = { partition: [tenantId, subject], relation, after: from, limit } as const;
+      const { rows, last } = await readRange(selectRange(bySubject, 'object', range), limit, deadline);
+      return { grants: rows.map(grantRowOf), next: last && grantPlaceOf(last) };
+    },
+
+    async listObjectGrants({ tenantId, object, relation, after, limit }, deadline) {
+      const from = after && { relation: after.relation, entity: after.subject };
+      const range = { partition: [tenantId, object], relation, after: from, limit } as const;
+      const { rows, last } = await readRange(selectRange(byObject, 'subject', range), limit, deadline);
+      return { grants: rows.map(objectGrantRowOf), next: last && objectGrantPlaceOf(last) };
+    },
+
+    async listGrantWrites({ tenantId, subject, after, limit }, deadline) {
+      const from = [after?.relation ?? '', after?.object ?? ''];
+      const rows = await readAll(grantWrites, [tenantId, subject, ...from, limit], deadline);
+      const last = rows.length < limit ? undefined : rows.at(-1);
       return {
-        grants: rows.filter((row) => !booleanAt(row, 'gone')).map(grantRowOf),
-        next: last === undefined ? undefined : grantKeyOf(last),
+        writes: rows.map((row) => ({
+          kind: 'grant',
+          tenantId,
+          subject,
+          ...grantRowOf(row),
+          tombstone: booleanAt(row, 'gone'),
+          stamp: integerAt(row, 'stamp'),
+        })),
+        next: last && grantPlaceOf(last),
       };
     },
 

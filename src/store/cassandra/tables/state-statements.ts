@@ -6,7 +6,7 @@
 import { assertNever } from '../../../core/assert.ts';
 import { grantColumnValues } from '../../../core/grant-attributes.ts';
 import { bucketOfSubject } from '../../../core/slots.ts';
-import type { StateWrite } from '../../store.ts';
+import type { GrantWrite, ObjectGrantWrite, StateWrite } from '../../store.ts';
 import type { Statement, Value } from '../driver/executor.ts';
 import { encodeGrantCount } from './grant-count-text.ts';
 import { GRANT_COLUMNS } from './rows.ts';
@@ -29,13 +29,18 @@ interface Addressed {
   readonly row: StateRow;
 }
 
+interface Place {
+  readonly partition: string;
+  readonly statement: Statement;
+}
+
 interface StateRow {
   readonly write: StateWrite;
   readonly statement: Statement;
   readonly bytes: number;
 }
 
-/** Rows that are sent together. */
+/** Rows that are sent together. A grant has two rows, which mostly go in different batches. */
 export interface StateBatch {
   readonly writes: readonly StateWrite[];
   readonly statements: readonly Statement[];
@@ -50,6 +55,7 @@ const partitionOf = (...parts: readonly (string | number)[]): string =>
 
 export class StateStatements {
   readonly #grants: string;
+  readonly #objectGrants: string;
   readonly #subjects: string;
   readonly #namespaces: string;
   readonly #keys: string;
@@ -62,7 +68,9 @@ export class StateStatements {
       const marks = columns.replaceAll(/\w+/g, '?');
       return `INSERT INTO ${keyspace}.${table} (${columns}) VALUES (${marks}) USING TIMESTAMP ?`;
     };
-    this.#grants = insert('grants', `tenant, subject, ${GRANT_COLUMNS}, gone`);
+    const grantColumns = `tenant, subject, ${GRANT_COLUMNS}, gone`;
+    this.#grants = insert('grants', grantColumns);
+    this.#objectGrants = insert('grants_by_object', grantColumns);
     this.#subjects = insert('subjects', 'tenant, bucket, subject');
     this.#namespaces = insert('namespaces', 'tenant, name, created_at_ms');
     this.#keys = insert('keys', 'tenant, key_id, name, scopes, created_at_ms, expires_at_ms, hash, gone');
@@ -74,10 +82,11 @@ export class StateStatements {
   batches(writes: readonly StateWrite[]): StateBatch[] {
     const partitions = new Map<string, StateRow[]>();
     for (const write of writes) {
-      const { partition, row } = this.#toRow(write);
-      const rows = partitions.get(partition);
-      if (rows === undefined) partitions.set(partition, [row]);
-      else rows.push(row);
+      for (const { partition, row } of this.#toRows(write)) {
+        const rows = partitions.get(partition);
+        if (rows === undefined) partitions.set(partition, [row]);
+        else rows.push(row);
+      }
     }
     const mutations = [...partitions.values()].flatMap((rows) => cut(rows, MUTATION_ROWS_MAX, MUTATION_BYTES_MAX));
     return share(mutations).map((rows) => ({
@@ -86,31 +95,32 @@ export class StateStatements {
     }));
   }
 
-  #toRow(write: StateWrite): Addressed {
-    const { partition, statement } = this.#address(write);
-    const bytes = statement.params.reduce<number>(
-      (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
-      ROW_BYTES,
-    );
-    return { partition, row: { write, statement, bytes } };
+  #toRows(write: StateWrite): Addressed[] {
+    return this.#places(write).map(({ partition, statement }) => {
+      const bytes = statement.params.reduce<number>(
+        (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+        ROW_BYTES,
+      );
+      return { partition, row: { write, statement, bytes } };
+    });
   }
 
-  #address(write: StateWrite): { readonly partition: string; readonly statement: Statement } {
+  #places(write: StateWrite): readonly Place[] {
+    if (write.kind !== 'grant' && write.kind !== 'object-grant') return [this.#address(write)];
+    const { tenantId, subject, relation, object, tombstone } = write;
+    const attributes = grantColumnValues(write).map(toValue);
+    const params = [tenantId, subject, relation, object, ...attributes, tombstone, BigInt(write.stamp)];
+    const ofObject = {
+      partition: partitionOf('o', tenantId, object),
+      statement: { query: this.#objectGrants, params },
+    };
+    if (write.kind === 'object-grant') return [ofObject];
+    return [{ partition: partitionOf('g', tenantId, subject), statement: { query: this.#grants, params } }, ofObject];
+  }
+
+  #address(write: Exclude<StateWrite, GrantWrite | ObjectGrantWrite>): Place {
     const stamp = BigInt(write.stamp);
     switch (write.kind) {
-      case 'grant': {
-        const { tenantId, subject, relation, object, tombstone } = write;
-        const params = [
-          tenantId,
-          subject,
-          relation,
-          object,
-          ...grantColumnValues(write).map(toValue),
-          tombstone,
-          stamp,
-        ];
-        return { partition: partitionOf('g', tenantId, subject), statement: { query: this.#grants, params } };
-      }
       case 'subject': {
         const { tenantId, subject } = write;
         const bucket = bucketOfSubject(subject);

@@ -15,29 +15,34 @@ export function createStateWrites(
   keyspace: string,
 ): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeKeyUse'> {
   const statements = new StateStatements(keyspace);
-  const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from, window_from) VALUES (?, ?, ?, ?)
-    USING TIMESTAMP ?`;
+  const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, counted_from, indexed_from, window_from)
+    VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?`;
   const keyUse = `INSERT INTO ${keyspace}.key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?) USING TIMESTAMP ?`;
   /** Of calls that failed. Stamped, so what was confirmed once stands for good. */
   const confirmed = new WeakSet<StateWrite>();
   return {
     async writeState(writes, deadline) {
       const batches = statements.batches(writes.filter((write) => !confirmed.has(write)));
-      const done: StateBatch[] = [];
+      const pending = new Set<StateBatch>(batches);
       try {
         await inParallel(batches, BATCHES_AT_ONCE, async (batch) => {
           await executor.writeBatch(batch.statements, deadline);
-          done.push(batch);
+          pending.delete(batch);
         });
       } catch (error) {
-        for (const batch of done) for (const write of batch.writes) confirmed.add(write);
+        const unconfirmed = new Set([...pending].flatMap((batch) => batch.writes));
+        for (const { writes: sent } of batches) {
+          for (const write of sent) if (!unconfirmed.has(write)) confirmed.add(write);
+        }
         throw error;
       }
     },
 
     /** Of two of one timestamp Cassandra keeps the greater value, cell by cell: that of the window alone differs. */
     async writeCheckpoint(slot, { seq, stamp, countedFrom = 0, windowFrom = 0 }, deadline) {
-      const values = [slot, BigInt(seq), BigInt(countedFrom), BigInt(windowFrom), BigInt(stamp)];
+      // Programs of schema 5 and before know counts alone.
+      const counted = BigInt(countedFrom);
+      const values = [slot, BigInt(seq), counted, counted, BigInt(windowFrom), BigInt(stamp)];
       await executor.write(checkpoint, values, deadline);
     },
 

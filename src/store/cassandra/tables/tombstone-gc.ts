@@ -42,13 +42,24 @@ interface Table {
 
 const isTombstone = (row: Row, stamp: Stamp): boolean => booleanAt(row, 'gone') && integerAt(row, 'stamp') <= stamp;
 
-const TABLES: Readonly<Record<RemovableRow['kind'], Table>> = {
+/** A grant lies in two tables. */
+type Kind = RemovableRow['kind'] | 'object-grant';
+
+const TABLES: Readonly<Record<Kind, Table>> = {
   grant: {
     name: 'grants',
     prefix: ['tenant', 'subject', 'relation'],
     column: 'object',
     descending: 'relation DESC, object DESC',
     selected: 'object, gone, writetime(gone) AS stamp',
+    canGo: isTombstone,
+  },
+  'object-grant': {
+    name: 'grants_by_object',
+    prefix: ['tenant', 'object', 'relation'],
+    column: 'subject',
+    descending: 'relation DESC, subject DESC',
+    selected: 'subject, gone, writetime(gone) AS stamp',
     canGo: isTombstone,
   },
   subject: {
@@ -86,7 +97,7 @@ interface Target {
 
 /** Targets of one kind and prefix, ascending by bytes. */
 interface Piece {
-  readonly kind: RemovableRow['kind'];
+  readonly kind: Kind;
   readonly prefix: readonly Value[];
   readonly targets: readonly Target[];
 }
@@ -102,16 +113,27 @@ interface Run {
 
 const byBytes = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right));
 
-function placeOf(row: RemovableRow): { readonly prefix: readonly (string | number)[]; readonly at: string } {
+interface Place {
+  readonly kind: Kind;
+  readonly prefix: readonly (string | number)[];
+  readonly at: string;
+}
+
+function placesOf(row: RemovableRow): readonly Place[] {
   switch (row.kind) {
-    case 'grant':
-      return { prefix: [row.tenantId, row.subject, row.relation], at: row.object };
+    case 'grant': {
+      const { tenantId, subject, relation, object } = row;
+      return [
+        { kind: 'grant', prefix: [tenantId, subject, relation], at: object },
+        { kind: 'object-grant', prefix: [tenantId, object, relation], at: subject },
+      ];
+    }
     case 'subject':
-      return { prefix: [row.tenantId, bucketOfSubject(row.subject)], at: row.subject };
+      return [{ kind: 'subject', prefix: [row.tenantId, bucketOfSubject(row.subject)], at: row.subject }];
     case 'key':
-      return { prefix: [row.tenantId], at: row.keyId };
+      return [{ kind: 'key', prefix: [row.tenantId], at: row.keyId }];
     case 'tenant':
-      return { prefix: [row.slot], at: row.tenantId };
+      return [{ kind: 'tenant', prefix: [row.slot], at: row.tenantId }];
     default:
       return assertNever(row);
   }
@@ -120,17 +142,19 @@ function placeOf(row: RemovableRow): { readonly prefix: readonly (string | numbe
 function toPieces(rows: readonly RemovableRow[]): Piece[] {
   const groups = new Map<string, Piece & { readonly targets: Target[] }>();
   for (const row of rows) {
-    const { kind, stamp } = row;
-    const { prefix, at } = placeOf(row);
-    const key = JSON.stringify([kind, ...prefix]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, { kind, prefix, targets: [{ at, stamp }] });
-    else group.targets.push({ at, stamp });
+    const { stamp } = row;
+    for (const { kind, prefix, at } of placesOf(row)) {
+      const key = JSON.stringify([kind, ...prefix]);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, { kind, prefix, targets: [{ at, stamp }] });
+      else group.targets.push({ at, stamp });
+    }
   }
   return [...groups.values()].flatMap((group) => {
     const sorted = group.targets.toSorted((left, right) => byBytes(left.at, right.at));
     const pieces: Piece[] = [];
-    const length = group.kind === 'grant' ? GRANTS_PER_PIECE : ROWS_PER_PIECE;
+    const scattered = group.kind === 'grant' || group.kind === 'object-grant';
+    const length = scattered ? GRANTS_PER_PIECE : ROWS_PER_PIECE;
     for (let start = 0; start < sorted.length; start += length) {
       pieces.push({ ...group, targets: sorted.slice(start, start + length) });
     }
@@ -155,8 +179,9 @@ function statementsOf(keyspace: string, { name, prefix, column, descending, sele
 }
 
 export function createRowRemoval(executor: Executor, keyspace: string): StateStore['removeTombstones'] {
-  const statements: Readonly<Record<RemovableRow['kind'], Statements>> = {
+  const statements: Readonly<Record<Kind, Statements>> = {
     grant: statementsOf(keyspace, TABLES.grant),
+    'object-grant': statementsOf(keyspace, TABLES['object-grant']),
     subject: statementsOf(keyspace, TABLES.subject),
     key: statementsOf(keyspace, TABLES.key),
     tenant: statementsOf(keyspace, TABLES.tenant),

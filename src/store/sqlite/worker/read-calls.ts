@@ -2,6 +2,7 @@
 // before it began: that is what makes the serial reads serial in one database.
 
 import type { DatabaseSync } from 'node:sqlite';
+import type { Relation } from '../../../core/tuples.ts';
 import type { KeyPage } from '../../store.ts';
 import { integerAt, prepare, type Row, textAt } from '../database.ts';
 import type { FlatGrants, Handlers, ReadCalls } from '../messages.ts';
@@ -24,6 +25,7 @@ import {
   META_COLUMNS,
   memberRowOf,
   metaOf,
+  OBJECT_GRANT_COLUMNS,
   parseRelation,
   SLOT_COLUMNS,
   slotRowOf,
@@ -39,7 +41,7 @@ function flatGrantsOf(rows: readonly Row[], limit: number): FlatGrants {
   const last = rows.length < limit ? undefined : rows[rows.length - 1];
   return {
     values,
-    next: last === undefined ? undefined : { relation: parseRelation(textAt(last, 0)), object: textAt(last, 1) },
+    next: last === undefined ? undefined : { relation: parseRelation(textAt(last, 0)), entity: textAt(last, 1) },
   };
 }
 
@@ -83,23 +85,41 @@ function createTruthReads(
   };
 }
 
+/** The grants of an entity, ascending by (relation, `other`). `of`: its column. */
+function createListing(database: DatabaseSync, table: string, of: string, other: string, columns: string) {
+  const select = `SELECT ${columns}, gone FROM ${table} WHERE tenant = ? AND ${of} = ?`;
+  const all = prepare(database, `${select} AND (relation, ${other}) > (?, ?) ORDER BY relation, ${other} LIMIT ?`);
+  const ofRelation = prepare(database, `${select} AND relation = ? AND ${other} > ? ORDER BY ${other} LIMIT ?`);
+  // No relation and no entity is the empty text, so the empty text stands for the beginning.
+  return (
+    partition: readonly [string, string],
+    relation: Relation | undefined,
+    after: { readonly relation: Relation; readonly entity: string } | undefined,
+    limit: number,
+  ): FlatGrants => {
+    if (relation === undefined) {
+      return flatGrantsOf(all.all(...partition, after?.relation ?? '', after?.entity ?? '', limit), limit);
+    }
+    if (after !== undefined && after.relation > relation) return { values: [], next: undefined };
+    const entity = after?.relation === relation ? after.entity : '';
+    return flatGrantsOf(ofRelation.all(...partition, relation, entity, limit), limit);
+  };
+}
+
 function createGrantReads(
   database: DatabaseSync,
-): Pick<Handlers<ReadCalls>, 'readGrant' | 'listGrants' | 'listSubjects'> {
+): Pick<Handlers<ReadCalls>, 'readGrant' | 'listGrants' | 'listObjectGrants' | 'listGrantWrites' | 'listSubjects'> {
   const grant = prepare(
     database,
     `SELECT ${GRANT_COLUMNS} FROM grants
      WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 0`,
   );
-  const grants = prepare(
+  const bySubject = createListing(database, 'grants', 'subject', 'object', GRANT_COLUMNS);
+  const byObject = createListing(database, 'grants_by_object', 'object', 'subject', OBJECT_GRANT_COLUMNS);
+  const writes = prepare(
     database,
-    `SELECT ${GRANT_COLUMNS}, gone FROM grants
+    `SELECT ${GRANT_COLUMNS}, gone, stamp FROM grants
      WHERE tenant = ? AND subject = ? AND (relation, object) > (?, ?) ORDER BY relation, object LIMIT ?`,
-  );
-  const grantsOfRelation = prepare(
-    database,
-    `SELECT ${GRANT_COLUMNS}, gone FROM grants
-     WHERE tenant = ? AND subject = ? AND relation = ? AND object > ? ORDER BY object LIMIT ?`,
   );
   const subjects = prepare(
     database,
@@ -108,15 +128,24 @@ function createGrantReads(
   return {
     readGrant: (tenantId, subject, relation, object) =>
       grant.all(tenantId, subject, relation, object).map((row) => grantRowOf(row))[0],
-    // No relation and no object is the empty text, so the empty text stands for the beginning.
-    listGrants: ({ tenantId, subject, relation, after, limit }) => {
-      if (relation === undefined) {
-        const rows = grants.all(tenantId, subject, after?.relation ?? '', after?.object ?? '', limit);
-        return flatGrantsOf(rows, limit);
-      }
-      if (after !== undefined && after.relation > relation) return { values: [], next: undefined };
-      const object = after?.relation === relation ? after.object : '';
-      return flatGrantsOf(grantsOfRelation.all(tenantId, subject, relation, object, limit), limit);
+    listGrants: ({ tenantId, subject, relation, after, limit }) =>
+      bySubject([tenantId, subject], relation, after && { relation: after.relation, entity: after.object }, limit),
+    listObjectGrants: ({ tenantId, object, relation, after, limit }) =>
+      byObject([tenantId, object], relation, after && { relation: after.relation, entity: after.subject }, limit),
+    listGrantWrites: ({ tenantId, subject, after, limit }) => {
+      const rows = writes.all(tenantId, subject, after?.relation ?? '', after?.object ?? '', limit);
+      const last = rows.length < limit ? undefined : rows.at(-1);
+      return {
+        writes: rows.map((row) => ({
+          kind: 'grant',
+          tenantId,
+          subject,
+          ...grantRowOf(row),
+          tombstone: integerAt(row, GRANT_WIDTH) === 1,
+          stamp: integerAt(row, GRANT_WIDTH + 1),
+        })),
+        next: last && { relation: parseRelation(textAt(last, 0)), object: textAt(last, 1) },
+      };
     },
     listSubjects: ({ tenantId, bucket, after, limit }) =>
       subjects.all(tenantId, bucket, after ?? '', limit).map((row) => textAt(row, 0)),

@@ -3,7 +3,7 @@
 
 import type { ApiKeyRecord } from '../../../core/api-keys.ts';
 import { assert } from '../../../core/assert.ts';
-import { GRANT_ATTRIBUTES, readGrantAttributes } from '../../../core/grant-attributes.ts';
+import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { isRelation, type Relation } from '../../../core/tuples.ts';
@@ -15,6 +15,7 @@ import type {
   LogRecord,
   MemberRow,
   Meta,
+  ObjectGrantRow,
   SlotRow,
 } from '../../store.ts';
 import { integerAt, optionalIntegerAt, optionalTextAt, type Row, textAt } from '../database.ts';
@@ -23,9 +24,12 @@ export const META_COLUMNS = 'slots, segment_size, lease_ms, deadline_ms, log_for
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
-/** The attributes of a grant stand behind its relation and object. */
+/** The attributes of a grant stand behind its relation and its object (or subject). */
 const ATTRIBUTES_AT = 2;
-export const GRANT_COLUMNS = ['relation', 'object', ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
+const columnsWith = (entity: string): string =>
+  ['relation', entity, ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
+export const GRANT_COLUMNS = columnsWith('object');
+export const OBJECT_GRANT_COLUMNS = columnsWith('subject');
 /** In a page of grants, which travels flat. */
 export const GRANT_WIDTH = ATTRIBUTES_AT + GRANT_ATTRIBUTES.length;
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
@@ -96,12 +100,24 @@ export function memberRowOf(row: Row): MemberRow {
   };
 }
 
-/** `at`: where it begins, in a page of grants. */
-export function grantRowOf(values: Row, at = 0): GrantRow {
+function attributesAt(values: Row, at: number): GrantAttributes {
   const attributes = readGrantAttributes(({ index }) => values[at + ATTRIBUTES_AT + index]);
   assert(attributes !== undefined, 'the columns of a grant hold its attributes');
-  return { relation: parseRelation(textAt(values, at)), object: textAt(values, at + 1), ...attributes };
+  return attributes;
 }
+
+/** `at`: where it begins, in a page of grants. */
+export const grantRowOf = (values: Row, at = 0): GrantRow => ({
+  relation: parseRelation(textAt(values, at)),
+  object: textAt(values, at + 1),
+  ...attributesAt(values, at),
+});
+
+export const objectGrantRowOf = (values: Row, at: number): ObjectGrantRow => ({
+  subject: textAt(values, at + 1),
+  relation: parseRelation(textAt(values, at)),
+  ...attributesAt(values, at),
+});
 
 export function keyIdAt(row: Row, column: number): KeyId {
   return textAt(row, column) as KeyId;

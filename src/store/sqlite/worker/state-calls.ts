@@ -22,6 +22,7 @@ const EXPIRE_STEPS_MAX = 32;
 const UPSERTED: readonly StateBatchTable[] = [
   'subjects',
   'grants',
+  'objectGrants',
   'namespaces',
   'keys',
   'tenants',
@@ -30,8 +31,8 @@ const UPSERTED: readonly StateBatchTable[] = [
 ];
 
 /** The row with the greater stamp stands; of two counts with the same stamp the one with more steps. */
-function upsertOf(table: StateBatchTable): string {
-  const { name, key, values } = STATE_TABLES[table];
+function upsertOf(table: StateBatchTable, name: string): string {
+  const { key, values } = STATE_TABLES[table];
   const columns = [...key, ...values];
   const changes = values.map((column) => `${column} = excluded.${column}`);
   const greater =
@@ -45,6 +46,8 @@ function upsertOf(table: StateBatchTable): string {
  * go.
  */
 const PURGES: readonly string[] = [
+  `DELETE FROM grants_by_object WHERE (tenant, object, relation, subject) IN
+     (SELECT tenant, object, relation, subject FROM grants_by_object WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
   `DELETE FROM grants WHERE (tenant, subject, relation, object) IN
      (SELECT tenant, subject, relation, object FROM grants WHERE tenant = ? AND stamp <= ? LIMIT ?)`,
   `DELETE FROM subjects WHERE (tenant, bucket, subject) IN
@@ -61,6 +64,8 @@ const PURGES: readonly string[] = [
 const REMOVALS = {
   grant: `DELETE FROM grants
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 1 AND stamp <= ?`,
+  objectGrant: `DELETE FROM grants_by_object
+    WHERE tenant = ? AND subject = ? AND relation = ? AND object = ? AND gone = 1 AND stamp <= ?`,
   subject: 'DELETE FROM subjects WHERE tenant = ? AND bucket = ? AND subject = ? AND stamp <= ?',
   key: 'DELETE FROM keys WHERE tenant = ? AND key_id = ? AND gone = 1 AND stamp <= ?',
   tenant: "DELETE FROM tenants WHERE slot = ? AND tenant = ? AND state = 'deleted' AND stamp <= ?",
@@ -73,8 +78,11 @@ function* runAtOnce(statement: Statement, ...values: readonly Value[]): Generato
 
 export function createStateHandlers(database: DatabaseSync): SteppedHandlers<StateCalls> {
   const upserts = UPSERTED.map((table) => {
-    const { key, values } = STATE_TABLES[table];
-    return { table, width: key.length + values.length, upsert: prepare(database, upsertOf(table)) };
+    const { name, twin, key, values } = STATE_TABLES[table];
+    const upsertsOfRow = [name, twin]
+      .filter((each) => each !== undefined)
+      .map((each) => prepare(database, upsertOf(table, each)));
+    return { table, width: key.length + values.length, upsertsOfRow };
   });
   const purges = PURGES.map((sql) => prepare(database, sql));
   const upsertCheckpoint = prepare(
@@ -92,6 +100,7 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
   );
   const removals = {
     grant: prepare(database, REMOVALS.grant),
+    objectGrant: prepare(database, REMOVALS.objectGrant),
     subject: prepare(database, REMOVALS.subject),
     key: prepare(database, REMOVALS.key),
     tenant: prepare(database, REMOVALS.tenant),
@@ -115,6 +124,7 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     switch (row.kind) {
       case 'grant':
         removals.grant.run(row.tenantId, row.subject, row.relation, row.object, row.stamp);
+        removals.objectGrant.run(row.tenantId, row.subject, row.relation, row.object, row.stamp);
         return;
       case 'subject':
         removals.subject.run(row.tenantId, bucketOfSubject(row.subject), row.subject, row.stamp);
@@ -137,10 +147,10 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
   );
   return {
     *writeState(batch) {
-      for (const { table, width, upsert } of upserts) {
+      for (const { table, width, upsertsOfRow } of upserts) {
         const values = batch[table];
         for (let at = 0; at < values.length; at += width) {
-          upsert.run(...values.slice(at, at + width));
+          for (const upsert of upsertsOfRow) upsert.run(...values.slice(at, at + width));
           if ((at / width) % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
         }
       }

@@ -492,7 +492,7 @@ describe('long listings', () => {
     operator.tenant = async (...asked) => ({
       ...(await tenant(...asked)),
       listObjects: async () => ({ items: [], nextCursor }),
-      listSubjectGrants: async () => ({ items: [], nextCursor }),
+      listGrants: async () => ({ items: [], nextCursor }),
     });
     try {
       for (const path of ['/grants?subject=user:a', '/objects?subject=user:a&relation=viewer']) {

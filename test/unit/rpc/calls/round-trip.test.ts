@@ -150,7 +150,7 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['a tenant without an id in a list', 'listTenants', { tenants: { tenants: [{ state: 'active' }] } }],
   ['a search that ended at no tenant', 'findTenants', { tenants: { scannedTo: 'x' } }],
   ['a relation that is none', 'exportGrants', { grants: { grants: [{ relation: 10 as 9 }] } }],
-  ['no relation', 'listSubjectGrants', { grants: { grants: [{}] } }],
+  ['no relation', 'listGrants', { grants: { grants: [{}] } }],
   ['a slot in a foreign state', 'listSlots', { slots: { slots: [{ state: 'closed' }] } }],
   ['a member in a foreign state', 'listMembers', { members: { members: [{ state: 'asleep' }] } }],
 ];

@@ -143,6 +143,18 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     }),
     answer: (writes) => exactly(grantResult, writes.length),
   },
+  listHolders: {
+    request: record({ ...pageQuery, object: text, relation, namespace: orUndefined(someText) }),
+    answer: () => pageOf(text),
+  },
+  listGrants: {
+    request: record({
+      ...pageQuery,
+      of: fc.oneof(record({ subject: someText }), record({ object: someText })),
+      relation: orUndefined(relation),
+    }),
+    answer: () => pageOf(grant),
+  },
   listObjects: {
     request: record({ ...pageQuery, subject: text, relation, namespace: orUndefined(someText) }),
     answer: () => pageOf(text),
@@ -192,7 +204,6 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<Parts<Name>[0], Part
     answer: () => record({ tenants: many(tenant), scannedTo: orUndefined(tenantId) }),
   },
   listSubjects: { request: record(pageQuery), answer: () => pageOf(text) },
-  listSubjectGrants: { request: record({ ...pageQuery, subject: text }), answer: () => pageOf(grant) },
   listAuditLog: {
     request: record({
       ...pageQuery,

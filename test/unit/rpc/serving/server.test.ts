@@ -101,7 +101,6 @@ const OPERATOR_CALLS = {
   readTenant: { tenantId: 'a' },
   listTenants: { limit: 1 },
   listSubjects: { limit: 1 },
-  listSubjectGrants: { limit: 1, subject: 'user:a' },
   listAuditLog: { tenantId: 'a', limit: 1 },
   exportGrants: { limit: 1 },
   listSlots: {},

@@ -394,7 +394,7 @@ test('a page that is read to its end in slices holds what was committed meanwhil
   const expected = [...many('user:a', 60).map(([, object]) => object), 'a:new', 'z:new']
     .filter((object) => object !== 'doc:0' && object !== 'doc:9')
     .sort();
-  assert.deepEqual(whole?.objects(6), expected);
+  assert.deepEqual(whole?.counterparts(6), expected);
   slot.kill();
 });
 

@@ -8,19 +8,22 @@ import { TupleTable } from '../../../../src/shard/memory/tuple-table.ts';
 /**
  * Few enough to meet again; several share their last characters, one another's beginning, or both but for the length.
  */
-const object = fc.oneof(
+const counterpart = fc.oneof(
   fc.integer({ min: 0, max: 12 }).map((number) => `document:${number}`),
   fc.integer({ min: 0, max: 6 }).map((number) => `${number}:the-same-end-of-all`),
   fc.constantFrom('a:b', 'aa:b', 'a:ü', 'a:😀', `a:${'x'.repeat(256)}`, `a:${'x'.repeat(255)}y`),
 );
 const relation = fc.integer({ min: 1, max: 9 });
 const step = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('set'), relation, object, value: fc.option(fc.string()) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete'), relation, object, value: fc.constant(null) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('set'), relation, counterpart, value: fc.option(fc.string()) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete'), relation, counterpart, value: fc.constant(null) }) },
 );
 
-const keyOf = (tuple: { readonly relation: number; readonly object: string }): string =>
-  `${tuple.relation} ${tuple.object}`;
+const keyOf = (tuple: { readonly relation: number; readonly counterpart: string }): string =>
+  `${tuple.relation} ${tuple.counterpart}`;
 
 it('holds what a map holds', () => {
   let largest = 0;
@@ -28,8 +31,8 @@ it('holds what a map holds', () => {
     fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
       const table = new TupleTable();
       const model = new Map<string, string | null>();
-      for (const { kind, relation: number, object: text, value } of steps) {
-        const key = keyOf({ relation: number, object: text });
+      for (const { kind, relation: number, counterpart: text, value } of steps) {
+        const key = keyOf({ relation: number, counterpart: text });
         if (kind === 'set') {
           assert.equal(table.set(number, text, value), !model.has(key));
           model.set(key, value);
@@ -40,7 +43,7 @@ it('holds what a map holds', () => {
         assert.equal(table.get(number, text), model.get(key));
         largest = Math.max(largest, table.size);
       }
-      for (const each of steps) assert.equal(table.get(each.relation, each.object), model.get(keyOf(each)));
+      for (const each of steps) assert.equal(table.get(each.relation, each.counterpart), model.get(keyOf(each)));
       assert.deepEqual(new Map(table.tuples().map((tuple) => [keyOf(tuple), tuple.value])), model);
     }),
     { numRuns: 300 },

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SubjectPage } from '../../../../src/shard/memory/subject-page.ts';
+import { GrantPage } from '../../../../src/shard/memory/grant-page.ts';
 import { takeFrom, WatchedTuples } from '../../../../src/shard/memory/watched-tuples.ts';
 
 const FACTS = { grantId: 'grt_1', createdAtMs: 1 };
@@ -12,7 +12,7 @@ test('a page that knows nothing of a tuple takes nothing away from it', () => {
   for (const facts of [FACTS, null, undefined]) {
     const tuple = new WatchedTuples().watch('user:a', VIEWER, 'doc:1');
     tuple.facts = facts;
-    takeFrom(new SubjectPage('user:a', false, () => {}), tuple);
+    takeFrom(new GrantPage('user:a', false, () => {}), tuple);
     assert.equal(tuple.facts, facts);
   }
 });
@@ -20,7 +20,7 @@ test('a page that knows nothing of a tuple takes nothing away from it', () => {
 test('what is told of a tuple counts more than what a page said', () => {
   const watched = new WatchedTuples();
   const tuple = watched.watch('user:a', VIEWER, 'doc:1');
-  const page = new SubjectPage('user:a', true, () => {});
+  const page = new GrantPage('user:a', true, () => {});
   page.set(VIEWER, 'doc:1', FACTS);
   watched.commit('user:a', VIEWER, 'doc:1', null);
   takeFrom(page, tuple);
@@ -29,7 +29,7 @@ test('what is told of a tuple counts more than what a page said', () => {
 
 test('a subject is known to have a grant only while one is known that stands', () => {
   for (const whole of [true, false]) {
-    const page = new SubjectPage('user:a', whole, () => {});
+    const page = new GrantPage('user:a', whole, () => {});
     assert.equal(page.holdsSome, false);
     page.set(VIEWER, 'doc:1', null);
     assert.equal(page.holdsSome, false);
@@ -39,7 +39,7 @@ test('a subject is known to have a grant only while one is known that stands', (
     assert.equal(page.holdsSome, false);
   }
   // A sparse one that has forgotten it does not know any more.
-  const page = new SubjectPage('user:a', false, () => {});
+  const page = new GrantPage('user:a', false, () => {});
   page.set(VIEWER, 'doc:1', FACTS);
   page.age(2);
   assert.equal(page.holdsSome, true);

@@ -90,7 +90,7 @@ test('a page of a listing reads a bounded number of rows, and may be empty altho
   assert.deepEqual(objects.lengths, [3, 0, 2]);
   assert.ok(objects.mostRows <= ROWS_MAX + 256, `${objects.mostRows} rows`);
   const grants = await pagesOf(memory, (cursor) =>
-    slot.operator.listSubjectGrants(handle, { subject: 'user:a', limit: 2, cursor }),
+    slot.connection.listGrants(handle, { of: { subject: 'user:a' }, relation: undefined, limit: 2, cursor }),
   );
   assert.deepEqual(
     grants.items.map(({ object }) => object),
@@ -127,7 +127,7 @@ test('what is committed behind the place where a page had to stop comes with a l
 });
 
 test('a listing ends when the connection of whoever asked is closed', async () => {
-  for (const list of ['listObjects', 'listSubjectGrants', 'exportGrants'] as const) {
+  for (const list of ['listObjects', 'listGrants', 'exportGrants'] as const) {
     const { memory, slot, handle } = await openLarge(ROWS_MAX, () => false);
     // Not its first read, which makes the page.
     await slot.check(handle, tuple('user:a', 'doc:x'));
@@ -139,7 +139,11 @@ test('a listing ends when the connection of whoever asked is closed', async () =
       return page;
     };
     const listed =
-      list === 'listObjects' ? slot.connection[list](handle, query()) : slot.operator[list](handle, query());
+      list === 'exportGrants'
+        ? slot.operator.exportGrants(handle, query())
+        : list === 'listGrants'
+          ? slot.connection.listGrants(handle, { ...query(), of: { subject: 'user:a' } })
+          : slot.connection.listObjects(handle, query());
     await assert.rejects(listed, { kind: 'handle-unknown' });
     assert.equal(counted.reads, 3, list);
     slot.kill();

@@ -16,7 +16,14 @@ interface Reader {
   readonly operator: number;
 }
 
-const STATE_READS = ['listGrants', 'listNamespaces', 'listKeyUses', 'listSubjects', 'listAuditLog'] as const;
+const STATE_READS = [
+  'listGrants',
+  'listObjectGrants',
+  'listNamespaces',
+  'listKeyUses',
+  'listSubjects',
+  'listAuditLog',
+] as const;
 const PAGE = { limit: 10, cursor: undefined };
 const LISTING = { ...PAGE, subject: 'user:a', relation: 'viewer', namespace: undefined } as const;
 
@@ -24,13 +31,16 @@ const FRONT_READS: Readonly<Record<string, (reader: Reader) => Promise<unknown>>
   check: async ({ slot, front }) => slot.front.check(front, 'user:a', 6, 'doc:1'),
   checkBulk: ({ slot, front }) => slot.front.checkBulk(front, columnsOf([tuple('user:a', 'doc:1')])),
   listObjects: ({ slot, front }) => slot.front.listObjects(front, LISTING),
+  listHolders: ({ slot, front }) =>
+    slot.front.listHolders(front, { ...PAGE, object: 'doc:1', relation: 'viewer', namespace: undefined }),
+  listGrants: ({ slot, front }) =>
+    slot.front.listGrants(front, { ...PAGE, of: { object: 'doc:1' }, relation: undefined }),
   listNamespaces: ({ slot, front }) => slot.front.listNamespaces(front),
   listKeys: ({ slot, front }) => slot.front.listKeys(front, PAGE),
 };
 
 const OPERATOR_READS: typeof FRONT_READS = {
   listSubjects: ({ slot, operator }) => slot.operator.listSubjects(operator, PAGE),
-  listSubjectGrants: ({ slot, operator }) => slot.operator.listSubjectGrants(operator, { ...PAGE, subject: 'user:a' }),
   exportGrants: ({ slot, operator }) => slot.operator.exportGrants(operator, PAGE),
   listAuditLog: ({ slot, tenantId }) => slot.operator.listAuditLog({ ...PAGE, tenantId }),
 };

@@ -53,7 +53,12 @@ test('a cursor is good for its tenant and its query alone, and only as it was is
     slot.operator.exportGrants(handle, { limit: 1, cursor: nextCursor }),
     slot.connection.listKeys(handle, { limit: 1, cursor: nextCursor }),
     slot.operator.listAuditLog({ tenantId, limit: 1, cursor: nextCursor }),
-    slot.operator.listSubjectGrants(handle, { limit: 1, cursor: nextCursor, subject: 'user:a' }),
+    slot.connection.listGrants(handle, {
+      limit: 1,
+      cursor: nextCursor,
+      of: { subject: 'user:a' },
+      relation: undefined,
+    }),
     ...[flipped, nextCursor.slice(0, -2), `${nextCursor}AAAA`, '', 'x'].map((cursor) =>
       slot.connection.listObjects(handle, query({ cursor })),
     ),
@@ -153,7 +158,7 @@ test('a subject with thousands of revoked grants is listed in order, whatever st
     );
     assert.deepEqual(listed, kept, round);
     const grants = await readAll((cursor) =>
-      slot.operator.listSubjectGrants(handle, { subject: 'user:a', limit: 2, cursor }),
+      slot.connection.listGrants(handle, { of: { subject: 'user:a' }, relation: undefined, limit: 2, cursor }),
     );
     assert.deepEqual(
       grants.map(({ object }) => object),
@@ -272,7 +277,7 @@ test('a listing whose store fails is not answered', async () => {
     () => slot.operator.listSubjects(handle, page),
     () => slot.operator.listAuditLog({ ...page, tenantId }),
     () => slot.connection.listKeys(handle, page),
-    () => slot.operator.listSubjectGrants(handle, { ...page, subject: 'user:a' }),
+    () => slot.connection.listGrants(handle, { ...page, of: { subject: 'user:a' }, relation: undefined }),
   ];
   for (const call of calls) await assert.rejects(call(), { kind: 'not-serving' });
   slot.faults.restore(failing);

@@ -21,7 +21,8 @@ import type { ListAuditLog as _grantd_v1_ListAuditLog, ListAuditLog__Output as _
 import type { ExportGrants as _grantd_v1_ExportGrants, ExportGrants__Output as _grantd_v1_ExportGrants__Output } from '../../grantd/v1/ExportGrants.ts';
 import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1_ListSlots__Output } from '../../grantd/v1/ListSlots.ts';
 import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _grantd_v1_ListMembers__Output } from '../../grantd/v1/ListMembers.ts';
-import type { ListSubjectGrants as _grantd_v1_ListSubjectGrants, ListSubjectGrants__Output as _grantd_v1_ListSubjectGrants__Output } from '../../grantd/v1/ListSubjectGrants.ts';
+import type { ListGrants as _grantd_v1_ListGrants, ListGrants__Output as _grantd_v1_ListGrants__Output } from '../../grantd/v1/ListGrants.ts';
+import type { ListHolders as _grantd_v1_ListHolders, ListHolders__Output as _grantd_v1_ListHolders__Output } from '../../grantd/v1/ListHolders.ts';
 
 export interface Call {
   'id'?: (number);
@@ -48,8 +49,9 @@ export interface Call {
   'exportGrants'?: (_grantd_v1_ExportGrants | null);
   'listSlots'?: (_grantd_v1_ListSlots | null);
   'listMembers'?: (_grantd_v1_ListMembers | null);
-  'listSubjectGrants'?: (_grantd_v1_ListSubjectGrants | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listSubjectGrants";
+  'listGrants'?: (_grantd_v1_ListGrants | null);
+  'listHolders'?: (_grantd_v1_ListHolders | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders";
 }
 
 export interface Call__Output {
@@ -77,6 +79,7 @@ export interface Call__Output {
   'exportGrants'?: (_grantd_v1_ExportGrants__Output | null);
   'listSlots'?: (_grantd_v1_ListSlots__Output | null);
   'listMembers'?: (_grantd_v1_ListMembers__Output | null);
-  'listSubjectGrants'?: (_grantd_v1_ListSubjectGrants__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listSubjectGrants";
+  'listGrants'?: (_grantd_v1_ListGrants__Output | null);
+  'listHolders'?: (_grantd_v1_ListHolders__Output | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"listGrants"|"listHolders";
 }

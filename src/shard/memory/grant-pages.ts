@@ -1,8 +1,9 @@
-// The pages of one tenant's subjects: how they come into memory, are kept current and go. It keeps: a page in memory
-// holds every commit until now, and what a call was told holds when it is answered. Nobody relies on a page over an
-// await; what a call needs it watches (watched-tuples.ts), so any page may go at any time.
+// The pages of one tenant's entities on one side, its subjects or its objects: how they come into memory, are kept
+// current and go. It keeps: a page in memory holds every commit until now, and what a call was told holds when it is
+// answered. Nobody relies on a page over an await; what a call needs it watches (watched-tuples.ts), so any page may go
+// at any time.
 //
-// A missing subject is read up to `rowsPerRead` rows. Most end there: the page is whole. Of one that goes on the page
+// A missing entity is read up to `rowsPerRead` rows. Most end there: the page is whole. Of one that goes on the page
 // is sparse and tuples are read one by one; once that has happened often enough the rest is read too, in slices, behind
 // the calls, up to the bounds of a whole page.
 //
@@ -16,13 +17,14 @@ import { turnOf } from '../../core/async/turns.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
-import { type Relation, relationNumber, relationOf, type TupleColumns } from '../../core/tuples.ts';
-import type { GrantRow, StateStore } from '../../store/store.ts';
+import { relationNumber, relationOf, type TupleColumns } from '../../core/tuples.ts';
+import type { StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
+import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
+import { GrantPage, type PagePlace, type PageRow } from './grant-page.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
-import { CHANGES_MAX, type SubjectDelta, SubjectDeltas } from './subject-deltas.ts';
-import { SubjectPage } from './subject-page.ts';
+import type { PageRows, PageRowsQuery, PageSide } from './page-side.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
 /** What a row takes while it is read: the longest are a little more, most much less. */
@@ -51,48 +53,48 @@ const TUPLES_PER_STEP = 250;
 /** A string of a request may share the memory of the whole message it came in, which a page must not keep. */
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
-export interface SubjectPagesDependencies {
+export interface GrantPagesDependencies {
   readonly store: StateStore;
   readonly clock: Clock;
   readonly budget: MemoryBudget;
   readonly pageLimits: PageLimits;
 }
 
-type GrantQuery = Parameters<StateStore['listGrants']>[0];
-
 /** Tuples of a call, each known and current until they are disposed of. */
 export interface HeldTuples extends Disposable {
   readonly tuples: readonly WatchedTuple[];
 }
 
-export class SubjectPages {
+export class GrantPages {
   readonly #tenantId: TenantId;
-  readonly #dependencies: SubjectPagesDependencies;
-  #pages = new StringMap<SubjectPage>();
-  readonly #deltas = new SubjectDeltas();
+  readonly #side: PageSide;
+  readonly #dependencies: GrantPagesDependencies;
+  #pages = new StringMap<GrantPage>();
+  readonly #deltas = new GrantDeltas();
   readonly #watched = new WatchedTuples();
-  readonly #loads = new Map<string, Promise<SubjectPage>>();
+  readonly #loads = new Map<string, Promise<GrantPage>>();
   /** Of a read: most subjects have few, and who has many mostly has more of them. */
   #rowsExpected = 0;
   #dropped = false;
   /** One for all pages: there may be millions. */
-  readonly #forget = (page: SubjectPage): void => {
-    this.#pages.delete(page.subject);
+  readonly #forget = (page: GrantPage): void => {
+    this.#pages.delete(page.entity);
   };
 
-  constructor(tenantId: TenantId, dependencies: SubjectPagesDependencies) {
+  constructor(tenantId: TenantId, side: PageSide, dependencies: GrantPagesDependencies) {
     this.#tenantId = tenantId;
+    this.#side = side;
     this.#dependencies = dependencies;
   }
 
   // ---- what is in memory ----
 
   /** As of now: good until the next await. */
-  get(subject: string): SubjectPage | undefined {
-    return this.#pages.get(subject);
+  get(entity: string): GrantPage | undefined {
+    return this.#pages.get(entity);
   }
 
-  getMany(subjects: readonly string[]): (SubjectPage | undefined)[] {
+  getMany(subjects: readonly string[]): (GrantPage | undefined)[] {
     return this.#pages.getMany(subjects);
   }
 
@@ -101,16 +103,16 @@ export class SubjectPages {
   }
 
   /** Whether the subject is known to have a grant, of all that is committed until now. */
-  holdsSome(subject: string): boolean {
-    return this.#pages.get(subject)?.holdsSome === true;
+  holdsSome(entity: string): boolean {
+    return this.#pages.get(entity)?.holdsSome === true;
   }
 
   // ---- calls ----
 
   /** Makes one tuple known; it stays so until it is disposed of. */
-  async hold(subject: string, relation: number, object: string): Promise<HeldTuples> {
+  async hold(entity: string, relation: number, counterpart: string): Promise<HeldTuples> {
     using held = new DisposableStack();
-    const tuple = held.adopt(this.#watch(subject, relation, object), (watched) => this.#watched.unwatch(watched));
+    const tuple = held.adopt(this.#watch(entity, relation, counterpart), (watched) => this.#watched.unwatch(watched));
     await this.#learn(tuple);
     return Object.assign(held.move(), { tuples: [tuple] });
   }
@@ -118,15 +120,15 @@ export class SubjectPages {
   /** The same of many, in their order. Rejects as `overloaded` where calls of this tenant hold too many already. */
   async holdAll({ subjects, relations, objects }: TupleColumns): Promise<HeldTuples> {
     const { budget, clock } = this.#dependencies;
-    const bytes = subjects.reduce((sum, subject, index) => sum + watchedBytes(subject, objects[index] ?? ''), 0);
+    const bytes = subjects.reduce((sum, entity, index) => sum + watchedBytes(entity, objects[index] ?? ''), 0);
     using held = new DisposableStack();
     held.defer(await budget.calls.enter(this.#tenantId, bytes, clock));
     const tuples: WatchedTuple[] = [];
     held.defer(() => {
       for (const tuple of tuples) this.#watched.unwatch(tuple);
     });
-    for (const [index, subject] of subjects.entries()) {
-      tuples.push(this.#watch(subject, relations[index] ?? 0, objects[index] ?? ''));
+    for (const [index, entity] of subjects.entries()) {
+      tuples.push(this.#watch(entity, relations[index] ?? 0, objects[index] ?? ''));
       if (tuples.length % TUPLES_PER_STEP === 0) await yieldTurn(clock);
     }
     await inParallel(
@@ -138,29 +140,29 @@ export class SubjectPages {
   }
 
   /** From here on every commit is told to the tuple. */
-  #watch(subject: string, relation: number, object: string): WatchedTuple {
-    const tuple = this.#watched.watch(subject, relation, object);
-    const page = this.#pages.get(subject);
+  #watch(entity: string, relation: number, counterpart: string): WatchedTuple {
+    const tuple = this.#watched.watch(entity, relation, counterpart);
+    const page = this.#pages.get(entity);
     if (page !== undefined) {
       page.referenced = true;
       takeFrom(page, tuple);
     }
     if (tuple.facts !== undefined) return tuple;
-    tuple.facts = this.#deltas.find(subject, relation, object)?.facts;
+    tuple.facts = this.#deltas.find(entity, relation, counterpart)?.facts;
     if (page !== undefined) this.#remember(page, tuple);
     return tuple;
   }
 
   /** What is known of a tuple is known to a sparse page from here on. */
-  #remember(page: SubjectPage, { relation, object, facts }: WatchedTuple): void {
-    if (facts === undefined || page.holds(relation, object) !== undefined) return;
-    page.set(relation, copyOf(object), facts);
+  #remember(page: GrantPage, { relation, counterpart, facts }: WatchedTuple): void {
+    if (facts === undefined || page.holds(relation, counterpart) !== undefined) return;
+    page.set(relation, copyOf(counterpart), facts);
     this.#changed(page);
   }
 
   /** What a read says counts unless a commit was told meanwhile, which is newer. */
   async #learn(tuple: WatchedTuple): Promise<void> {
-    if (tuple.facts === undefined) takeFrom(this.#pages.get(tuple.subject) ?? (await this.load(tuple.subject)), tuple);
+    if (tuple.facts === undefined) takeFrom(this.#pages.get(tuple.entity) ?? (await this.load(tuple.entity)), tuple);
     if (tuple.facts !== undefined) return;
     tuple.read ??= this.#readTuple(tuple);
     await tuple.read;
@@ -174,10 +176,10 @@ export class SubjectPages {
   }
 
   /** The page of a subject that is not in memory; read once however many wait for it. It may be gone again by then. */
-  load(subject: string): Promise<SubjectPage> {
-    let load = this.#loads.get(subject);
+  load(entity: string): Promise<GrantPage> {
+    let load = this.#loads.get(entity);
     if (load === undefined) {
-      const kept = copyOf(subject);
+      const kept = copyOf(entity);
       load = this.#load(kept).catch((error: unknown) => {
         this.#loads.delete(kept);
         throw error;
@@ -188,62 +190,62 @@ export class SubjectPages {
   }
 
   /** To be opened before a read that is to be evaluated under it. */
-  openDelta(subject: string): SubjectDelta {
-    return this.#deltas.open(subject);
+  openDelta(entity: string): GrantDelta {
+    return this.#deltas.open(entity);
   }
 
   /** Those with changes that the state tables may not hold yet. */
-  unconfirmedSubjects(): ReadonlySet<string> {
-    return this.#deltas.subjects();
+  unconfirmedEntities(): ReadonlySet<string> {
+    return this.#deltas.entities();
   }
 
   /** Rows of a subject, for a listing: its page is not whole. */
-  async readRows(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
+  async readRows(query: PageRowsQuery): Promise<PageRows> {
     const { budget, clock, pageLimits } = this.#dependencies;
-    const page = this.#pages.get(query.subject);
+    const page = this.#pages.get(query.entity);
     if (page !== undefined) this.#countReads(page, READS_OF_LISTING);
     const limit = Math.min(query.limit, pageLimits.rowsPerListing);
     return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
-      const read = await this.#listGrants({ ...query, limit });
+      const read = await this.#listRows({ ...query, limit });
       // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
-      if (read.grants.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
+      if (read.rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
       return read;
     });
   }
 
-  async #listGrants(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
+  async #listRows(query: PageRowsQuery): Promise<PageRows> {
     const { store, clock } = this.#dependencies;
     await this.#turn(READ_MS + ROW_MS * Math.min(query.limit, this.#rowsExpected));
-    const read = await readFromStore(store.listGrants({ tenantId: this.#tenantId, ...query }, storeDeadline(clock)));
-    this.#rowsExpected += LAST_READ_WEIGHT * (read.grants.length - this.#rowsExpected);
+    const read = await readFromStore(this.#side.listRows(store, this.#tenantId, query, storeDeadline(clock)));
+    this.#rowsExpected += LAST_READ_WEIGHT * (read.rows.length - this.#rowsExpected);
     return read;
   }
 
   /** Puts rows into a page that nobody sees yet. */
-  async #fill(page: SubjectPage, rows: readonly GrantRow[]): Promise<void> {
+  async #fill(page: GrantPage, rows: readonly PageRow[]): Promise<void> {
     for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
       if (rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
       for (const row of rows.slice(start, start + ROWS_AT_ONCE)) {
-        page.set(relationNumber(row.relation) ?? 0, row.object, row);
+        page.set(relationNumber(row.relation) ?? 0, row.counterpart, row);
       }
     }
   }
 
-  async #load(subject: string): Promise<SubjectPage> {
+  async #load(entity: string): Promise<GrantPage> {
     const { clock, budget, pageLimits } = this.#dependencies;
     const limit = Math.min(pageLimits.rowsPerRead, pageLimits.rowsMax);
     return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
-      const delta = this.#deltas.open(subject);
-      const { grants, next } = await this.#listGrants({ subject, limit });
-      let page = new SubjectPage(subject, next === undefined, this.#forget);
+      const delta = this.#deltas.open(entity);
+      const { rows, next } = await this.#listRows({ entity, limit });
+      let page = new GrantPage(entity, next === undefined, this.#forget);
       if (page.whole) {
-        await this.#fill(page, grants);
-        const fits = delta.size <= CHANGES_MAX && grants.length + delta.size <= pageLimits.rowsMax;
+        await this.#fill(page, rows);
+        const fits = delta.size <= CHANGES_MAX && rows.length + delta.size <= pageLimits.rowsMax;
         if (fits) putOver(page, delta);
-        else page = new SubjectPage(subject, false, this.#forget);
+        else page = new GrantPage(entity, false, this.#forget);
       }
       // Whoever asks from here on finds the page, or asks again.
-      this.#loads.delete(subject);
+      this.#loads.delete(entity);
       this.#install(page);
       return page;
     });
@@ -251,7 +253,7 @@ export class SubjectPages {
 
   async #readTuple(tuple: WatchedTuple): Promise<void> {
     const { store, clock, budget } = this.#dependencies;
-    const { subject, relation, object } = tuple;
+    const { entity, relation, counterpart } = tuple;
     const name = relationOf(relation);
     assert(name !== undefined, 'a relation has a wire number');
     try {
@@ -259,10 +261,11 @@ export class SubjectPages {
         if (tuple.facts !== undefined) return;
         await this.#turn(READ_MS);
         if (tuple.facts !== undefined) return;
-        const row = await readFromStore(store.readGrant(this.#tenantId, subject, name, object, storeDeadline(clock)));
+        const asked = { entity, relation: name, counterpart };
+        const row = await readFromStore(this.#side.readTuple(store, this.#tenantId, asked, storeDeadline(clock)));
         if (tuple.facts !== undefined) return;
         tuple.facts = row === undefined ? null : attributesOf(row);
-        const page = this.#pages.get(subject);
+        const page = this.#pages.get(entity);
         if (page === undefined) return;
         this.#remember(page, tuple);
         this.#countReads(page, 1);
@@ -274,7 +277,7 @@ export class SubjectPages {
 
   // ---- sparse pages that are asked about often ----
 
-  #countReads(page: SubjectPage, reads: number): void {
+  #countReads(page: GrantPage, reads: number): void {
     const { budget, pageLimits } = this.#dependencies;
     if (page.whole || pageLimits.rowsMax <= pageLimits.rowsPerRead) return;
     page.reads += reads;
@@ -293,23 +296,23 @@ export class SubjectPages {
   }
 
   /** Reads a subject to its end, in slices, and puts its whole page in the place of the sparse one. */
-  async #readWhole(sparse: SubjectPage): Promise<void> {
+  async #readWhole(sparse: GrantPage): Promise<void> {
     const { budget, pageLimits } = this.#dependencies;
-    const { subject } = sparse;
+    const { entity } = sparse;
     const { rowsMax, bytesMax, rowsPerRead: limit } = pageLimits;
-    const delta = this.#deltas.open(subject);
-    const page = new SubjectPage(subject, true, this.#forget);
-    let after: { readonly relation: Relation; readonly object: string } | undefined;
+    const delta = this.#deltas.open(entity);
+    const page = new GrantPage(entity, true, this.#forget);
+    let after: PagePlace | undefined;
     for (let rows = 0; rows < rowsMax; rows += limit) {
-      const { grants, next } = await this.#listGrants({ subject, limit, ...(after === undefined ? {} : { after }) });
-      await this.#fill(page, grants);
-      if (this.#pages.get(subject) !== sparse) return;
+      const part = await this.#listRows({ entity, limit, ...(after === undefined ? {} : { after }) });
+      await this.#fill(page, part.rows);
+      if (this.#pages.get(entity) !== sparse) return;
       if (page.estimate > bytesMax) return;
-      after = next;
-      if (next === undefined) break;
+      after = part.next;
+      if (after === undefined) break;
     }
     if (after !== undefined) return;
-    if (delta.size > CHANGES_MAX) throw new Error('The subject changes faster than it is read.');
+    if (delta.size > CHANGES_MAX) throw new Error('The entity changes faster than it is read.');
     putOver(page, delta);
     budget.remove(sparse);
     this.#install(page);
@@ -318,12 +321,12 @@ export class SubjectPages {
   // ---- commits ----
 
   /** A commit: from here on every response shows it. */
-  commit(subject: string, relation: number, object: string, facts: GrantAttributes | null, seq: number): void {
-    this.#deltas.commit(subject, { relation, object, facts }, seq);
-    this.#watched.commit(subject, relation, object, facts);
-    const page = this.#pages.get(subject);
+  commit(entity: string, relation: number, counterpart: string, facts: GrantAttributes | null, seq: number): void {
+    this.#deltas.commit(entity, { relation, counterpart, facts }, seq);
+    this.#watched.commit(entity, relation, counterpart, facts);
+    const page = this.#pages.get(entity);
     if (page === undefined) return;
-    page.set(relation, object, facts);
+    page.set(relation, counterpart, facts);
     this.#changed(page);
   }
 
@@ -341,18 +344,18 @@ export class SubjectPages {
     void budget.removeAll(pages.values(), clock);
   }
 
-  #install(page: SubjectPage): void {
+  #install(page: GrantPage): void {
     if (this.#dropped) return;
-    this.#pages.set(page.subject, page);
+    this.#pages.set(page.entity, page);
     this.#dependencies.budget.add(page, page.estimate);
   }
 
-  #changed(page: SubjectPage): void {
+  #changed(page: GrantPage): void {
     const { budget, pageLimits } = this.#dependencies;
     const { rowsMax, bytesMax } = pageLimits;
     if (!page.whole) page.age(rowsMax);
     else if (page.tuples > GROWTH_MAX * rowsMax || page.estimate > GROWTH_MAX * bytesMax) {
-      this.#pages.delete(page.subject);
+      this.#pages.delete(page.entity);
       budget.remove(page);
       return;
     }
@@ -361,6 +364,6 @@ export class SubjectPages {
 }
 
 /** What was committed since the reads of a page began. */
-function putOver(page: SubjectPage, delta: SubjectDelta): void {
-  for (const { relation, object, facts } of delta.changes()) page.set(relation, object, facts);
+function putOver(page: GrantPage, delta: GrantDelta): void {
+  for (const { relation, counterpart, facts } of delta.changes()) page.set(relation, counterpart, facts);
 }

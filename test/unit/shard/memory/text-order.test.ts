@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareUtf8 } from '../../../../src/core/tuples.ts';
-import { firstAfter, ObjectOrder, searchText } from '../../../../src/shard/memory/object-order.ts';
+import { firstAfter, searchText, TextOrder } from '../../../../src/shard/memory/text-order.ts';
 
 const unit = fc.constantFrom('a', 'b', 'é', '\uD7FF', '\uE000', '\uFFFD', '\u{10000}', '\u{1F600}', '\u{10FFFF}');
 const text = fc.array(unit, { maxLength: 6 }).map((units) => `doc:${units.join('')}`);
@@ -13,7 +13,7 @@ test('it holds what a sorted set holds, whatever is added and deleted in whateve
   const step = fc.record({ add: fc.boolean(), text });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-      const order = new ObjectOrder();
+      const order = new TextOrder();
       const model = new Set<string>();
       for (const each of steps) {
         if (!each.add) {

@@ -1,27 +1,27 @@
-// Overlay and deltas of one tenant's grants: what was committed and is not yet confirmed in the state tables, and what
+// Overlay and deltas of one tenant's grants, by subject or by object: what was committed and is not yet confirmed in the state tables, and what
 // was committed while a read of the store was in flight. A read that is evaluated under the delta opened at its start
 // can never cover a newer commit with an older row.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 
-/** Changes to a subject under a read that one step takes in. Beyond, its page is sparse and a listing begins again. */
+/** Changes to an entity under a read that one step takes in. Beyond, its page is sparse and a listing begins again. */
 export const CHANGES_MAX = 500;
 
 export interface TupleChange {
   readonly relation: number;
-  readonly object: string;
+  readonly counterpart: string;
   /** `null`: revoked. */
   readonly facts: GrantAttributes | null;
 }
 
-/** An object holds no white space, so the key is unambiguous. */
-const tupleKey = (relation: number, object: string): string => `${relation} ${object}`;
+/** An entity holds no white space, so the key is unambiguous. */
+const tupleKey = (relation: number, counterpart: string): string => `${relation} ${counterpart}`;
 
 /** Changes in one generation of the overlay; then the next begins. */
 const GENERATION_CHANGES = 256;
 
 interface Generation {
-  /** By subject and tuple: the last commit to a tuple counts. */
+  /** By entity and tuple: the last commit to a tuple counts. */
   readonly changes: Map<string, Map<string, TupleChange>>;
   count: number;
   lastSeq: number;
@@ -35,12 +35,12 @@ const createGeneration = (): Generation => ({ changes: new Map(), count: 0, last
  * Opened at the start of a read: what was committed and not confirmed by then, and every commit since. It is a place in
  * the chain of generations, so that neither opening it nor a commit costs anything, however many are open.
  */
-export class SubjectDelta {
-  readonly #subject: string;
+export class GrantDelta {
+  readonly #entity: string;
   readonly #first: Generation;
 
-  constructor(subject: string, first: Generation) {
-    this.#subject = subject;
+  constructor(entity: string, first: Generation) {
+    this.#entity = entity;
     this.#first = first;
   }
 
@@ -52,22 +52,22 @@ export class SubjectDelta {
   }
 
   /** What holds for tuples whatever the store said, as of now. */
-  changes(): SubjectChanges {
+  changes(): EntityChanges {
     const merged = new Map<string, TupleChange>();
     for (const changes of this.#generations()) for (const [key, change] of changes) merged.set(key, change);
-    return new SubjectChanges(merged);
+    return new EntityChanges(merged);
   }
 
   *#generations(): Generator<ReadonlyMap<string, TupleChange>> {
     for (let generation: Generation | undefined = this.#first; generation !== undefined; generation = generation.next) {
-      const changes = generation.changes.get(this.#subject);
+      const changes = generation.changes.get(this.#entity);
       if (changes !== undefined) yield changes;
     }
   }
 }
 
-/** The last change to each tuple of a subject. */
-export class SubjectChanges implements Iterable<TupleChange> {
+/** The last change to each tuple of an entity. */
+export class EntityChanges implements Iterable<TupleChange> {
   readonly #byTuple: ReadonlyMap<string, TupleChange>;
 
   constructor(byTuple: ReadonlyMap<string, TupleChange>) {
@@ -75,8 +75,8 @@ export class SubjectChanges implements Iterable<TupleChange> {
   }
 
   /** Undefined: what the store said holds. */
-  find(relation: number, object: string): TupleChange | undefined {
-    return this.#byTuple.get(tupleKey(relation, object));
+  find(relation: number, counterpart: string): TupleChange | undefined {
+    return this.#byTuple.get(tupleKey(relation, counterpart));
   }
 
   [Symbol.iterator](): Iterator<TupleChange> {
@@ -89,19 +89,19 @@ export class SubjectChanges implements Iterable<TupleChange> {
  * always filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full
  * garbage collection. A confirmed change that stays a little longer does no harm: what is newer stays longer still.
  */
-export class SubjectDeltas {
+export class GrantDeltas {
   /** The oldest first. Once there was one, there always is: whoever reads finds its commits from there on. */
   #generations: Generation[] = [];
 
   /** A commit: from now on every read that is in flight or starts sees it. */
-  commit(subject: string, change: TupleChange, seq: number): void {
+  commit(entity: string, change: TupleChange, seq: number): void {
     let newest = this.#generations.at(-1);
     if (newest === undefined || newest.count >= GENERATION_CHANGES) newest = this.#begin(newest);
     newest.count += 1;
     newest.lastSeq = seq;
-    const key = tupleKey(change.relation, change.object);
-    const changes = newest.changes.get(subject);
-    if (changes === undefined) newest.changes.set(subject, new Map([[key, change]]));
+    const key = tupleKey(change.relation, change.counterpart);
+    const changes = newest.changes.get(entity);
+    if (changes === undefined) newest.changes.set(entity, new Map([[key, change]]));
     else changes.set(key, change);
   }
 
@@ -127,23 +127,23 @@ export class SubjectDeltas {
   }
 
   /** What was committed for the tuple and is not confirmed. */
-  find(subject: string, relation: number, object: string): TupleChange | undefined {
+  find(entity: string, relation: number, counterpart: string): TupleChange | undefined {
     for (let index = this.#generations.length - 1; index >= 0; index -= 1) {
-      const change = this.#generations[index]?.changes.get(subject)?.get(tupleKey(relation, object));
+      const change = this.#generations[index]?.changes.get(entity)?.get(tupleKey(relation, counterpart));
       if (change !== undefined) return change;
     }
     return undefined;
   }
 
   /** Those with changes that may not be confirmed: at least every one that has some. */
-  subjects(): ReadonlySet<string> {
+  entities(): ReadonlySet<string> {
     return new Set(this.#generations.flatMap(({ changes }) => [...changes.keys()]));
   }
 
   /** To be called before the read is sent. */
-  open(subject: string): SubjectDelta {
+  open(entity: string): GrantDelta {
     const [oldest = this.#begin(undefined)] = this.#generations;
-    return new SubjectDelta(subject, oldest);
+    return new GrantDelta(entity, oldest);
   }
 
   /** Changes that are held. */

@@ -43,7 +43,7 @@ export function searchText(textAt: (index: number) => string, text: string, low:
   return -1 - low;
 }
 
-export class ObjectOrder {
+export class TextOrder {
   readonly #texts: string[] = [];
 
   /** Ascending. To be read before the next change. */

@@ -1,18 +1,17 @@
-// Subject pages: the grants of one subject in memory, the form in which checks are answered. A *whole* page holds every
-// live grant, so what it does not hold does not exist; it keeps them in the order of a listing. A *sparse* page, of a
-// subject that is large or not read to its end, holds tuples that were asked for, present or absent; about any other it
-// knows nothing.
+// Pages: the grants of one entity in memory, a subject's or an object's; those of subjects are the form in which checks
+// are answered. A *whole* page holds every live grant, so what it does not hold does not exist; it keeps them in the
+// order of a listing. A *sparse* page, of an entity that is large or not read to its end, holds tuples that were asked
+// for, present or absent; about any other it knows nothing. The *counterpart* in a grant is what it connects the entity with.
 
 import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, packAttributes, unpackAttributes } from '../../core/grant-attributes.ts';
 import { compareUtf8, RELATIONS, type Relation, relationNumber } from '../../core/tuples.ts';
-import type { GrantRow } from '../../store/store.ts';
 import { Evictable } from './memory-budget.ts';
-import { firstAfter, ObjectOrder } from './object-order.ts';
+import { firstAfter, TextOrder } from './text-order.ts';
 import { TupleTable } from './tuple-table.ts';
 
 /**
- * Estimated bytes: of a page with its maps, of a grant besides the characters of its object (map entry, id), and of its
+ * Estimated bytes: of a page with its maps, of a grant besides the characters of its counterpart (map entry, id), and of its
  * place in the order of a listing. Held against resident memory by the benchmark `memory`.
  */
 const PAGE_BYTES = 550;
@@ -27,34 +26,42 @@ const WIDE = /[\u0100-\uffff]/;
 /** What V8 keeps of a text: two bytes a unit as soon as one of them needs that. */
 export const bytesOfText = (text: string): number => (WIDE.test(text) ? 2 * text.length : text.length);
 
+/** Where a grant lies among those of its entity. */
+export interface PagePlace {
+  readonly relation: Relation;
+  readonly counterpart: string;
+}
+
+export interface PageRow extends PagePlace, GrantAttributes {}
+
 const RELATIONS_ASCENDING = [...RELATIONS].sort();
 
-const NO_OBJECTS: readonly string[] = [];
+const NO_COUNTERPARTS: readonly string[] = [];
 
-export class SubjectPage extends Evictable {
-  readonly subject: string;
+export class GrantPage extends Evictable {
+  readonly entity: string;
   readonly whole: boolean;
   /** Reads of the store that a whole page would have spared, since a sparse one began. */
   reads = 0;
-  readonly #onEvict: (page: SubjectPage) => void;
+  readonly #onEvict: (page: GrantPage) => void;
   /** The facts of each grant. `null`, on sparse pages only: known to be absent. */
   #table = new TupleTable();
   /** Of a sparse page: what it came to know before. */
   #former: TupleTable | undefined;
   /** By relation, of a whole page with more than a few grants. */
-  #orders: ObjectOrder[] | undefined;
+  #orders: TextOrder[] | undefined;
   readonly #baseBytes: number;
   #tableBytes = 0;
   #formerBytes = 0;
   /** Of a sparse page: a grant that there was when it was last heard of one. */
-  #witness: { readonly relation: number; readonly object: string } | undefined;
+  #witness: { readonly relation: number; readonly counterpart: string } | undefined;
 
-  constructor(subject: string, whole: boolean, onEvict: (page: SubjectPage) => void) {
+  constructor(entity: string, whole: boolean, onEvict: (page: GrantPage) => void) {
     super();
-    this.subject = subject;
+    this.entity = entity;
     this.whole = whole;
     this.#onEvict = onEvict;
-    this.#baseBytes = PAGE_BYTES + bytesOfText(subject);
+    this.#baseBytes = PAGE_BYTES + bytesOfText(entity);
   }
 
   override evict(): void {
@@ -72,57 +79,57 @@ export class SubjectPage extends Evictable {
     return this.#table.size + (this.#former?.size ?? 0);
   }
 
-  /** Whether the subject is known to have a grant now. */
+  /** Whether the entity is known to have a grant now. */
   get holdsSome(): boolean {
     if (this.whole) return this.#table.size > 0;
-    return this.#witness !== undefined && this.holds(this.#witness.relation, this.#witness.object) === true;
+    return this.#witness !== undefined && this.holds(this.#witness.relation, this.#witness.counterpart) === true;
   }
 
   /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
-  find(relation: number, object: string): GrantAttributes | null | undefined {
-    let packed = this.#table.get(relation, object);
+  find(relation: number, counterpart: string): GrantAttributes | null | undefined {
+    let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
       if (this.whole) return null;
-      packed = this.#former?.get(relation, object);
+      packed = this.#former?.get(relation, counterpart);
       if (packed === undefined) return undefined;
     }
     return packed === null ? null : unpackAttributes(packed);
   }
 
   /** Whether there is the grant; `undefined` where this (sparse) page does not know. */
-  holds(relation: number, object: string): boolean | undefined {
-    let packed = this.#table.get(relation, object);
+  holds(relation: number, counterpart: string): boolean | undefined {
+    let packed = this.#table.get(relation, counterpart);
     if (packed === undefined) {
       if (this.whole) return false;
-      packed = this.#former?.get(relation, object);
+      packed = this.#former?.get(relation, counterpart);
       if (packed === undefined) return undefined;
     }
     return packed !== null;
   }
 
   /** Sets what holds for a tuple from now on. Costs a search and a move, however many grants there are. */
-  set(relation: number, object: string, facts: GrantAttributes | null): void {
-    const bytes = GRANT_BYTES + bytesOfText(object);
-    if (!this.whole && facts !== null) this.#witness = { relation, object };
+  set(relation: number, counterpart: string, facts: GrantAttributes | null): void {
+    const bytes = GRANT_BYTES + bytesOfText(counterpart);
+    if (!this.whole && facts !== null) this.#witness = { relation, counterpart };
     if (facts === null && this.whole) {
-      if (!this.#table.delete(relation, object)) return;
+      if (!this.#table.delete(relation, counterpart)) return;
       this.#tableBytes -= bytes;
-      this.#orders?.[relation]?.delete(object);
-    } else if (this.#table.set(relation, object, facts === null ? null : packAttributes(facts))) {
+      this.#orders?.[relation]?.delete(counterpart);
+    } else if (this.#table.set(relation, counterpart, facts === null ? null : packAttributes(facts))) {
       this.#tableBytes += bytes;
-      if (this.#orders !== undefined) this.#orderOf(this.#orders, relation).add(object);
+      if (this.#orders !== undefined) this.#orderOf(this.#orders, relation).add(counterpart);
       else if (this.whole && this.#table.size > UNORDERED_MAX) this.#orders = this.#createOrders();
     }
   }
 
-  #createOrders(): ObjectOrder[] {
-    const orders: ObjectOrder[] = [];
-    for (const { relation, object } of this.#table.tuples()) this.#orderOf(orders, relation).add(object);
+  #createOrders(): TextOrder[] {
+    const orders: TextOrder[] = [];
+    for (const { relation, counterpart } of this.#table.tuples()) this.#orderOf(orders, relation).add(counterpart);
     return orders;
   }
 
-  #orderOf(orders: ObjectOrder[], relation: number): ObjectOrder {
-    const order = orders[relation] ?? new ObjectOrder();
+  #orderOf(orders: TextOrder[], relation: number): TextOrder {
+    const order = orders[relation] ?? new TextOrder();
     orders[relation] = order;
     return order;
   }
@@ -140,27 +147,24 @@ export class SubjectPage extends Evictable {
     this.#tableBytes = 0;
   }
 
-  /** Objects of a whole page under a relation, ascending by bytes. To be read before the next change. */
-  objects(relation: number): readonly string[] {
+  /** The counterparts in a whole page under a relation, ascending by bytes. To be read before the next change. */
+  counterparts(relation: number): readonly string[] {
     assert(this.whole, 'only a whole page can be listed');
-    if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_OBJECTS;
-    return this.#table.objects(relation).sort(compareUtf8);
+    if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_COUNTERPARTS;
+    return this.#table.counterparts(relation).sort(compareUtf8);
   }
 
   /** Up to `limit` grants of a whole page, ascending by the bytes of (relation, object), after a tuple. */
-  grantsAfter(
-    after: { readonly relation: Relation; readonly object: string } | undefined,
-    limit: number,
-  ): readonly GrantRow[] {
-    const found: GrantRow[] = [];
+  grantsAfter(after: PagePlace | undefined, limit: number, only?: Relation): readonly PageRow[] {
+    const found: PageRow[] = [];
     for (const relation of RELATIONS_ASCENDING) {
-      if (after !== undefined && relation < after.relation) continue;
+      if ((only !== undefined && relation !== only) || (after !== undefined && relation < after.relation)) continue;
       const number = relationNumber(relation) ?? 0;
-      const objects = this.objects(number);
-      const start = after?.relation === relation ? firstAfter(objects, after.object) : 0;
-      for (const object of objects.slice(start, start + limit - found.length)) {
-        const facts = this.find(number, object);
-        if (facts) found.push({ relation, object, ...facts });
+      const counterparts = this.counterparts(number);
+      const start = after?.relation === relation ? firstAfter(counterparts, after.counterpart) : 0;
+      for (const counterpart of counterparts.slice(start, start + limit - found.length)) {
+        const facts = this.find(number, counterpart);
+        if (facts) found.push({ relation, counterpart, ...facts });
       }
       if (found.length >= limit) break;
     }

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareUtf8 } from '../../../../src/core/tuples.ts';
-import { SubjectPage } from '../../../../src/shard/memory/subject-page.ts';
+import { GrantPage } from '../../../../src/shard/memory/grant-page.ts';
 
-const object = fc.constantFrom('doc:1', 'doc:2', 'doc:\u{FFFD}', 'doc:\u{1F600}', 'a:1', 'z:9');
-const change = fc.record({ relation: fc.integer({ min: 1, max: 9 }), object, present: fc.boolean() });
+const counterpart = fc.constantFrom('doc:1', 'doc:2', 'doc:\u{FFFD}', 'doc:\u{1F600}', 'a:1', 'z:9');
+const change = fc.record({ relation: fc.integer({ min: 1, max: 9 }), counterpart, present: fc.boolean() });
 const facts = (index: number) => ({ grantId: `grt_${index}`, createdAtMs: index });
-const createPage = (whole: boolean) => new SubjectPage('user:a', whole, () => {});
+const createPage = (whole: boolean) => new GrantPage('user:a', whole, () => {});
 
 for (const whole of [true, false]) {
   test(`a ${whole ? 'whole' : 'sparse'} page holds what a map holds, and its estimate returns to its base`, () => {
@@ -20,24 +20,24 @@ for (const whole of [true, false]) {
         const model = new Map<string, ReturnType<typeof facts> | null>();
         for (const [index, each] of changes.entries()) {
           const value = each.present ? facts(index) : null;
-          page.set(each.relation, each.object, value);
-          if (whole && value === null) model.delete(`${each.relation} ${each.object}`);
-          else model.set(`${each.relation} ${each.object}`, value);
+          page.set(each.relation, each.counterpart, value);
+          if (whole && value === null) model.delete(`${each.relation} ${each.counterpart}`);
+          else model.set(`${each.relation} ${each.counterpart}`, value);
           assert.ok(page.estimate >= base);
           assert.equal(page.tuples, model.size);
         }
         for (const each of changes) {
-          const expected = model.get(`${each.relation} ${each.object}`);
-          assert.deepEqual(page.find(each.relation, each.object), whole ? (expected ?? null) : expected);
+          const expected = model.get(`${each.relation} ${each.counterpart}`);
+          assert.deepEqual(page.find(each.relation, each.counterpart), whole ? (expected ?? null) : expected);
         }
         if (whole) {
           for (let relation = 1; relation <= 9; relation += 1) {
             const expected = [...model.keys()]
               .filter((key) => key.startsWith(`${relation} `))
               .map((key) => key.slice(2));
-            assert.deepEqual(page.objects(relation), expected.sort(compareUtf8));
+            assert.deepEqual(page.counterparts(relation), expected.sort(compareUtf8));
           }
-          for (const each of changes) page.set(each.relation, each.object, null);
+          for (const each of changes) page.set(each.relation, each.counterpart, null);
         } else {
           // What is not set again is forgotten at the second time.
           page.age(0);
@@ -99,20 +99,20 @@ test('the grants of a page come by the bytes of relation and object, after a tup
     const expected = ['admin', 'owner', 'viewer'].flatMap((relation) =>
       objects.toSorted(compareUtf8).map((each) => `${relation} ${each}`),
     );
-    const given = (limit: number, ...after: Parameters<SubjectPage['grantsAfter']>[0][]) =>
-      page.grantsAfter(after[0], limit).map((each) => `${each.relation} ${each.object}`);
+    const given = (limit: number, ...after: Parameters<GrantPage['grantsAfter']>[0][]) =>
+      page.grantsAfter(after[0], limit).map((each) => `${each.relation} ${each.counterpart}`);
     assert.deepEqual(given(1000), expected);
     assert.deepEqual(given(3), expected.slice(0, 3));
     for (const [index, each] of expected.entries()) {
       const [relation, at = ''] = each.split(' ');
       const position = {
         relation: relation === 'admin' || relation === 'owner' ? relation : 'viewer',
-        object: at,
+        counterpart: at,
       } as const;
       assert.deepEqual(given(5, position), expected.slice(index + 1, index + 6));
     }
     assert.deepEqual(
-      given(2, { relation: 'editor', object: 'zzz' }),
+      given(2, { relation: 'editor', counterpart: 'zzz' }),
       expected.slice(objects.length, objects.length + 2),
     );
   }
@@ -128,6 +128,6 @@ test('a grant of wide characters counts two bytes for each of them', () => {
   assert.equal(bytes('doc:\u4e2d\u6587\u5b57') - bytes('doc:abc'), 7);
   assert.equal(bytes('doc:\u{1F600}') - bytes('doc:ab'), 6);
   assert.equal(bytes('doc:\u00e9\u00ff'), bytes('doc:ab'));
-  const pages = [new SubjectPage('user:\u4e2d', true, () => {}), new SubjectPage('user:a', true, () => {})];
+  const pages = [new GrantPage('user:\u4e2d', true, () => {}), new GrantPage('user:a', true, () => {})];
   assert.equal((pages[0]?.estimate ?? 0) - (pages[1]?.estimate ?? 0), 6);
 });

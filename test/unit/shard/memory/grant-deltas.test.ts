@@ -2,13 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SubjectDeltas } from '../../../../src/shard/memory/subject-deltas.ts';
+import { GrantDeltas } from '../../../../src/shard/memory/grant-deltas.ts';
 
 const facts = (id: string) => ({ grantId: id, createdAtMs: 1 });
-const change = (object: string, id: string | null) => ({ relation: 6, object, facts: id === null ? null : facts(id) });
+const change = (counterpart: string, id: string | null) => ({
+  relation: 6,
+  counterpart,
+  facts: id === null ? null : facts(id),
+});
 
 test('a confirmation of an older seq does not remove a newer change', () => {
-  const deltas = new SubjectDeltas();
+  const deltas = new GrantDeltas();
   deltas.commit('user:a', change('doc:1', 'g1'), 1);
   deltas.commit('user:a', change('doc:1', null), 2);
   deltas.confirm(1);
@@ -20,7 +24,7 @@ test('a confirmation of an older seq does not remove a newer change', () => {
 });
 
 test('an open delta holds the overlay of its start and every later commit to its subject, confirmed or not', () => {
-  const deltas = new SubjectDeltas();
+  const deltas = new GrantDeltas();
   deltas.commit('user:a', change('doc:1', 'g1'), 1);
   const delta = deltas.open('user:a');
   deltas.commit('user:a', change('doc:2', 'g2'), 2);
@@ -36,7 +40,7 @@ test('an open delta holds the overlay of its start and every later commit to its
 
 test('a delta that was opened while nothing was unconfirmed holds every later commit, however many and confirmed', () => {
   for (const before of [0, 3]) {
-    const deltas = new SubjectDeltas();
+    const deltas = new GrantDeltas();
     for (let seq = 1; seq <= before; seq += 1) deltas.commit('user:a', change(`before:${seq}`, 'g'), seq);
     deltas.confirm(before);
     const delta = deltas.open('user:a');
@@ -51,13 +55,13 @@ test('a delta that was opened while nothing was unconfirmed holds every later co
 });
 
 test('the relation is part of the tuple', () => {
-  const deltas = new SubjectDeltas();
+  const deltas = new GrantDeltas();
   deltas.commit('user:a', change('doc:1', 'g1'), 1);
   assert.equal(deltas.find('user:a', 5, 'doc:1'), undefined);
 });
 
 test('the last commit to a tuple counts, over any number of commits and confirmations', () => {
-  const deltas = new SubjectDeltas();
+  const deltas = new GrantDeltas();
   let confirmed = 0;
   for (let seq = 1; seq <= 5000; seq += 1) {
     deltas.commit('user:a', change('doc:1', seq % 3 === 0 ? null : `g${seq}`), seq);

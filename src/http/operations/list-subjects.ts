@@ -1,0 +1,40 @@
+// GET /v1/subjects: the subjects that hold a relation on an object, page by page.
+
+import { EXAMPLE_TUPLE } from '../schema/examples.ts';
+import { subjectListSchema, subjectQuerySchema } from '../schema/schemas.ts';
+import { validate } from '../schema/validation.ts';
+import type { Operation } from './operation.ts';
+import { entityListBytesMax } from './response-bytes.ts';
+
+export const listSubjects: Operation = {
+  id: 'listSubjects',
+  method: 'GET',
+  path: '/v1/subjects',
+  scope: 'check:read',
+  tag: 'Grants',
+  summary: 'List the subjects that hold a relation on an object',
+  description:
+    'Ascending by the bytes of the subject, and complete: a subject that holds the relation throughout the listing appears exactly once. A page may hold fewer than `limit` subjects, or none, although `next_cursor` leads on. A cursor is valid for the tenant and the query that it came from.',
+  body: undefined,
+  query: subjectQuerySchema,
+  queryExamples: { object: EXAMPLE_TUPLE.object, relation: EXAMPLE_TUPLE.relation, namespace: 'user' },
+  responseBytesMax: entityListBytesMax,
+  successes: [
+    {
+      status: 200,
+      description: 'One page.',
+      schema: { name: 'SubjectList', schema: subjectListSchema },
+      example: { subjects: ['user:alice', 'user:bob'], next_cursor: null },
+    },
+  ],
+  errors: ['invalid-object', 'invalid-relation', 'invalid-cursor'],
+  answer(session, context, { query }) {
+    const { object, relation, namespace, limit, cursor } = validate(subjectQuerySchema, query);
+    return session
+      .listHolders(context, { object, relation, namespace, limit, cursor })
+      .then(({ items, nextCursor }) => ({
+        status: 200,
+        json: () => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null }),
+      }));
+  },
+};

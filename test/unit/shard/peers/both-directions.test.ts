@@ -1,0 +1,191 @@
+// Grants by their objects: who holds a relation, what is stored on an object; the same grants as by their subjects, at
+// every moment, whatever was read, evicted, replayed or failed.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { compareUtf8, RELATIONS, type Tuple } from '../../../../src/core/tuples.ts';
+import { readAll } from '../../../kit/store/read-all.ts';
+import { attempt, type OpenSlot, openSlot, type SlotOptions, tuple, turns } from '../tools.ts';
+
+const holders = (slot: OpenSlot, handle: number, object: string, more: { namespace?: string; limit?: number } = {}) =>
+  readAll((cursor) =>
+    slot.connection.listHolders(handle, {
+      object,
+      relation: 'viewer',
+      namespace: more.namespace,
+      limit: more.limit ?? 100,
+      cursor,
+    }),
+  );
+
+const writeAll = (slot: OpenSlot, handle: number, tuples: readonly Tuple[], revoke = false) =>
+  slot.connection.writeGrants(
+    handle,
+    attempt(),
+    tuples.map((each) => ({ ...each, revoke })),
+  );
+
+const numbered = (count: number, prefix = 'user:') =>
+  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
+
+const LIMITS = [
+  { name: 'from memory', options: {} },
+  { name: 'of an object too large for memory', options: { pageLimits: { rowsMax: 20 } } },
+] satisfies { name: string; options: SlotOptions }[];
+
+for (const { name, options } of LIMITS) {
+  test(`holders come by their bytes, of one namespace where it is named: ${name}`, async () => {
+    const { slot, handle } = await openSlot(options);
+    const subjects = ['user:\u{1F600}', 'user:\uFFFD', 'user:z', 'us:1', 'users:1', 'user.x:1', ...numbered(30)];
+    await writeAll(
+      slot,
+      handle,
+      subjects.map((subject) => tuple(subject, 'doc:1')),
+    );
+    await writeAll(slot, handle, [{ subject: 'user:editor', relation: 'editor', object: 'doc:1' }]);
+    for (const round of ['before it is in state', 'after']) {
+      for (const limit of [1, 7, 100]) {
+        assert.deepEqual(await holders(slot, handle, 'doc:1', { limit }), subjects.toSorted(compareUtf8), round);
+      }
+      assert.deepEqual(await holders(slot, handle, 'doc:1', { namespace: 'us' }), ['us:1']);
+      assert.deepEqual(await holders(slot, handle, 'doc:1', { namespace: 'none' }), []);
+      assert.deepEqual(await holders(slot, handle, 'doc:2'), []);
+      await slot.applied();
+    }
+    slot.kill();
+  });
+
+  test(`who holds a relation throughout a listing appears exactly once while others come and go: ${name}`, async () => {
+    const { slot, handle } = await openSlot(options);
+    const lasting = numbered(60);
+    const fleeting = lasting.map((subject) => `${subject}x`);
+    await writeAll(
+      slot,
+      handle,
+      [...lasting, ...fleeting].map((subject) => tuple(subject, 'doc:1')),
+    );
+    let listing = true;
+    const churn = (async () => {
+      for (let round = 0; listing; round += 1) {
+        const some = fleeting.filter((_, index) => index % 5 === round % 5).map((subject) => tuple(subject, 'doc:1'));
+        await writeAll(slot, handle, some, round % 2 === 0);
+        await turns(1);
+      }
+    })();
+    for (const limit of [1, 7, 33]) {
+      const listed = await holders(slot, handle, 'doc:1', { limit });
+      assert.deepEqual(
+        listed.filter((subject) => !subject.endsWith('x')),
+        lasting,
+      );
+      assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8));
+    }
+    listing = false;
+    await churn;
+    slot.kill();
+  });
+}
+
+const ENTITIES = ['a:1', 'a:2', 'b:1', 'b:2', 'b:\u{1F600}'];
+const tuples = fc.record({
+  subject: fc.constantFrom(...ENTITIES),
+  relation: fc.constantFrom(...RELATIONS.slice(0, 3)),
+  object: fc.constantFrom(...ENTITIES),
+});
+const steps = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('write'), tuple: tuples, revoke: fc.boolean() }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('read'), entity: fc.constantFrom(...ENTITIES) }) },
+    { weight: 1, arbitrary: fc.constant({ kind: 'applied' } as const) },
+    { weight: 1, arbitrary: fc.constant({ kind: 'restart' } as const) },
+  ),
+  { maxLength: 40 },
+);
+
+const textOf = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
+
+test('both directions hold what a plain set holds, after every step', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, fc.constantFrom(3, 100), async (taken, rowsMax) => {
+      const opened = await openSlot({ pageLimits: { rowsMax } });
+      let { slot, handle } = opened;
+      const model = new Map<string, Tuple>();
+      const readGrants = async (of: { subject: string } | { object: string }) => {
+        const grants = await readAll((cursor) =>
+          slot.connection.listGrants(handle, { of, relation: undefined, limit: 2, cursor }),
+        );
+        return grants.map(textOf);
+      };
+      const check = async (entity: string) => {
+        const of = (side: 'subject' | 'object') =>
+          [...model.values()].filter((each) => each[side] === entity).map(textOf);
+        assert.deepEqual((await readGrants({ subject: entity })).sort(), of('subject').sort());
+        assert.deepEqual((await readGrants({ object: entity })).sort(), of('object').sort());
+      };
+      for (const step of taken) {
+        if (step.kind === 'write') {
+          await writeAll(slot, handle, [step.tuple], step.revoke);
+          if (step.revoke) model.delete(textOf(step.tuple));
+          else model.set(textOf(step.tuple), step.tuple);
+        } else if (step.kind === 'read') await check(step.entity);
+        else if (step.kind === 'applied') await slot.applied();
+        else {
+          slot = await slot.restart();
+          handle = await slot.handle(opened.tenantId);
+        }
+      }
+      for (const entity of ENTITIES) await check(entity);
+      slot.kill();
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('grants are listed by relation and the other, of one relation where it is named', async () => {
+  const { slot, handle } = await openSlot();
+  const given: Tuple[] = (['viewer', 'owner', 'admin'] as const).flatMap((relation) =>
+    ['user:b', 'user:a'].map((subject) => ({ subject, relation, object: 'doc:1' })),
+  );
+  await writeAll(slot, handle, given);
+  for (const limit of [1, 4, 100]) {
+    const list = (relation: 'owner' | undefined) =>
+      readAll((cursor) => slot.connection.listGrants(handle, { of: { object: 'doc:1' }, relation, limit, cursor }));
+    assert.deepEqual(
+      (await list(undefined)).map(textOf),
+      ['admin', 'owner', 'viewer'].flatMap((relation) => [`user:a ${relation} doc:1`, `user:b ${relation} doc:1`]),
+    );
+    assert.deepEqual((await list('owner')).map(textOf), ['user:a owner doc:1', 'user:b owner doc:1']);
+  }
+  slot.kill();
+});
+
+test('a cursor of one listing is none of another', async () => {
+  const { slot, handle } = await openSlot();
+  const given = numbered(3).flatMap((entity) => [tuple(entity, 'doc:1'), tuple('doc:1', entity)]);
+  await writeAll(slot, handle, given);
+  const page = { limit: 1, cursor: undefined };
+  const ofObject = { of: { object: 'doc:1' }, relation: undefined } as const;
+  const ofSubject = { of: { subject: 'doc:1' }, relation: undefined } as const;
+  const whoMay = { object: 'doc:1', relation: 'viewer', namespace: undefined } as const;
+  const whatMay = { subject: 'doc:1', relation: 'viewer', namespace: undefined } as const;
+  const lists = [
+    (cursor: string | undefined) => slot.connection.listGrants(handle, { ...ofObject, ...page, cursor }),
+    (cursor: string | undefined) => slot.connection.listGrants(handle, { ...ofSubject, ...page, cursor }),
+    (cursor: string | undefined) =>
+      slot.connection.listGrants(handle, { ...ofObject, relation: 'viewer', ...page, cursor }),
+    (cursor: string | undefined) => slot.connection.listHolders(handle, { ...whoMay, ...page, cursor }),
+    (cursor: string | undefined) =>
+      slot.connection.listHolders(handle, { ...whoMay, namespace: 'user', ...page, cursor }),
+    (cursor: string | undefined) => slot.connection.listObjects(handle, { ...whatMay, ...page, cursor }),
+  ];
+  for (const [index, list] of lists.entries()) {
+    const { nextCursor } = await list(undefined);
+    assert.ok(nextCursor !== undefined);
+    for (const [other, listOther] of lists.entries()) {
+      if (other === index) await listOther(nextCursor);
+      else await assert.rejects(async () => listOther(nextCursor), { code: 'invalid-cursor' }, `${index} in ${other}`);
+    }
+  }
+  slot.kill();
+});
