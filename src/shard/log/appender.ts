@@ -143,9 +143,7 @@ export class Appender {
     const queue = this.#queues.get(operation.tenantId) ?? [];
     const isFull = this.#queueLength >= QUEUE_OPERATIONS_MAX || !held.hasCapacity;
     if (isFull || queue.length >= TENANT_OPERATIONS_MAX) {
-      return Promise.reject(
-        new GrantdError('overloaded', 'Too many writes are already waiting. Nothing was changed.'),
-      );
+      return Promise.reject(new GrantdError('overloaded', 'Too many writes are already waiting. Nothing was changed.'));
     }
     this.#queues.set(operation.tenantId, queue);
     const result = new Promise<OperationResult>((resolve, reject) => {
@@ -343,9 +341,9 @@ export class Appender {
         failures += 1;
         continue;
       }
-      const standing = outcome.kind === 'appended' ? record : outcome.record;
-      if (standing.entryId === entryId) {
-        // An owner that stood still for long may have appended at a seq that the next owner has already trimmed, where
+      const present = outcome.kind === 'appended' ? record : outcome.record;
+      if (present.entryId === entryId) {
+        // An owner that was paused for long may have appended at a seq that the next owner has already trimmed, where
         // nobody reads it. If the lease is valid now, no other shard has owned the slot in between, however long the
         // append took. The entry is then part of the log.
         if (!this.#ports.leaseValid() && !(await this.#leased())) return undefined;
@@ -353,13 +351,13 @@ export class Appender {
         this.#observe('committed', startedMs, batch);
         return true;
       }
-      if (standing.epoch >= this.#epoch) {
+      if (present.epoch >= this.#epoch) {
         this.#observe('lost', startedMs, batch);
-        this.#lose(`the log has epoch ${standing.epoch} at seq ${standing.seq}`);
+        this.#lose(`the log has epoch ${present.epoch} at seq ${present.seq}`);
         return false;
       }
       // A late write of an earlier epoch. It follows the first entry of this epoch, so every reader treats it as void.
-      this.#lastSeq = standing.seq;
+      this.#lastSeq = present.seq;
     }
     return undefined;
   }
@@ -375,8 +373,8 @@ export class Appender {
 
   async #readBack(record: LogRecord): Promise<AppendOutcome | undefined> {
     try {
-      const standing = await this.#ports.log.readRecord(record.slot, record.seq, storeDeadline(this.#ports.clock));
-      return standing === undefined ? undefined : { kind: 'occupied', record: standing };
+      const present = await this.#ports.log.readRecord(record.slot, record.seq, storeDeadline(this.#ports.clock));
+      return present === undefined ? undefined : { kind: 'occupied', record: present };
     } catch {
       return undefined;
     }

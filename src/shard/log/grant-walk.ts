@@ -81,7 +81,10 @@ export async function countGrants(ports: GrantWalkPorts, tenures: Iterable<Tenur
       } catch (error) {
         if (!tenure.serving) break;
         const { slot } = tenure;
-        ports.log.warn({ slot, err: error }, 'counting the grants of a tenant was interrupted; the next round continues');
+        ports.log.warn(
+          { slot, err: error },
+          'counting the grants of a tenant was interrupted; the next round continues',
+        );
         await delay(ports.clock, RETRY_MS);
       }
     }

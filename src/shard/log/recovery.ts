@@ -106,7 +106,9 @@ async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): As
     const records = await ports.store.readRecords(slot, seq, limit, storeDeadline(ports.clock));
     for (const record of records) {
       if (record.seq !== seq) {
-        throw new LogUnreadableError(`The log of slot ${slot} has a gap: seq ${seq} is missing, but seq ${record.seq} exists.`);
+        throw new LogUnreadableError(
+          `The log of slot ${slot} has a gap: seq ${seq} is missing, but seq ${record.seq} exists.`,
+        );
       }
       yield record;
       seq += 1;

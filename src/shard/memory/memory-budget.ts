@@ -37,7 +37,8 @@ const REMOVALS_PER_TURN = 1000;
 const GATE_SHARE = 8;
 const TENANTS_PER_GATE = 4;
 /**
- * Divisor: pages keep this share of the budget whatever else is held. Without pages every check would read the store.
+ * Divisor of the budget: pages keep at least this share, whatever else is held. Without pages every check would read
+ * the store.
  */
 const PAGES_SHARE_MIN = 4;
 /** Concurrent reads of one tenant. More would not use the store better, but would only delay other tenants. */

@@ -15,8 +15,7 @@ export interface PageLimits {
 
 /**
  * 10,000 rows of short objects take 1.5 MiB; of the longest ones they would take 12 MiB. 256 rows are taken in within a
- * millisecond or two. A page that is read to its end has already caused at least 32 times as many reads as 32 such
- * parts.
+ * millisecond or two. A sparse page is read to its end only after 32 reads about it.
  */
 export const PAGE_LIMITS: PageLimits = Object.freeze({
   rowsMax: 10_000,

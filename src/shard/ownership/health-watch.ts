@@ -228,7 +228,10 @@ export class HealthWatch implements LeaseHealth {
     if (!tenure.serving || nowMs - sinceMs < REOPEN_AFTER_MS || nowMs < (known?.fromMs ?? 0)) return;
     const times = known?.times ?? 0;
     this.#reopenings.set(tenure.slot, { fromMs: nowMs + backoffMs(REOPEN, times), times: times + 1 });
-    reopen(tenure, `An append has been stuck for ${Math.round(nowMs - sinceMs)} ms, although the log accepts other writes.`);
+    reopen(
+      tenure,
+      `An append has been stuck for ${Math.round(nowMs - sinceMs)} ms, although the log accepts other writes.`,
+    );
   }
 }
 

@@ -30,7 +30,7 @@ const EVIDENCE_LAG_MS = 8000;
 const EVIDENCE_MS_MIN = 5000;
 /** If no other shard has reported its health for this long, a shard that gave up is needed again. */
 const OTHERS_SILENT_MS = 30_000;
-/** After the process stood still for this long, that time does not count against any part. */
+/** If the process was paused for this long, that time does not count against any part. */
 const STALL_MS = 3000;
 /** How long a shard that gave up stays unhealthy at least; doubles each time that it relapses soon. */
 const BACKOFF = { firstMs: 30_000, maxMs: 600_000 };

@@ -66,15 +66,15 @@ export class MembershipLease {
   #state: 'joining' | 'alive' | 'draining' | 'ended' = 'joining';
   /** Sent heartbeats by number: the last applied one and all later ones, each of which may have been applied. */
   readonly #sent = new Map<number, SentHeartbeat>();
-  #standing = 0;
+  #appliedHeartbeat = 0;
   #healthyHeartbeat = 0;
-  #toldProvenAtMs = Number.NEGATIVE_INFINITY;
+  #reportedProvenAtMs = Number.NEGATIVE_INFINITY;
   #lastNumber = 0;
-  #stoodAtMs = Number.NEGATIVE_INFINITY;
+  #appliedAtMs = Number.NEGATIVE_INFINITY;
   #steadySinceMs = Number.POSITIVE_INFINITY;
   #wakeHeartbeat: (() => void) | undefined;
   /** `drain` was called, and no heartbeat has announced it yet. */
-  #drainUntold = false;
+  #drainUnannounced = false;
 
   constructor(ports: LeasePorts, options: LeaseOptions) {
     this.incarnation = options.incarnation;
@@ -107,7 +107,7 @@ export class MembershipLease {
    */
   get steadySinceMs(): number {
     const nowMs = this.#ports.clock.monotonicMs();
-    return nowMs - this.#stoodAtMs > STEADY_GAP_MS_MAX ? Number.POSITIVE_INFINITY : this.#steadySinceMs;
+    return nowMs - this.#appliedAtMs > STEADY_GAP_MS_MAX ? Number.POSITIVE_INFINITY : this.#steadySinceMs;
   }
 
   /** Inserts the row and sends one heartbeat. Retries until the lease is valid or the session has ended. */
@@ -131,7 +131,7 @@ export class MembershipLease {
   drain(): void {
     if (this.ended) return;
     this.#state = 'draining';
-    this.#drainUntold = true;
+    this.#drainUnannounced = true;
     this.#wakeHeartbeat?.();
   }
 
@@ -141,7 +141,7 @@ export class MembershipLease {
   async leave(): Promise<void> {
     if (this.ended) return;
     this.#end();
-    await declareEnded(this.#ports, { incarnation: this.incarnation, heartbeat: this.#standing });
+    await declareEnded(this.#ports, { incarnation: this.incarnation, heartbeat: this.#appliedHeartbeat });
   }
 
   #end(): void {
@@ -202,7 +202,7 @@ export class MembershipLease {
 
   /** Waits until the next heartbeat is due, or `drain` needs one now. */
   async #pause(delayMs: number): Promise<void> {
-    if (delayMs <= 0 || this.#drainUntold) return;
+    if (delayMs <= 0 || this.#drainUnannounced) return;
     await new Promise<void>((resolve) => {
       const timer = this.#ports.clock.setTimer(resolve, delayMs);
       this.#wakeHeartbeat = () => {
@@ -221,20 +221,21 @@ export class MembershipLease {
     const heartbeat = this.#lastNumber;
     this.#sent.set(heartbeat, sent);
     const state = this.#state === 'draining' ? 'draining' : 'alive';
-    this.#drainUntold = false;
+    this.#drainUnannounced = false;
     // Reported again until a heartbeat that carries it is applied.
-    const healthyHeartbeat = sent.provenAtMs > this.#toldProvenAtMs ? heartbeat : this.#healthyHeartbeat;
+    const healthyHeartbeat = sent.provenAtMs > this.#reportedProvenAtMs ? heartbeat : this.#healthyHeartbeat;
     try {
       const { applied, row } = await store.writeHeartbeat(
-        { incarnation, expectedHeartbeat: this.#standing, heartbeat, healthyHeartbeat, state },
+        { incarnation, expectedHeartbeat: this.#appliedHeartbeat, heartbeat, healthyHeartbeat, state },
         sent.startMs + HEARTBEAT_TIMEOUT_MS,
       );
       this.#observe('applied', sent);
       if (row !== undefined) this.#healthyHeartbeat = row.healthyHeartbeat;
-      if (applied) this.#stand(heartbeat);
+      if (applied) this.#markApplied(heartbeat);
       else if (row === undefined) this.#lose('The row of this member no longer exists.');
       else if (row.state === 'dead') this.#lose('Another member declared this one dead.');
-      else if (row.heartbeat >= this.#standing && this.#sent.has(row.heartbeat)) this.#stand(row.heartbeat);
+      else if (row.heartbeat >= this.#appliedHeartbeat && this.#sent.has(row.heartbeat))
+        this.#markApplied(row.heartbeat);
       else this.#lose(`The row of this member holds heartbeat ${row.heartbeat}, which this process did not send.`);
     } catch {
       // The next heartbeat finds out whether this one was applied.
@@ -246,15 +247,15 @@ export class MembershipLease {
     this.#ports.observe({ outcome, seconds: (this.#ports.clock.monotonicMs() - startMs) / 1000 });
   }
 
-  #stand(heartbeat: number): void {
+  #markApplied(heartbeat: number): void {
     if (this.ended) return;
     const sent = this.#sent.get(heartbeat);
     if (sent === undefined) return;
     const nowMs = this.#ports.clock.monotonicMs();
-    if (nowMs - this.#stoodAtMs > STEADY_GAP_MS_MAX) this.#steadySinceMs = nowMs;
-    this.#stoodAtMs = nowMs;
-    this.#standing = heartbeat;
-    this.#toldProvenAtMs = Math.max(this.#toldProvenAtMs, sent.provenAtMs);
+    if (nowMs - this.#appliedAtMs > STEADY_GAP_MS_MAX) this.#steadySinceMs = nowMs;
+    this.#appliedAtMs = nowMs;
+    this.#appliedHeartbeat = heartbeat;
+    this.#reportedProvenAtMs = Math.max(this.#reportedProvenAtMs, sent.provenAtMs);
     for (const number of this.#sent.keys()) if (number < heartbeat) this.#sent.delete(number);
     this.#lease.renew(sent);
   }

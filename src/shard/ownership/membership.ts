@@ -188,9 +188,9 @@ export class Membership {
     const sighting = this.#sightings.get(incarnation);
     if (sighting?.heartbeat !== heartbeat) this.#sightings.set(incarnation, { heartbeat, sinceMs: nowMs });
     // A report from before the first scan may be old, and scans may return older rows again.
-    const told = this.#healthSightings.get(incarnation);
-    if (told === undefined) this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: undefined });
-    else if (healthyHeartbeat > told.healthyHeartbeat)
+    const known = this.#healthSightings.get(incarnation);
+    if (known === undefined) this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: undefined });
+    else if (healthyHeartbeat > known.healthyHeartbeat)
       this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: nowMs });
   }
 

@@ -47,10 +47,7 @@ export async function declarePredecessors(
       if (row.place !== place || row.state === 'dead') continue;
       if (!(await declareEnded({ store, clock }, row))) continue;
       const { incarnation, shardName } = row;
-      log.warn(
-        { incarnation, shardName },
-        'an earlier process in the same place did not deregister; declared it dead',
-      );
+      log.warn({ incarnation, shardName }, 'an earlier process in the same place did not deregister; declared it dead');
     }
   } catch (error) {
     log.warn(

@@ -1,7 +1,7 @@
 // Operation ids with their results, kept for twice the deadline. If the reply to a write was lost, a repeat gets the
 // first result: 201 stays 201, 204 stays 204. Results that changed nothing are kept too (200, 404 and refusals): an
-// earlier attempt that arrives late must not do what its client was told was not done. Forgetting earlier would break
-// this, so the bound is in time. If the ids take more memory than writes may have, the next writes wait
+// earlier attempt that arrives late must not do what the service has reported as not done. Forgetting earlier would
+// break this, so the bound is in time. If the ids take more memory than writes may have, the next writes wait
 // (write-memory.ts).
 //
 // Ids are kept in generations. A timer drops each generation when its time has come, in one step, however much it
