@@ -88,7 +88,7 @@ export const UUID_WORDS = 4;
 
 /**
  * Decodes the UUID from `start` to the end of `text` into four words at `at`. False if that is not an output of
- * `encodeUuid`; the words are then undefined.
+ * `encodeUuid`; the words then have arbitrary values.
  */
 export function readUuidWords(text: string, start: number, words: Uint32Array, at: number): boolean {
   if (text.length - start !== TEXT_LENGTH) return false;

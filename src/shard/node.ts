@@ -226,7 +226,7 @@ export class ShardNode implements Shard {
         },
         onMoved: (kind) => {
           metrics.slotMoves.inc({ kind });
-          // The claim has appended the first entry of its epoch.
+          // Opening the slot appended the first entry of its epoch.
           if (kind === 'claimed') this.#health.wrote('append');
         },
       },

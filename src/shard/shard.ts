@@ -110,7 +110,7 @@ export interface AuditRecord {
 
 export interface AuditLogPage extends ResultPage<AuditRecord> {
   /**
-   * A cursor, oldest first, at which changes start that follow everything up to now. Set on the last page of a listing
+   * An oldest-first cursor for the changes still to come, after everything up to now. Set on the last page of a listing
    * that is oldest first, and on the first page of one that is newest first. Undefined on other pages, in a listing
    * with an upper time bound, and for a deleted tenant.
    */

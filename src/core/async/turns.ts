@@ -164,7 +164,7 @@ export class FairTurns implements Turns {
     return more;
   }
 
-  /** Counts, in this turn, the time that the step's consequences take later. */
+  /** Counts towards this turn the time that a step's follow-up work will take. */
   #anticipate(laterMs: number): void {
     if (laterMs > 0 && this.#turnStartedMs !== undefined) this.#turnStartedMs -= laterMs;
   }
@@ -182,7 +182,7 @@ export class FairTurns implements Turns {
 
   #serve(): void {
     let nowMs = this.#clock.monotonicMs();
-    // Also if a step throws: the others continue in the next turn.
+    // Scheduled first, so that the other flows continue in the next turn even if a step throws.
     this.#scheduleEnd();
     let spentMs = 0;
     while (this.#waiting > 0 && spentMs < TURN_MS) {
@@ -203,7 +203,7 @@ export class FairTurns implements Turns {
         spentMs += costMs;
       }
     }
-    // If nothing waits, no flow owes anything.
+    // If nothing waits, no flow owes time.
     if (this.#waiting === 0) {
       this.#sparse.clear();
       this.#busy.clear();

@@ -344,7 +344,7 @@ export class Appender {
       const present = outcome.kind === 'appended' ? record : outcome.record;
       if (present.entryId === entryId) {
         // An owner that was paused for long may have appended at a seq that the next owner has already trimmed, where
-        // nobody reads it. If the lease is valid now, no other shard has owned the slot in between, however long the
+        // no reader sees it. If the lease is valid now, no other shard has owned the slot in between, however long the
         // append took. The entry is then part of the log.
         if (!this.#ports.leaseValid() && !(await this.#leased())) return undefined;
         this.#commit(batch, record.seq);

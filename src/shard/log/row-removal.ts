@@ -125,7 +125,9 @@ async function removeEmptySubjects(
   }
 }
 
-/** Without even a tombstone row the subject had no grant at the stamp, and has none since in the state tables. */
+/**
+ * No grant row, not even a tombstone: the subject had no grant at the stamp, and the state tables contain no later one.
+ */
 async function hasNoGrant(
   { store, clock }: RemovalPorts,
   tenure: Tenure,

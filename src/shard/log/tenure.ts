@@ -217,7 +217,7 @@ export class Tenure {
     if (!this.#dependencies.leaseValid()) {
       throw new ShardFailure(
         'not-serving',
-        'The lease of the shard has expired, so it cannot be sure that it still owns the slot.',
+        'The shard has no valid lease, so it cannot be sure that it still owns the slot.',
       );
     }
   }

@@ -3,9 +3,9 @@
 // the stored row is never behind the checkpoint. It may be ahead: its seq says which entries of a replay it already
 // includes.
 //
-// If a tenant is older than these counts, they are completed in the background (grant-walk.ts), in the order of bucket,
-// subject, relation, object. Until then a commit at or before the walk's position changes the count. A commit after it
-// does not, since the walk has yet to get there.
+// For a tenant that is older than these counts, a walk counts in the background (grant-walk.ts), in the order of
+// bucket, subject, relation, object. Until it is done a commit at or before the walk's position changes the count. A
+// commit after it does not, since the walk has yet to get there.
 
 import { z } from 'zod';
 import type { TenantId } from '../../core/ids.ts';

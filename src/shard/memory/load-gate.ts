@@ -100,8 +100,8 @@ export class LoadGate {
   }
 
   /**
-   * For work that no caller waits for and that makes waiting shorter: admitted immediately, ahead of waiting calls, if
-   * there is capacity in bytes.
+   * For background work that shortens the waits of others: admitted immediately, ahead of waiting calls, if there is
+   * capacity in bytes.
    */
   tryEnter(tenant: string, bytes: number): (() => void) | undefined {
     const reserved = this.#bounded(bytes);

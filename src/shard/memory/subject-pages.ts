@@ -173,7 +173,7 @@ export class SubjectPages {
     this.#changed(page);
   }
 
-  /** The result of a read counts, unless a commit arrived in the meantime, which is newer. */
+  /** The result of a read counts unless a newer commit arrived in the meantime. */
   async #learn(tuple: WatchedTuple): Promise<void> {
     if (tuple.facts === undefined) takeFrom(this.#pages.get(tuple.subject) ?? (await this.load(tuple.subject)), tuple);
     if (tuple.facts !== undefined) return;

@@ -55,7 +55,7 @@ function under(handle: Handle, decide: Decide): Decide {
   if (use === undefined) return decide;
   return (draft) => {
     if (handle.dead || draft.revokes(memory.tenantId, keyId) || draft.tenant(memory).state === 'suspended') {
-      throw new ShardFailure('handle-unknown', 'The handle ended before the turn of the write came.');
+      throw new ShardFailure('handle-unknown', "The handle ended before the write's turn came.");
     }
     return decide(draft);
   };

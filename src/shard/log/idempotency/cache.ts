@@ -120,8 +120,8 @@ export class OperationRebuild {
   /** Call the returned function if entries of this epoch are valid here. */
   add(operations: readonly DecidedOperation[], epoch: number): () => void {
     if (operations.length === 0) {
-      // An epoch's first entry ends its table: an entry before it belongs to another table, even one of the following
-      // epoch.
+      // Entries before the first entry of an epoch belong to another table, even if their epoch is that of later
+      // entries.
       if (this.#last?.epoch !== epoch) this.#last = undefined;
       return () => {};
     }
