@@ -41,7 +41,7 @@ test('it is read once however many wait, and every one of them pins it', async (
   await table.pin();
   assert.equal(reads.length, 1);
   for (let pin = 0; pin < 4; pin += 1) table.unpin();
-  assert.throws(() => table.unpin(), /its pin/);
+  assert.throws(() => table.unpin(), /matching pin/);
 });
 
 test('what is committed while it is read, or before and not confirmed, wins over what was read', async () => {
