@@ -116,6 +116,7 @@ export async function listenOps(
     pool.touch(socket);
     const lines = [
       `HTTP/1.1 ${status}`,
+      `Date: ${new Date().toUTCString()}`,
       `Content-Type: ${type}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: no-store',

@@ -1,10 +1,12 @@
-// Overlay and deltas of one tenant's grants: what was committed and is not yet confirmed in the state tables, and what
-// was committed while a read of the store was in flight. A read that is evaluated under the delta opened at its start
-// can never cover a newer commit with an older row.
+// Overlay and deltas of one tenant's grants. The overlay has the commits that the state tables may still lack; a delta
+// also has those made while a read of the store was in flight. It keeps: a read that is evaluated under the delta
+// opened at its start never covers a newer commit with an older row.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 
-/** Changes to a subject under a read that one step takes in. Beyond, its page is sparse and a listing begins again. */
+/**
+ * Changes of a subject during a read that one step takes in. Beyond, its page becomes sparse and a listing starts over.
+ */
 export const CHANGES_MAX = 500;
 
 export interface TupleChange {
@@ -14,26 +16,26 @@ export interface TupleChange {
   readonly facts: GrantAttributes | null;
 }
 
-/** An object holds no white space, so the key is unambiguous. */
+/** An object contains no white space, so the key is unambiguous. */
 const tupleKey = (relation: number, object: string): string => `${relation} ${object}`;
 
-/** Changes in one generation of the overlay; then the next begins. */
+/** Changes in one generation of the overlay; the next generation starts after that. */
 const GENERATION_CHANGES = 256;
 
 interface Generation {
-  /** By subject and tuple: the last commit to a tuple counts. */
+  /** By subject and tuple; only the last commit to a tuple is kept. */
   readonly changes: Map<string, Map<string, TupleChange>>;
   count: number;
   lastSeq: number;
-  /** The one that began after it. */
+  /** The following generation. */
   next: Generation | undefined;
 }
 
 const createGeneration = (): Generation => ({ changes: new Map(), count: 0, lastSeq: 0, next: undefined });
 
 /**
- * Opened at the start of a read: what was committed and not confirmed by then, and every commit since. It is a place in
- * the chain of generations, so that neither opening it nor a commit costs anything, however many are open.
+ * Opened at the start of a read: commits that were unconfirmed then, and every commit since. It is a position in the
+ * chain of generations, so opening it or adding a commit costs nothing, however many deltas are open.
  */
 export class SubjectDelta {
   readonly #subject: string;
@@ -44,14 +46,14 @@ export class SubjectDelta {
     this.#first = first;
   }
 
-  /** Changes that are to be looked at; as many tuples or fewer. */
+  /** The number of changes to examine; at least the number of changed tuples. */
   get size(): number {
     let size = 0;
     for (const changes of this.#generations()) size += changes.size;
     return size;
   }
 
-  /** What holds for tuples whatever the store said, as of now. */
+  /** The current state of changed tuples, which overrides what the store returned. */
   changes(): SubjectChanges {
     const merged = new Map<string, TupleChange>();
     for (const changes of this.#generations()) for (const [key, change] of changes) merged.set(key, change);
@@ -66,7 +68,7 @@ export class SubjectDelta {
   }
 }
 
-/** The last change to each tuple of a subject. */
+/** The last change of each tuple of a subject. */
 export class SubjectChanges implements Iterable<TupleChange> {
   readonly #byTuple: ReadonlyMap<string, TupleChange>;
 
@@ -74,7 +76,7 @@ export class SubjectChanges implements Iterable<TupleChange> {
     this.#byTuple = byTuple;
   }
 
-  /** Undefined: what the store said holds. */
+  /** Undefined: what the store returned holds. */
   find(relation: number, object: string): TupleChange | undefined {
     return this.#byTuple.get(tupleKey(relation, object));
   }
@@ -85,15 +87,15 @@ export class SubjectChanges implements Iterable<TupleChange> {
 }
 
 /**
- * The overlay is kept by generation, and a generation goes as a whole once all of it is confirmed. One map that is
- * always filled and emptied would leave a chain of outgrown tables, and with it all that they held, to the next full
- * garbage collection. A confirmed change that stays a little longer does no harm: what is newer stays longer still.
+ * The overlay is kept in generations, each dropped as a whole once it is fully confirmed. A single map that is
+ * constantly filled and emptied would leave a chain of outgrown tables, with all their content, to the next full
+ * garbage collection. A confirmed change that stays a little longer does no harm: newer changes stay longer still.
  */
 export class SubjectDeltas {
-  /** The oldest first. Once there was one, there always is: whoever reads finds its commits from there on. */
+  /** Oldest first. Never empty once it had one, since open reads find their commits from there on. */
   #generations: Generation[] = [];
 
-  /** A commit: from now on every read that is in flight or starts sees it. */
+  /** A commit: every read that is in flight or starts later sees it. */
   commit(subject: string, change: TupleChange, seq: number): void {
     let newest = this.#generations.at(-1);
     if (newest === undefined || newest.count >= GENERATION_CHANGES) newest = this.#begin(newest);
@@ -112,7 +114,7 @@ export class SubjectDeltas {
     return generation;
   }
 
-  /** State now holds every commit up to `seq`: reads that start from here on find them there. */
+  /** State now contains every commit up to `seq`: reads that start from here on find them there. */
   confirm(seq: number): void {
     const generations = this.#generations;
     let confirmed = 0;
@@ -126,7 +128,7 @@ export class SubjectDeltas {
     return generation !== undefined && generation.count > 0 && generation.lastSeq <= seq;
   }
 
-  /** What was committed for the tuple and is not confirmed. */
+  /** The unconfirmed commit to the tuple, if there is one. */
   find(subject: string, relation: number, object: string): TupleChange | undefined {
     for (let index = this.#generations.length - 1; index >= 0; index -= 1) {
       const change = this.#generations[index]?.changes.get(subject)?.get(tupleKey(relation, object));
@@ -135,18 +137,18 @@ export class SubjectDeltas {
     return undefined;
   }
 
-  /** Those with changes that may not be confirmed: at least every one that has some. */
+  /** Subjects that may have unconfirmed changes: at least every one that has. */
   subjects(): ReadonlySet<string> {
     return new Set(this.#generations.flatMap(({ changes }) => [...changes.keys()]));
   }
 
-  /** To be called before the read is sent. */
+  /** Call this before the read is sent. */
   open(subject: string): SubjectDelta {
     const [oldest = this.#begin(undefined)] = this.#generations;
     return new SubjectDelta(subject, oldest);
   }
 
-  /** Changes that are held. */
+  /** Number of changes held. */
   get unconfirmed(): number {
     return this.#generations.reduce((sum, { count }) => sum + count, 0);
   }

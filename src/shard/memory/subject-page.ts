@@ -1,7 +1,7 @@
-// Subject pages: the grants of one subject in memory, the form in which checks are answered. A *whole* page holds every
-// live grant, so what it does not hold does not exist; it keeps them in the order of a listing. A *sparse* page, of a
-// subject that is large or not read to its end, holds tuples that were asked for, present or absent; about any other it
-// knows nothing.
+// Subject pages: the grants of one subject in memory, in the form that answers checks. A *whole* page contains every
+// live grant, so a grant that it lacks does not exist; it keeps grants in listing order. A *sparse* page belongs to a
+// subject that is large or was not read to its end. It contains only the tuples that calls have requested, present or
+// absent, and knows nothing about others.
 
 import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, packAttributes, unpackAttributes } from '../../core/grant-attributes.ts';
@@ -12,19 +12,19 @@ import { firstAfter, ObjectOrder } from './object-order.ts';
 import { TupleTable } from './tuple-table.ts';
 
 /**
- * Estimated bytes: of a page with its maps, of a grant besides the characters of its object (map entry, id), and of its
- * place in the order of a listing. Held against resident memory by the benchmark `memory`.
+ * Estimated bytes: of a page with its maps; of a grant, without the characters of its object (map entry, id); of its
+ * place in listing order. The benchmark `memory` compares them with resident memory.
  */
 const PAGE_BYTES = 550;
 const GRANT_BYTES = 120;
 const ORDER_BYTES = 12;
 
-/** Grants of a whole page that a listing puts in order itself. */
+/** Up to this many grants of a whole page are sorted at each listing. */
 const UNORDERED_MAX = 16;
 
 const WIDE = /[\u0100-\uffff]/;
 
-/** What V8 keeps of a text: two bytes a unit as soon as one of them needs that. */
+/** What V8 needs for a string: two bytes per unit as soon as one unit needs two. */
 export const bytesOfText = (text: string): number => (WIDE.test(text) ? 2 * text.length : text.length);
 
 const RELATIONS_ASCENDING = [...RELATIONS].sort();
@@ -34,19 +34,19 @@ const NO_OBJECTS: readonly string[] = [];
 export class SubjectPage extends Evictable {
   readonly subject: string;
   readonly whole: boolean;
-  /** Reads of the store that a whole page would have spared, since a sparse one began. */
+  /** Reads of the store that a whole page would have saved since this sparse page began. */
   reads = 0;
   readonly #onEvict: (page: SubjectPage) => void;
   /** The facts of each grant. `null`, on sparse pages only: known to be absent. */
   #table = new TupleTable();
-  /** Of a sparse page: what it came to know before. */
+  /** Sparse pages only: the previous generation of known tuples. */
   #former: TupleTable | undefined;
-  /** By relation, of a whole page with more than a few grants. */
+  /** By relation; only for a whole page with more than a few grants. */
   #orders: ObjectOrder[] | undefined;
   readonly #baseBytes: number;
   #tableBytes = 0;
   #formerBytes = 0;
-  /** Of a sparse page: a grant that there was when it was last heard of one. */
+  /** Sparse pages only: the grant that was last seen to exist. */
   #witness: { readonly relation: number; readonly object: string } | undefined;
 
   constructor(subject: string, whole: boolean, onEvict: (page: SubjectPage) => void) {
@@ -61,13 +61,13 @@ export class SubjectPage extends Evictable {
     this.#onEvict(this);
   }
 
-  /** Bytes by the present content. */
+  /** Bytes of the current content. */
   get estimate(): number {
     const ordered = this.#orders === undefined ? 0 : ORDER_BYTES * this.#table.size;
     return this.#baseBytes + this.#tableBytes + this.#formerBytes + ordered;
   }
 
-  /** Live grants of a whole page; of a sparse one, tuples known, some counted twice. */
+  /** Live grants of a whole page; known tuples of a sparse one, some counted twice. */
   get tuples(): number {
     return this.#table.size + (this.#former?.size ?? 0);
   }
@@ -78,7 +78,7 @@ export class SubjectPage extends Evictable {
     return this.#witness !== undefined && this.holds(this.#witness.relation, this.#witness.object) === true;
   }
 
-  /** The grant, `null` where there is none, `undefined` where this (sparse) page does not know. */
+  /** The grant; `null` if there is none; `undefined` if this (sparse) page does not know. */
   find(relation: number, object: string): GrantAttributes | null | undefined {
     let packed = this.#table.get(relation, object);
     if (packed === undefined) {
@@ -89,7 +89,7 @@ export class SubjectPage extends Evictable {
     return packed === null ? null : unpackAttributes(packed);
   }
 
-  /** Whether there is the grant; `undefined` where this (sparse) page does not know. */
+  /** Whether the grant exists; `undefined` if this (sparse) page does not know. */
   holds(relation: number, object: string): boolean | undefined {
     let packed = this.#table.get(relation, object);
     if (packed === undefined) {
@@ -100,7 +100,7 @@ export class SubjectPage extends Evictable {
     return packed !== null;
   }
 
-  /** Sets what holds for a tuple from now on. Costs a search and a move, however many grants there are. */
+  /** Sets the current facts of a tuple. Costs one search and one move, however many grants there are. */
   set(relation: number, object: string, facts: GrantAttributes | null): void {
     const bytes = GRANT_BYTES + bytesOfText(object);
     if (!this.whole && facts !== null) this.#witness = { relation, object };
@@ -128,8 +128,8 @@ export class SubjectPage extends Evictable {
   }
 
   /**
-   * Keeps a sparse page within `tuplesMax`: whenever it has come to know half of that, it forgets what it knew before
-   * then. What is asked for now is known soon, and forgetting costs nothing.
+   * Keeps a sparse page within `tuplesMax`: once the current generation has half of that, the page drops the previous
+   * one. Tuples in demand soon become known again, and forgetting costs nothing.
    */
   age(tuplesMax: number): void {
     assert(!this.whole, 'only a sparse page forgets');
@@ -140,14 +140,14 @@ export class SubjectPage extends Evictable {
     this.#tableBytes = 0;
   }
 
-  /** Objects of a whole page under a relation, ascending by bytes. To be read before the next change. */
+  /** The objects of a whole page under a relation, ascending by bytes. Read them before the next change. */
   objects(relation: number): readonly string[] {
     assert(this.whole, 'only a whole page can be listed');
     if (this.#orders !== undefined) return this.#orders[relation]?.texts ?? NO_OBJECTS;
     return this.#table.objects(relation).sort(compareUtf8);
   }
 
-  /** Up to `limit` grants of a whole page, ascending by the bytes of (relation, object), after a tuple. */
+  /** Up to `limit` grants of a whole page after a tuple, ascending by the bytes of (relation, object). */
   grantsAfter(
     after: { readonly relation: Relation; readonly object: string } | undefined,
     limit: number,

@@ -1,13 +1,14 @@
-// The pages of one tenant's subjects: how they come into memory, are kept current and go. It keeps: a page in memory
-// holds every commit until now, and what a call was told holds when it is answered. Nobody relies on a page over an
-// await; what a call needs it watches (watched-tuples.ts), so any page may go at any time.
+// The pages of one tenant's subjects: how they are loaded, kept current and evicted. It keeps: a page in memory
+// reflects every commit so far, and what a call has learned still holds when it gets its reply. No caller relies on a
+// page across an await; a call watches the tuples that it needs (watched-tuples.ts), so any page may be evicted at any
+// time.
 //
-// A missing subject is read up to `rowsPerRead` rows. Most end there: the page is whole. Of one that goes on the page
-// is sparse and tuples are read one by one; once that has happened often enough the rest is read too, in slices, behind
-// the calls, up to the bounds of a whole page.
+// The first read of a subject returns up to `rowsPerRead` rows. If that is all, the page is whole. Otherwise the page
+// is sparse, and tuples are read one by one. After enough such reads the remaining rows are read too, in slices and in
+// the background, up to the bounds of a whole page.
 //
-//   absent ──first read, all of it──▶ whole ──grown beyond its bounds──▶ absent
-//      └──── first read, more ─────▶ sparse ──asked often, read to the end──▶ whole
+//   absent ──first read, complete──▶ whole ──grown beyond its bounds──▶ absent
+//      └──── first read, partial ──▶ sparse ──many reads, then read to the end──▶ whole
 
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
@@ -25,30 +26,31 @@ import { CHANGES_MAX, type SubjectDelta, SubjectDeltas } from './subject-deltas.
 import { SubjectPage } from './subject-page.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
-/** What a row takes while it is read: the longest are a little more, most much less. */
+/** Estimated bytes of a row while it is read: the longest take slightly more, most take much less. */
 const ROW_BYTES = 1024;
 /** A point read with what waits for it. */
 const POINT_READ_BYTES = 16 * 1024;
 /**
- * A whole page may grow so far beyond its bounds, so that one at its bounds is not read again after every few changes.
+ * A whole page may exceed its bounds by this factor, so that a page near its bounds is not reloaded after a few
+ * changes.
  */
 const GROWTH_MAX = 1.25;
-/** Rows that are taken in at once: where there are more, each slice waits for a turn of its own. */
+/** Rows taken in at once; with more rows, each slice waits for its own turn. */
 const ROWS_AT_ONCE = 32;
-/** About what the process works for a read, for each of its rows, and for taking in a slice of them. */
+/** Approximate cost to the process of a read, of each of its rows, and of taking in one slice. */
 const READ_MS = 0.2;
 const ROW_MS = 0.01;
 const SLICE_MS = 0.3;
-/** How much of what is expected of a tenant's next read its last one says. */
+/** Weight of the last read in the estimate for the tenant's next read. */
 const LAST_READ_WEIGHT = 0.25;
 /** A listing from the store reads many rows. */
 const READS_OF_LISTING = 8;
-/** Tuples of one call that are looked for at once: the others of the tenant get in between. */
+/** Tuples of one call that are looked up at once, so that the tenant's other calls get their share. */
 const TUPLES_AT_ONCE = 32;
-/** Tuples that are put down in one step. */
+/** Tuples registered in one step. */
 const TUPLES_PER_STEP = 250;
 
-/** A string of a request may share the memory of the whole message it came in, which a page must not keep. */
+/** A string of a request may share the memory of the whole message that contained it, which a page must not retain. */
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
 export interface SubjectPagesDependencies {
@@ -60,7 +62,7 @@ export interface SubjectPagesDependencies {
 
 type GrantQuery = Parameters<StateStore['listGrants']>[0];
 
-/** Tuples of a call, each known and current until they are disposed of. */
+/** The tuples of a call, each known and current until they are disposed of. */
 export interface HeldTuples extends Disposable {
   readonly tuples: readonly WatchedTuple[];
 }
@@ -72,10 +74,10 @@ export class SubjectPages {
   readonly #deltas = new SubjectDeltas();
   readonly #watched = new WatchedTuples();
   readonly #loads = new Map<string, Promise<SubjectPage>>();
-  /** Of a read: most subjects have few, and who has many mostly has more of them. */
+  /** Expected rows of a read: most subjects have few, and a tenant with large subjects mostly has several. */
   #rowsExpected = 0;
   #dropped = false;
-  /** One for all pages: there may be millions. */
+  /** One function for all pages: there may be millions. */
   readonly #forget = (page: SubjectPage): void => {
     this.#pages.delete(page.subject);
   };
@@ -85,9 +87,9 @@ export class SubjectPages {
     this.#dependencies = dependencies;
   }
 
-  // ---- what is in memory ----
+  // ---- content in memory ----
 
-  /** As of now: good until the next await. */
+  /** Current as of now: valid until the next await. */
   get(subject: string): SubjectPage | undefined {
     return this.#pages.get(subject);
   }
@@ -100,14 +102,14 @@ export class SubjectPages {
     return this.#pages.size;
   }
 
-  /** Whether the subject is known to have a grant, of all that is committed until now. */
+  /** Whether the subject is known to have a grant, given everything committed so far. */
   holdsSome(subject: string): boolean {
     return this.#pages.get(subject)?.holdsSome === true;
   }
 
   // ---- calls ----
 
-  /** Makes one tuple known; it stays so until it is disposed of. */
+  /** Loads one tuple and keeps it current until it is disposed of. */
   async hold(subject: string, relation: number, object: string): Promise<HeldTuples> {
     using held = new DisposableStack();
     const tuple = held.adopt(this.#watch(subject, relation, object), (watched) => this.#watched.unwatch(watched));
@@ -115,7 +117,9 @@ export class SubjectPages {
     return Object.assign(held.move(), { tuples: [tuple] });
   }
 
-  /** The same of many, in their order. Rejects as `overloaded` where calls of this tenant hold too many already. */
+  /**
+   * The same for many tuples, in their order. Rejects as `overloaded` if calls of this tenant already hold too many.
+   */
   async holdAll({ subjects, relations, objects }: TupleColumns): Promise<HeldTuples> {
     const { budget, clock } = this.#dependencies;
     const bytes = subjects.reduce((sum, subject, index) => sum + watchedBytes(subject, objects[index] ?? ''), 0);
@@ -137,7 +141,7 @@ export class SubjectPages {
     return Object.assign(held.move(), { tuples });
   }
 
-  /** From here on every commit is told to the tuple. */
+  /** From here on the tuple receives every commit. */
   #watch(subject: string, relation: number, object: string): WatchedTuple {
     const tuple = this.#watched.watch(subject, relation, object);
     const page = this.#pages.get(subject);
@@ -151,14 +155,14 @@ export class SubjectPages {
     return tuple;
   }
 
-  /** What is known of a tuple is known to a sparse page from here on. */
+  /** Stores what is known of a tuple in its sparse page. */
   #remember(page: SubjectPage, { relation, object, facts }: WatchedTuple): void {
     if (facts === undefined || page.holds(relation, object) !== undefined) return;
     page.set(relation, copyOf(object), facts);
     this.#changed(page);
   }
 
-  /** What a read says counts unless a commit was told meanwhile, which is newer. */
+  /** The result of a read counts unless a newer commit arrived in the meantime. */
   async #learn(tuple: WatchedTuple): Promise<void> {
     if (tuple.facts === undefined) takeFrom(this.#pages.get(tuple.subject) ?? (await this.load(tuple.subject)), tuple);
     if (tuple.facts !== undefined) return;
@@ -168,12 +172,15 @@ export class SubjectPages {
 
   // ---- reads of the store ----
 
-  /** Resolves in a turn of this tenant, for what then costs so much. */
+  /** Resolves in a turn of this tenant, for work that costs about `costMs`. */
   #turn(costMs: number): Promise<void> {
     return turnOf(this.#dependencies.budget.turns, this.#tenantId, costMs);
   }
 
-  /** The page of a subject that is not in memory; read once however many wait for it. It may be gone again by then. */
+  /**
+   * Loads the page of a subject that is not in memory. Concurrent callers share one read. The page may already be
+   * evicted again when the promise resolves.
+   */
   load(subject: string): Promise<SubjectPage> {
     let load = this.#loads.get(subject);
     if (load === undefined) {
@@ -187,17 +194,17 @@ export class SubjectPages {
     return load;
   }
 
-  /** To be opened before a read that is to be evaluated under it. */
+  /** Open this before a read that is to be evaluated under it. */
   openDelta(subject: string): SubjectDelta {
     return this.#deltas.open(subject);
   }
 
-  /** Those with changes that the state tables may not hold yet. */
+  /** Subjects with changes that the state tables may lack. */
   unconfirmedSubjects(): ReadonlySet<string> {
     return this.#deltas.subjects();
   }
 
-  /** Rows of a subject, for a listing: its page is not whole. */
+  /** Reads rows of a subject for a listing; its page is not whole. */
   async readRows(query: Omit<GrantQuery, 'tenantId'>): ReturnType<StateStore['listGrants']> {
     const { budget, clock, pageLimits } = this.#dependencies;
     const page = this.#pages.get(query.subject);
@@ -205,7 +212,7 @@ export class SubjectPages {
     const limit = Math.min(query.limit, pageLimits.rowsPerListing);
     return budget.loads.run(this.#tenantId, ROW_BYTES * limit, clock, async () => {
       const read = await this.#listGrants({ ...query, limit });
-      // What many reads bring comes at once; it is taken in by turns, and other work gets in between.
+      // Results of many reads may arrive together; they are taken in by turns, so that other work gets its share.
       if (read.grants.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
       return read;
     });
@@ -219,7 +226,7 @@ export class SubjectPages {
     return read;
   }
 
-  /** Puts rows into a page that nobody sees yet. */
+  /** Fills a page that is not visible yet. */
   async #fill(page: SubjectPage, rows: readonly GrantRow[]): Promise<void> {
     for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
       if (rows.length > ROWS_AT_ONCE) await this.#turn(SLICE_MS);
@@ -242,7 +249,7 @@ export class SubjectPages {
         if (fits) putOver(page, delta);
         else page = new SubjectPage(subject, false, this.#forget);
       }
-      // Whoever asks from here on finds the page, or asks again.
+      // From here on, callers find the page or start a new load.
       this.#loads.delete(subject);
       this.#install(page);
       return page;
@@ -272,27 +279,27 @@ export class SubjectPages {
     }
   }
 
-  // ---- sparse pages that are asked about often ----
+  // ---- sparse pages in frequent use ----
 
   #countReads(page: SubjectPage, reads: number): void {
     const { budget, pageLimits } = this.#dependencies;
     if (page.whole || pageLimits.rowsMax <= pageLimits.rowsPerRead) return;
     page.reads += reads;
     if (page.reads < pageLimits.readsBeforeWhole) return;
-    // Nobody waits for it, so it takes only capacity that nobody else wants.
+    // No call waits for this read, so it takes only capacity that is free.
     const leave = budget.loads.tryEnter(this.#tenantId, pageLimits.bytesMax);
     if (leave === undefined) return;
-    // Until it is settled; for good where the subject is too large.
+    // Blocks further attempts until this one is settled; for good if the subject is too large.
     page.reads = Number.NEGATIVE_INFINITY;
     void this.#readWhole(page)
       .catch(() => {
-        // Tried again when it has been asked about as often again.
+        // Retried after the same number of further reads.
         page.reads = 0;
       })
       .finally(leave);
   }
 
-  /** Reads a subject to its end, in slices, and puts its whole page in the place of the sparse one. */
+  /** Reads a subject to its end, in slices, and replaces the sparse page by the whole one. */
   async #readWhole(sparse: SubjectPage): Promise<void> {
     const { budget, pageLimits } = this.#dependencies;
     const { subject } = sparse;
@@ -317,7 +324,7 @@ export class SubjectPages {
 
   // ---- commits ----
 
-  /** A commit: from here on every response shows it. */
+  /** A commit: every later response reflects it. */
   commit(subject: string, relation: number, object: string, facts: GrantAttributes | null, seq: number): void {
     this.#deltas.commit(subject, { relation, object, facts }, seq);
     this.#watched.commit(subject, relation, object, facts);
@@ -327,12 +334,12 @@ export class SubjectPages {
     this.#changed(page);
   }
 
-  /** The state tables now hold every commit up to `seq`. */
+  /** The state tables now contain every commit up to `seq`. */
   confirm(seq: number): void {
     this.#deltas.confirm(seq);
   }
 
-  /** The tenure has ended: nothing of it is used again, and nothing that is still being read lands. */
+  /** The tenure has ended: its pages are not used again, and results of pending reads are discarded. */
   drop(): void {
     const { budget, clock } = this.#dependencies;
     this.#dropped = true;
@@ -360,7 +367,7 @@ export class SubjectPages {
   }
 }
 
-/** What was committed since the reads of a page began. */
+/** Applies what was committed since the reads of a page began. */
 function putOver(page: SubjectPage, delta: SubjectDelta): void {
   for (const { relation, object, facts } of delta.changes()) page.set(relation, object, facts);
 }

@@ -1,23 +1,23 @@
-// The tuples of one subject: relation and object, each with a text or with nothing. Most subjects have a handful, so
-// these lie in one array, which is looked through. A map for each relation takes twice the memory, and more time:
-// little of so much is in the processor's cache. Beyond a handful there are maps.
+// The tuples of one subject: relation and object, each with a string or null. Most subjects have a handful, so these
+// lie in one array that is searched linearly. A map per relation would take twice the memory and be slower, since
+// little of it would be in the processor's cache. Beyond a handful the table uses maps.
 
 import { assert } from '../../core/assert.ts';
 import { StringMap, unitAt } from '../../core/structures/string-map.ts';
 
-/** Tuples that are looked through. */
+/** Tuples that are searched linearly. */
 const FEW_MAX = 16;
-/** Characters at the end of an object that its code is made of: where the objects of one subject mostly differ. */
+/** Trailing characters of an object that form its code: there the objects of one subject mostly differ. */
 const CODE_CHARACTERS = 8;
 /** Relations have numbers from 1 to 9. */
 const RELATION_BITS = 4;
-/** Code, object and value of each tuple, one after the other. */
+/** Code, object and value of each tuple, one after another. */
 const CELLS_PER_TUPLE = 3;
 
 type Cells = readonly (number | string | null)[];
 const NO_CELLS: Cells = Object.freeze([]);
 
-/** Another one means another tuple. The same one says little: the object has to be compared. */
+/** Different codes mean different tuples. Equal codes say little: the objects must be compared. */
 function codeOf(relation: number, object: string): number {
   const { length } = object;
   let code = length;
@@ -29,7 +29,7 @@ function codeOf(relation: number, object: string): number {
 
 export class TupleTable {
   #cells: Cells = NO_CELLS;
-  /** By relation, once there are more than a few. */
+  /** By relation, once there are more than a few tuples. */
   #maps: (StringMap<string | null> | undefined)[] | undefined;
   #size = 0;
 
@@ -37,7 +37,7 @@ export class TupleTable {
     return this.#size;
   }
 
-  /** Undefined: the tuple is not there. */
+  /** Undefined: the table lacks the tuple. */
   get(relation: number, object: string): string | null | undefined {
     if (this.#maps !== undefined) {
       return this.#maps[relation]?.get(object);
@@ -46,9 +46,9 @@ export class TupleTable {
     return place < 0 ? undefined : (this.#cells[place + 2] as string | null);
   }
 
-  /** Whether the tuple is new. */
+  /** Returns whether the tuple is new. */
   set(relation: number, object: string, value: string | null): boolean {
-    assert(relation > 0 && relation < 1 << RELATION_BITS, 'a relation has its number');
+    assert(relation > 0 && relation < 1 << RELATION_BITS, 'a relation number fits into its bits');
     if (this.#maps !== undefined) return this.#setInMap(this.#maps, relation, object, value);
     const place = this.#placeOf(relation, object);
     if (place >= 0) {
@@ -56,7 +56,7 @@ export class TupleTable {
       return false;
     }
     if (this.#size < FEW_MAX) {
-      // As long as its content: an array that grows by itself takes space for more.
+      // Exactly as long as its content: an array that grows by itself reserves extra space.
       this.#cells = [...this.#cells, codeOf(relation, object), object, value];
       this.#size += 1;
       return true;
@@ -70,7 +70,7 @@ export class TupleTable {
     return this.#setInMap(maps, relation, object, value);
   }
 
-  /** Whether the tuple was there. */
+  /** Returns whether the tuple was there. */
   delete(relation: number, object: string): boolean {
     if (this.#maps !== undefined) {
       if (this.#maps[relation]?.delete(object) !== true) return false;
@@ -83,13 +83,13 @@ export class TupleTable {
     return true;
   }
 
-  /** Of one relation, in no order. */
+  /** The objects of one relation, unordered. */
   objects(relation: number): string[] {
     if (this.#maps !== undefined) return [...(this.#maps[relation]?.keys() ?? [])];
     return [...this.tuples()].filter((tuple) => tuple.relation === relation).map(({ object }) => object);
   }
 
-  /** In no order; to be taken whole before anything is deleted, for which others might be left out. */
+  /** Unordered. Consume it completely before deleting anything; otherwise it may skip tuples. */
   *tuples(): Generator<{ readonly relation: number; readonly object: string; readonly value: string | null }> {
     const cells = this.#cells;
     for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {
@@ -114,7 +114,7 @@ export class TupleTable {
     return true;
   }
 
-  /** Of the code of the tuple; −1 where it is not there. */
+  /** The index of the tuple's code; −1: the tuple is missing. */
   #placeOf(relation: number, object: string): number {
     const cells = this.#cells;
     const code = codeOf(relation, object);

@@ -1,15 +1,15 @@
-// Tuples that calls wait for: the checks of a bulk, the lines of an import. A call watches each of its tuples from
-// before it asks the store until it is answered, and every commit meanwhile is told to the tuple; so once each of them
-// is known, all of them hold at that one moment. It is kept: what is watched is no more than what the calls in flight
-// have named, and a commit costs one lookup, however many watch.
+// Tuples that calls wait for: the checks of a bulk call, the lines of an import. A call watches each of its tuples from
+// before it reads the store until its reply, and the tuple receives every commit in that time. So once all of them are
+// known, they all hold at the same moment. It keeps: only tuples that calls in flight have named are watched, and a
+// commit costs one lookup, however many calls watch.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
 import type { SubjectPage } from './subject-page.ts';
 
-/** Bytes of a watched tuple besides its characters, which are those of the call and of the key. */
+/** Bytes of a watched tuple, without its characters in the call and in the key. */
 const TUPLE_BYTES = 400;
-/** A character, in the call and in the key, at two bytes each. */
+/** A character in the call and in the key, at two bytes each. */
 const BYTES_PER_CHARACTER = 4;
 
 export const watchedBytes = (subject: string, object: string): number =>
@@ -19,19 +19,19 @@ export interface WatchedTuple {
   readonly subject: string;
   readonly relation: number;
   readonly object: string;
-  /** What holds now: the grant, `null` where there is none. `undefined`: not known yet. */
+  /** The current facts: the grant, or `null` if there is none. `undefined`: not known yet. */
   facts: GrantAttributes | null | undefined;
   /** The point read in flight for it. */
   read: Promise<void> | undefined;
   watchers: number;
 }
 
-/** Takes what a page knows of it. */
+/** Copies what a page knows of the tuple. */
 export function takeFrom(page: SubjectPage, tuple: WatchedTuple): void {
   if (tuple.facts === undefined) tuple.facts = page.find(tuple.relation, tuple.object);
 }
 
-/** The parts hold no white space, so the key is unambiguous. */
+/** The parts contain no white space, so the key is unambiguous. */
 const keyOf = (subject: string, relation: number, object: string): string => `${subject} ${relation} ${object}`;
 
 export class WatchedTuples {
@@ -41,7 +41,7 @@ export class WatchedTuples {
     return this.#tuples.size;
   }
 
-  /** Until the matching `unwatch`. One for all who watch the same. */
+  /** Watches a tuple until the matching `unwatch`. All watchers of a tuple share it. */
   watch(subject: string, relation: number, object: string): WatchedTuple {
     const key = keyOf(subject, relation, object);
     let tuple = this.#tuples.get(key);
@@ -58,7 +58,7 @@ export class WatchedTuples {
     if (tuple.watchers === 0) this.#tuples.delete(keyOf(tuple.subject, tuple.relation, tuple.object));
   }
 
-  /** What was committed holds from now on. */
+  /** A commit: these facts hold from now on. */
   commit(subject: string, relation: number, object: string, facts: GrantAttributes | null): void {
     if (this.#tuples.size === 0) return;
     const tuple = this.#tuples.get(keyOf(subject, relation, object));

@@ -1,11 +1,11 @@
-// Listings: ascending by bytes, by key set, so that what is there throughout appears exactly once. A subject whose
-// page is whole is listed from memory, in the order that the page keeps. One that is too large is read from the state
-// tables under a delta opened at the start of the read, and the page is put together in one synchronous step, in which
-// no more than a bounded number of changes is looked at. Nothing here sorts.
+// Listings: ascending by bytes, continued by key, so that an item that exists throughout appears exactly once. A
+// subject with a whole page is listed from memory, in the order that the page keeps. A larger subject is read from the
+// state tables under a delta opened at the start of the read. The result page is then assembled in one synchronous step
+// that examines a bounded number of changes. Nothing here sorts.
 //
-// A page is bounded in what is read for it as well as in what it gives: a subject may have millions of rows that are
-// gone. Where the bound is reached first it holds what was found by then, even nothing, and its cursor leads on from
-// there. And the reading ends once nobody waits for it.
+// A result page is bounded both in what it reads and in what it returns, since a subject may have millions of tombstone
+// rows. If the read bound is reached first, the page has what was found so far, possibly nothing, and its cursor
+// continues from there. Reading stops when no front waits for the result.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/cursors.ts';
@@ -20,11 +20,11 @@ import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { PageQuery, ResultPage } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
-/** Rows read at once while looking for live ones. */
+/** Rows per read in the search for live ones. */
 export const ROWS_PER_READ_MIN = 256;
-/** Live rows and tombstone rows that are read for one page: some tenths of a second at a store that is not slow. */
+/** Live rows and tombstone rows read for one result page: a few tenths of a second unless the store is slow. */
 export const ROWS_PER_PAGE_MAX = 10_000;
-/** A listing whose subject has had more than that begins again, so often. */
+/** How often a listing starts over if its subject changed too much while it was read. */
 const LISTING_TRIES = 3;
 
 export interface ListingContext {
@@ -33,17 +33,17 @@ export interface ListingContext {
   readonly secrets: CursorSecrets;
 }
 
-/** Whose listing it is. */
+/** The tenant of a listing. */
 export interface Listing {
   readonly tenure: Tenure;
   readonly memory: TenantMemory;
-  /** To be asked after each read of the store: throws where nobody waits for the response any more. */
+  /** Call this after each read of the store: it throws if no front waits for the response any more. */
   readonly assertWanted: () => void;
 }
 
 export type Position = readonly string[];
 
-/** Positions and scopes are lists of strings; JSON keeps their parts apart. */
+/** Positions and scopes are lists of strings; JSON keeps their parts separate. */
 export function positionOf(
   context: ListingContext,
   scope: readonly string[],
@@ -55,7 +55,7 @@ export function positionOf(
     throw new GrantdError('invalid-cursor', '"cursor" was not issued for this tenant and this query.');
   }
   const position: unknown = JSON.parse(text);
-  if (!Array.isArray(position)) throw new GrantdError('invalid-cursor', '"cursor" holds no position.');
+  if (!Array.isArray(position)) throw new GrantdError('invalid-cursor', '"cursor" contains no position.');
   return position.map(String);
 }
 
@@ -64,7 +64,8 @@ export function cursorAt(context: ListingContext, scope: readonly string[], posi
 }
 
 export const relationAt = (text: string | undefined): Relation => {
-  if (text === undefined || !isRelation(text)) throw new GrantdError('invalid-cursor', '"cursor" holds no position.');
+  if (text === undefined || !isRelation(text))
+    throw new GrantdError('invalid-cursor', '"cursor" contains no position.');
   return text;
 };
 
@@ -84,7 +85,7 @@ export async function listObjects(
   const { memory } = listing;
   const { subject, relation, namespace, limit } = query;
   const scope = ['objects', memory.tenantId, subject, relation, namespace ?? ''];
-  // No object equals its namespace and colon, so the first one follows it.
+  // No object equals the namespace and its colon, so the first object follows that prefix.
   const prefix = namespace === undefined ? '' : `${namespace}:`;
   const after = positionOf(context, scope, query.cursor)?.[0] ?? prefix;
   const page = await pageInMemory(memory, subject);
@@ -103,7 +104,7 @@ export async function listObjects(
   return { items, nextCursor: next === undefined ? undefined : cursorAt(context, scope, [next]) };
 }
 
-/** The whole page of a subject where it is in memory or small; good until the next await. */
+/** The whole page of a subject, if it is in memory or small; valid until the next await. */
 async function pageInMemory({ pages }: TenantMemory, subject: string): Promise<SubjectPage | undefined> {
   if (pages.get(subject) === undefined) await pages.load(subject);
   const page = pages.get(subject);
@@ -149,16 +150,16 @@ interface RowsQuery {
 
 interface FoundRows {
   readonly rows: readonly GrantRow[];
-  /** Where reading goes on, had it to stop; undefined: at the end, or at the limit. */
+  /** Where reading continues, if it stopped early; undefined: at the end, or at the limit. */
   readonly rest: RowPosition | undefined;
 }
 
-/** Up to `limit` live grants of a subject that has no whole page in memory. */
+/** Up to `limit` live grants of a subject without a whole page in memory. */
 async function sparseRows(context: ListingContext, listing: Listing, query: RowsQuery): Promise<FoundRows> {
   const { tenure, memory } = listing;
   for (let tries = 0; tries < LISTING_TRIES; tries += 1) {
     const delta = memory.pages.openDelta(query.subject);
-    // What waits for write-behind is in the state tables a moment later.
+    // Changes that wait for write-behind are in the state tables a moment later.
     if (delta.size > CHANGES_MAX) await tenure.applied();
     else {
       const rows = await rowsUnder(context, listing, delta, query);
@@ -168,7 +169,7 @@ async function sparseRows(context: ListingContext, listing: Listing, query: Rows
   throw new GrantdError('overloaded', 'The grants of this subject change faster than they can be listed.');
 }
 
-/** Undefined where more was committed meanwhile than can be looked at in one step. */
+/** Undefined if too much was committed during the read to examine in one step. */
 async function rowsUnder(
   context: ListingContext,
   { memory, assertWanted }: Listing,
@@ -192,7 +193,7 @@ async function rowsUnder(
     const past = grants.some(({ object }) => !object.startsWith(query.prefix));
     const end = past || next?.object.startsWith(query.prefix) !== true ? undefined : next;
     const full = looked + rowsPerRead > ROWS_PER_PAGE_MAX;
-    // Of what was read, no more than was changed since can be missing.
+    // Later changes can have removed at most as many of the read rows as the delta has changes.
     if (end === undefined || full || read.length >= limit) {
       const rows = underDelta(read, delta, query, end);
       if (rows.length >= limit) return { rows: rows.slice(0, limit), rest: undefined };
@@ -203,7 +204,10 @@ async function rowsUnder(
   }
 }
 
-/** What was read, corrected by what was committed since, up to where was read (`end` undefined: to the end). */
+/**
+ * The rows that were read, corrected by later commits, up to the end of the read (`end` undefined: the end of the
+ * subject).
+ */
 function underDelta(
   read: readonly GrantRow[],
   delta: SubjectDelta,
@@ -226,7 +230,7 @@ function underDelta(
   return rows;
 }
 
-/** Puts a row that is not there in its place. */
+/** Inserts a row that is not in the list yet. */
 function insertRow(rows: GrantRow[], row: GrantRow): void {
   const low = lowest(rows.length, (index) => (rows[index]?.relation ?? '') >= row.relation);
   const high = lowest(rows.length, (index) => (rows[index]?.relation ?? '') > row.relation);
@@ -234,7 +238,7 @@ function insertRow(rows: GrantRow[], row: GrantRow): void {
   rows.splice(-1 - place, 0, row);
 }
 
-/** The first of `count` indices for which the condition holds, as it does for all that follow; `count`: none. */
+/** The first of `count` indices that meets the condition, as all later ones do; `count`: none. */
 function lowest(count: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = count;
@@ -246,7 +250,7 @@ function lowest(count: number, holds: (index: number) => boolean): number {
   return low;
 }
 
-/** Items of an ascending list after a position: for tables small enough to be held whole. */
+/** Items after a position in an ascending list: for tables small enough to be held completely. */
 export function pageOf<Item>(
   context: ListingContext,
   scope: readonly string[],
