@@ -1,5 +1,5 @@
-// The calls that order and fence: the log, the slots, the members, meta. Each tests and writes within the one durable
-// transaction of the moment, so that what it answers stands once that transaction has committed, and not before.
+// The calls that order and fence: the log, the slots, the members, meta. Each tests and writes within the current
+// durable transaction, so its result holds once that transaction has committed, and not before.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { assert } from '../../../core/assert.ts';
