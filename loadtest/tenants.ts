@@ -1,10 +1,10 @@
-// The tenants of a load test: the file that `seed` writes and k6 reads. It holds keys: readable by its owner only.
-// Imports nothing, because both run it.
+// The tenants of a load test: the file that `seed` writes and k6 reads. It contains keys, so only its owner can read
+// it. Imports nothing, because both run it.
 
 export interface Tenant {
   readonly tenant_id: string;
   readonly key: string;
-  /** How many of the data set it has; 10 or more. */
+  /** How many grants of the data set it has; 10 or more. */
   readonly grants: number;
 }
 
@@ -14,7 +14,7 @@ const isTenant = (value: unknown): value is Tenant => {
   return typeof id === 'string' && typeof key === 'string' && typeof grants === 'number' && grants >= 10;
 };
 
-/** Throws where the text is not such a file, or names no tenant. */
+/** Throws if the text is not such a file, or names no tenant. */
 export function parseTenants(text: string, path: string): readonly Tenant[] {
   let parsed: unknown;
   try {

@@ -1,5 +1,5 @@
-// `npm run loadtest`: runs a load scenario by k6 against the service that was started. It finds the service, fills
-// tenants where there are none yet, provides k6, and ends with the status of k6.
+// `npm run loadtest`: runs a load scenario with k6 against a running service. It finds the service, creates tenants if
+// there are none, provides k6, and ends with the status of k6.
 
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -26,7 +26,7 @@ const note = (text: string): void => {
   stderr.write(`loadtest: ${text}\n`);
 };
 
-/** Aborted at the first interrupt, after which the process still ends in its own time. */
+/** Aborted at the first interrupt; the process then ends in its own time. */
 function listenForInterrupt(): AbortSignal {
   const interruption = new AbortController();
   process.once('SIGINT', () => interruption.abort(new Error('Interrupted.')));
@@ -52,7 +52,7 @@ async function runSeed(target: LoadTarget, { tenants, grants, plan, file }: Seed
   if (changed === 0) note('everything is there already');
 }
 
-/** The settings of the scenario as they are given, and those that follow from the service that was started. */
+/** The given settings of the scenario, and those that follow from the service. */
 async function completeSettings(
   target: LoadTarget,
   name: ScenarioName,
@@ -65,10 +65,10 @@ async function completeSettings(
     settings[baseUrl.name] ??= devFile.base_url;
     if (opsUrls.scenarios.includes(name)) settings[opsUrls.name] ??= devFile.ops_url;
   }
-  // Seeding is of no use where something else is wrong.
+  // Seeding is useless if another setting is invalid.
   const { problems } = readSettings(name, { [tenantsFile.name]: 'to be filled', ...settings });
   const named = settings[tenantsFile.name];
-  // k6 looks for a relative path beside its scripts.
+  // k6 resolves a relative path from its scripts.
   if (named !== undefined) return { ...settings, [tenantsFile.name]: resolve(named) };
   if (problems.length > 0) return settings;
   const file = resolve(target.tenantsPath(name));
@@ -78,7 +78,7 @@ async function completeSettings(
   return { ...settings, [tenantsFile.name]: file };
 }
 
-/** What is wrong with them, printed; true where nothing is. */
+/** Prints what is wrong with them; true if nothing is. */
 function areUsable(name: ScenarioName, settings: Readonly<Record<string, string>>): boolean {
   const { problems } = readSettings(name, settings);
   for (const problem of problems) note(problem);
@@ -97,7 +97,7 @@ function findOperator(target: LoadTarget): OperatorTarget | undefined {
   }
 }
 
-/** Runs `run`, and says which shards were lost meanwhile. A loss that did not happen was not survived. */
+/** Runs `run`, and reports which shards were lost during it. Without a loss, the test has shown nothing. */
 async function withLoss(target: LoadTarget, run: () => Promise<number>): Promise<number> {
   const operator = findOperator(target);
   if (operator === undefined) {
@@ -126,7 +126,7 @@ async function runScenario(name: ScenarioName, flags: Readonly<Record<string, st
   process.exitCode = name === 'shard-loss' ? await withLoss(target, run) : await run();
 }
 
-/** `LOAD_P99_MS` is `--p99-ms` too. */
+/** `LOAD_P99_MS` is also `--p99-ms`. */
 const flagOf = (name: string): string => name.slice('LOAD_'.length).toLowerCase().replaceAll('_', '-');
 
 function countParser(max: number, step = 1): (text: string) => number {

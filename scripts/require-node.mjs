@@ -1,5 +1,5 @@
-// Refuses a Node older than the code needs, in words instead of a syntax error. Loaded before anything else by the npm
-// scripts, so it is plain JavaScript that every Node still in use can read.
+// Refuses a Node that is too old, with a message instead of a syntax error. The npm scripts load it first, so it is
+// plain JavaScript that every Node still in use can read.
 
 const NEEDED = 26;
 const major = Number(process.versions.node.split('.')[0]);

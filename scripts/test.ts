@@ -1,5 +1,5 @@
-// `npm test`: the linter, the types and every suite, or what the words ask for. Ends with status 1 where anything
-// failed, with 2 where it was asked for something that there is not.
+// `npm test`: the linter, the types and every suite, or what the arguments name. Ends with status 1 if anything failed,
+// and with 2 if an argument names nothing.
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -79,7 +79,7 @@ async function runAll({ steps, files }: Selection): Promise<boolean> {
   return report.end(performance.now() - startedMs);
 }
 
-// Processes start in half the time where compiled code is kept; each test file is one, and so is each service of a
+// With cached compiled code, processes start in half the time; each test file is a process, and so is each service of a
 // test.
 process.env.NODE_COMPILE_CACHE ??= join(CACHE, 'compile');
 
