@@ -1,5 +1,5 @@
-// `npm run bench`: the command line of the benchmarks. It runs the scenarios named, or all, one after another; prints
-// what they found; and leaves nothing behind.
+// `npm run bench`: the command line of the benchmarks. It runs the named scenarios, or all, one after another; prints
+// the results; and leaves nothing behind.
 
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,7 +80,7 @@ async function importLarge(context: BenchContext): Promise<LargeDirectory> {
   }
 }
 
-/** Undefined where the machine lacks what it needs: an error only where it was asked for by name. */
+/** Undefined if the machine lacks what it needs: an error only if it was named. */
 async function runScenario(
   scenario: Scenario,
   context: BenchContext,
@@ -94,7 +94,7 @@ async function runScenario(
   }
 }
 
-/** A misspelt part would otherwise be a run of nothing. */
+/** Otherwise a misspelt part would run nothing. */
 function requirePartsOf(scenarios: readonly Scenario[], only: readonly string[]): void {
   const known = scenarios.flatMap(({ parts = [] }) => parts.map(({ name }) => name));
   const unknown = only.filter((name) => !known.includes(name));

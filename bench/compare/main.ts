@@ -1,6 +1,6 @@
-// `npm run compare`: grantd and its peers side by side on this machine. It builds and starts them all, gives each the
-// same grants, drives the same load on each in turn, and prints what came out. It ends what it started and leaves
-// nothing behind but the programs that it built.
+// `npm run compare`: grantd and its peers side by side on this machine. It builds and starts all of them, writes the
+// same grants to each, runs the same load on each in turn, and prints the results. It ends every process that it
+// started, and leaves only the built programs behind.
 
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,10 +33,10 @@ const PACE_QUICK: Pace = {
 };
 const GRANTS = [100_000, 1_000_000];
 const GRANTS_QUICK = [100_000];
-/** A store that takes longer for the grants is not measured with so many. */
+/** A store that takes longer to load the grants is not measured with that many. */
 const BULK_SECONDS_MAX = 900;
 const BULK_SECONDS_MAX_QUICK = 150;
-/** The others take minutes before anything can be measured. */
+/** The others need minutes before anything can be measured. */
 const QUICK_SYSTEMS: readonly SystemName[] = [
   'grantd',
   'echo',
@@ -58,7 +58,10 @@ interface Options {
 
 const startMs = performance.now();
 let isInterrupted = false;
-/** Called before every step: an interrupted run takes none, and prints nothing of systems that are being ended. */
+/**
+ * Called before every step: an interrupted run starts no further step, and reports nothing about systems that are
+ * shutting down.
+ */
 function progress(text: string): void {
   if (isInterrupted) throw new Error('Interrupted: there are no results.');
   process.stderr.write(`${((performance.now() - startMs) / 1000).toFixed(0).padStart(5)} s  ${text}\n`);
@@ -142,7 +145,7 @@ class Comparison {
     return { grants, loaded, results };
   }
 
-  /** The grants by the system's own bulk write, within its bound. */
+  /** Loads the grants with the system's own bulk write, within its time limit. */
   async #fill(system: System, grants: number): Promise<Loaded> {
     const { bulk, processes, product, grantsMax = grants } = system;
     if (bulk === undefined) return { system };
@@ -172,7 +175,7 @@ class Comparison {
     for (const system of systems) await system.stop();
   }
 
-  /** Once, however often it is called. */
+  /** Runs once, however often it is called. */
   end(): Promise<void> {
     this.#ended ??= this.#stop(...this.#running).then(() => {
       for (const directory of this.#directories) removeDirectory(directory);

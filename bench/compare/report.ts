@@ -1,4 +1,4 @@
-// The tables of the comparison for people, and the whole of it for programs.
+// The results of the comparison: tables for people, everything for programs.
 
 import Table from 'cli-table3';
 import { type Machine, renderFigures } from '../report.ts';
@@ -8,13 +8,13 @@ import { compareWithPeers, type Results } from './targets.ts';
 
 export interface Loaded {
   readonly system: System;
-  /** Of the bulk write, or why the system is out. */
+  /** Of the bulk write; without it, why the system is out. */
   readonly seconds?: number;
   readonly out?: string;
   readonly memoryBytes?: number;
 }
 
-/** What was found with one number of grants. */
+/** The results with one number of grants. */
 export interface SizeReport {
   readonly grants: number;
   readonly loaded: readonly Loaded[];

@@ -1,25 +1,26 @@
-// The attacks, each with what it needs and what must go on meanwhile. Each is a program of its own in `attacks/`.
+// The attacks, with their requirements and what must keep working during each. Each is a program of its own in
+// `attacks/`.
 
 import { SMALL_PLAN, SMALL_PLAN_NAME } from './small-plan.ts';
 
-/** What is asked once a second meanwhile, on a new connection; it has to be served each time. */
+/** What is requested once a second during the attack, on a new connection; it must succeed each time. */
 export type Probe = 'readiness' | 'revoke-key' | 'operator';
 
 export interface Attack {
-  /** Of its file, without the ending. */
+  /** The name of its file, without the extension. */
   readonly name: string;
   readonly summary: string;
-  /** Of the attacker. */
+  /** The plan of the attacker. */
   readonly plan: string;
-  /** Whose grants the attacker has: names that are long, subjects that are large, or a tenant of no grants. */
+  /** The grants of the attacker's tenant: long names, large subjects, or none. */
   readonly tenant: 'long' | 'large' | 'new';
-  /** Nothing of the store may be in memory. */
+  /** Nothing from the store may be cached. */
   readonly isCold?: boolean;
-  /** Every request of the victim comes on a new connection. */
+  /** The victim uses a new connection for every request. */
   readonly victimReconnects?: boolean;
   readonly probe?: Probe;
   readonly settings?: Readonly<Record<string, string>>;
-  /** It is about the operator's side or a single process, and shows no more in a cluster. */
+  /** It concerns the operator's side or a single process, and shows nothing more in a cluster. */
   readonly isEmbeddedOnly?: boolean;
 }
 
@@ -78,7 +79,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: 'cold-import',
     summary: 'an import of 400 grants of 400 such subjects in one call',
-    // Else the plan's bound of grants would refuse the lines unread.
+    // Otherwise the plan's limit on grants would refuse the lines unread.
     plan: 'unlimited',
     tenant: 'large',
     isCold: true,

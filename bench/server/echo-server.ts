@@ -1,5 +1,5 @@
-// What the service is held against: `node:http` and JSON, nothing else. It reads the same request whole, parses it and
-// answers with the same headers and a body of the same size; everything that could be constant is.
+// The server to compare with: `node:http` and JSON, nothing else. It reads the whole of the same request, parses it and
+// responds with the same headers and a body of the same size; everything that can be constant is.
 
 import { createServer } from 'node:http';
 
