@@ -1,8 +1,8 @@
 {{/*
-A Job cannot be changed, only replaced: its name carries a hash of all that it runs, so a change makes another one and
-an upgrade that changes nothing of it leaves it as it is. The migration needs no hook, whoever applies the objects.
+A Job cannot be changed, only replaced. Its name contains a hash of everything that it runs: a change creates another Job,
+and an upgrade without one leaves it unchanged. The migration needs no hook, whichever tool applies the objects.
 
-What makes Secrets is a hook all the same, with its account and its rights: nothing else takes them away as soon as they
+The Job that creates Secrets is a hook nevertheless, together with its account and its rights: only a hook is deleted as
 soon as it has succeeded, and an attacker could use a remaining right to create Secrets.
 */}}
 

@@ -1,5 +1,5 @@
 {{/*
-The memory of a page cache, by the rule that the program refuses a start with (src/config/page-cache-memory.ts): twice
+The memory that a page cache needs, by the rule with which the program refuses to start (src/config/page-cache-memory.ts):
 twice the cache plus 256 MiB. A test compares the two.
 */}}
 

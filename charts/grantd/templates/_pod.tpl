@@ -8,9 +8,9 @@
 {{- end }}
 
 {{/*
-How many, or nothing. An autoscaler's number is not ours: what runs is kept. A field that were left out here while the
-release before had it would be taken away, and Kubernetes would go down to one at once. Without a cluster to ask (`helm
-template`, Argo CD) there is nothing to keep and the field stays out; docs/operating/scaling.md says what to do there.
+The number of replicas, or nothing. With an autoscaler, the current number is kept. If the field were omitted here after a
+release that had it, Helm would remove it, and Kubernetes would scale down to one at once. Without a cluster to ask (`helm
+template`, Argo CD), the field is omitted; docs/operating/scaling.md says what to do then.
 Takes (dict "root" $ "component" "shard" "kind" "StatefulSet").
 */}}
 {{- define "grantd.replicas" -}}
@@ -118,7 +118,7 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{/* Of (dict "settings" "YAML map" "pod" $pod "fields" (dict "POD_IP" "status.podIP")). Variables in `extraEnv` are omitted from the others. */}}
+{{/* Takes (dict "settings" "YAML map" "pod" $pod "fields" (dict "POD_IP" "status.podIP")). Variables in `extraEnv` are omitted from the others. */}}
 {{- define "grantd.env" -}}
 {{- $extra := list -}}
 {{- range .pod.extraEnv }}{{ $extra = append $extra .name }}{{ end -}}
@@ -140,7 +140,7 @@ envFrom:
 {{- end }}
 
 {{/*
-All three ask the ops port. `/livez` answers from the first moment, before Cassandra or a schema is there, so neither of
+All three use the ops port. `/livez` responds from the first moment, before Cassandra or a schema is available, so the
 first two never end a pod that is only waiting; `/readyz` says why it waits.
 */}}
 {{- define "grantd.probes" -}}

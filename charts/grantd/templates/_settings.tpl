@@ -1,6 +1,6 @@
 {{/*
-The settings of each role as a YAML map of variable to text. An empty text leaves the setting to the program's own
-default. They stand in the pods and not in a ConfigMap: a pod of the version before must not meet the settings of the next
+The settings of each role as a YAML map of variable to text. An empty text means the program's default. The settings are
+in the pods and not in a ConfigMap: if a pod of the previous version restarts during a rollout, it must not get the
 settings of the next version, because it refuses unknown settings.
 */}}
 
