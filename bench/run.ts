@@ -70,7 +70,7 @@ async function importLarge(context: BenchContext): Promise<LargeDirectory> {
     context.progress(`importing ${data.grants} grants`);
     const importSeconds = await importGrants(addresses, access, data);
     await service.waitForCheckpoint();
-    context.progress('letting the log come to rest');
+    context.progress('waiting until the log is idle');
     await delay(LOG_TAIL_MS);
     await writeAfterRest(addresses, [access]);
     await service.waitForCheckpoint();
@@ -161,13 +161,13 @@ async function run(names: readonly string[], { rounds, quick, only, json, keep }
 }
 
 const program = new Command('bench')
-  .description('Measures what the service promises. Every figure is a ratio within the run, or CPU of the service.')
-  .addArgument(new Argument('[scenarios...]', 'which ones; all by default').choices(SCENARIOS.map(({ name }) => name)))
+  .description('Measures the performance promises of the service. Every figure is a ratio within the run, or CPU time of the service.')
+  .addArgument(new Argument('[scenarios...]', 'the scenarios to run; all by default').choices(SCENARIOS.map(({ name }) => name)))
   .option('--rounds <number>', `measurements of each figure (default: ${ROUNDS_DEFAULT})`, parseRounds)
-  .option('--only <part>', 'only that part of a scenario that has parts, again for each', collect, [])
-  .option('--quick', 'fewer grants, shorter rounds: some minutes, figures that are hints', false)
-  .option('--keep <folder>', 'keep the tenants of the scenario `tenants` there, and use those that are there')
-  .option('--json <file>', 'write machine and figures there too')
+  .option('--only <part>', 'only that part of a scenario; may be repeated', collect, [])
+  .option('--quick', 'fewer grants, shorter rounds: rough figures in a few minutes', false)
+  .option('--keep <folder>', 'keep the tenants of the scenario `tenants` in this folder, and reuse those in it')
+  .option('--json <file>', 'also write machine and figures to this file')
   .addHelpText('after', `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of isolation:\n${describe(PARTS)}`)
   .action(run);
 

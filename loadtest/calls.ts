@@ -91,7 +91,7 @@ export interface Caller {
 function judge(asked: Question, authorized: unknown, response: Response, tags: Tags): void {
   const right = authorized === asked.authorized;
   (asked.authorized ? rightPositives : rightNegatives).add(right, tags);
-  if (!right) log(`A wrong answer: ${JSON.stringify(asked)} was answered with ${describe(response)}`);
+  if (!right) log(`A wrong answer to ${JSON.stringify(asked)}: ${describe(response)}`);
 }
 
 export function askCheck({ baseUrl, tenant, tags = {} }: Caller, asked: Question): void {

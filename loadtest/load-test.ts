@@ -75,7 +75,7 @@ export function openTest(name: ScenarioName): LoadTest {
     }),
     setup() {
       const lines = problems.map((problem) => `\n  ${problem}`);
-      if (lines.length > 0) throw new Error(`The settings are wrong:${lines.join('')}`);
+      if (lines.length > 0) throw new Error(`These settings are wrong:${lines.join('')}`);
       const { tenant } = callerAt(0);
       const answer = http.get(`${baseUrl}/v1/namespaces`, {
         headers: { Authorization: `Bearer ${tenant.key}` },

@@ -40,6 +40,6 @@ export function fitSlope(samples: readonly Sample[]): Slope | undefined {
  */
 export function readMetric(text: string, name: string): number {
   const found = new RegExp(`^${name}(?:\\{[^}\\n]*\\})? (\\S+)$`, 'm').exec(text)?.[1];
-  if (found === undefined) throw new Error(`there is no ${name} in its metrics`);
+  if (found === undefined) throw new Error(`its metrics do not contain ${name}`);
   return Number(found);
 }

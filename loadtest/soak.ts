@@ -67,7 +67,7 @@ function readMemory(url: string, index: number): number {
   const text = readMetrics(url);
   const started = readMetric(text, 'process_start_time_seconds');
   startTimes[index] ??= started;
-  if (started !== startTimes[index]) throw new Error('it was started again');
+  if (started !== startTimes[index]) throw new Error('it was restarted');
   return readMetric(text, 'process_resident_memory_bytes');
 }
 
@@ -76,7 +76,7 @@ function tryReadMemory(url: string, index: number): number | undefined {
   try {
     return readMemory(url, index);
   } catch (error) {
-    console.error(`The memory of ${url} is not known: ${error instanceof Error ? error.message : error}.`);
+    console.error(`The memory of ${url} is unknown: ${error instanceof Error ? error.message : error}.`);
     return undefined;
   }
 }

@@ -58,7 +58,7 @@ function requestLines({ metrics, state }: SummaryData): string[] {
   const total = failed + answered;
   const perSecond = total / (state.testRunDurationMs / 1000);
   const text = `${whole(total)} (${whole(perSecond)} a second), ${whole(failed)} failed`;
-  return [line('requests', text), line('dropped', `${whole(dropped)} that could not begin in time`)];
+  return [line('requests', text), line('dropped', `${whole(dropped)} that could not start in time`)];
 }
 
 function durationLines({ metrics }: SummaryData): string[] {
@@ -107,10 +107,10 @@ function brokenThresholds({ metrics }: SummaryData): string[] {
 
 function verdict(data: SummaryData, { rateMax }: RunFacts, broken: readonly string[]): string {
   const { passes = 0, fails = 0 } = data.metrics.failed_requests?.values ?? {};
-  if (passes + fails === 0) return 'NOT RUN, nothing was asked';
+  if (passes + fails === 0) return 'NOT RUN, no request was sent';
   // A rising load is expected to end at some failure, but a wrong answer is another matter.
   const wrong = ANSWERS.some(([name]) => (data.metrics[name]?.values.fails ?? 0) > 0);
-  if (rateMax !== undefined && !wrong) return broken.length === 0 ? 'nothing gave' : 'something gave';
+  if (rateMax !== undefined && !wrong) return broken.length === 0 ? 'the limit was not reached' : 'the limit was reached';
   return broken.length === 0 ? 'passed' : 'NOT PASSED';
 }
 
@@ -129,6 +129,6 @@ export function renderSummary(data: SummaryData, facts: RunFacts): string {
     ...answerLines(data),
     ...durationLines(data),
     ...memoryLines(data),
-    ...(broken.length === 0 ? [] : ['', 'What did not hold:', ...broken]),
+    ...(broken.length === 0 ? [] : ['', 'Failed thresholds:', ...broken]),
   ].join('\n')}\n\n`;
 }

@@ -24,7 +24,7 @@ export function parseTenants(text: string, path: string): readonly Tenant[] {
   }
   const { tenants }: { tenants?: unknown } = Object(parsed);
   if (!Array.isArray(tenants) || tenants.length === 0 || !tenants.every(isTenant)) {
-    throw new Error(`${path} is no file of tenants. Make one with "npm run loadtest -- seed".`);
+    throw new Error(`${path} is not a file of tenants. Create one with "npm run loadtest -- seed".`);
   }
   return tenants;
 }

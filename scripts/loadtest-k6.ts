@@ -27,7 +27,7 @@ function build(program: string): void {
       env: { ...process.env, GOBIN: directory, GOFLAGS: '-buildvcs=false', GOTOOLCHAIN: 'local' },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    if (status !== 0) throw new K6Missing(`${MODULE} cannot be built by Go.`);
+    if (status !== 0) throw new K6Missing(`${MODULE} cannot be built with Go.`);
     // An atomic rename, so that the program is always complete, even if another process builds it at the same time.
     renameSync(join(directory, 'k6'), program);
   } finally {
@@ -40,10 +40,10 @@ export function provideK6(note: (text: string) => void): string {
   const built = join(PROGRAMS_DIRECTORY, 'k6');
   for (const program of ['k6', built]) if (isUsable(program)) return program;
   if (spawnSync('go', ['version']).status !== 0) throw new K6Missing('There is no k6, and no Go to build it with.');
-  note(`building ${MODULE} by Go (minutes, once)`);
+  note(`building ${MODULE} with Go (takes minutes, once)`);
   const startMs = performance.now();
   build(built);
-  note(`k6 is there, after ${Math.round((performance.now() - startMs) / 1000)} s`);
+  note(`k6 is ready, after ${Math.round((performance.now() - startMs) / 1000)} s`);
   return built;
 }
 

@@ -48,7 +48,7 @@ async function readKept(client: OperatorClient, { file, note }: SeedOptions): Pr
     ),
   );
   if (ends.every((tenant) => tenant?.state === 'active')) return [...tenants];
-  note(`the service does not have the tenants of ${file}: others are made`);
+  note(`the service does not have the tenants of ${file}: creating new ones`);
   return [];
 }
 
@@ -77,7 +77,7 @@ async function importGrants(client: OperatorClient, tenant: Tenant, { grantsPerT
     const results = await deliverBatch(
       client,
       { body: lines.join('\n'), length },
-      { tenant: tenant.tenant_id, signal, onRetry: (reason) => note(`${reason} Trying again.`) },
+      { tenant: tenant.tenant_id, signal, onRetry: (reason) => note(`${reason} Retrying.`) },
     );
     const refused = results.find(({ result }) => result === 'refused');
     if (refused !== undefined) throw new Error(`A grant was refused: ${refused.detail}`);
@@ -139,5 +139,5 @@ export async function removeTenants(target: OperatorTarget, file: string, note: 
   };
   await Promise.all(Array.from({ length: TENANTS_IN_FLIGHT }, deleteInTurn));
   rmSync(file);
-  note(`${deleted} tenants are being deleted; ${file} is removed`);
+  note(`${deleted} tenants are being deleted; ${file} was removed`);
 }

@@ -49,7 +49,7 @@ async function runSeed(target: LoadTarget, { tenants, grants, plan, file }: Seed
     signal: listenForInterrupt(),
     note,
   });
-  if (changed === 0) note('everything is there already');
+  if (changed === 0) note('nothing was missing');
 }
 
 /** The given settings of the scenario, and those that follow from the service. */
@@ -83,7 +83,7 @@ function areUsable(name: ScenarioName, settings: Readonly<Record<string, string>
   const { problems } = readSettings(name, settings);
   for (const problem of problems) note(problem);
   if (problems.some((problem) => problem.startsWith(SETTINGS.baseUrl.name))) {
-    note('No service was found: start one with "npm start", set GRANTD_DATA_DIR, or set what is named above.');
+    note('No service was found. Start one with "npm start", set GRANTD_DATA_DIR, or set the settings named above.');
   }
   return problems.length === 0;
 }
@@ -101,7 +101,7 @@ function findOperator(target: LoadTarget): OperatorTarget | undefined {
 async function withLoss(target: LoadTarget, run: () => Promise<number>): Promise<number> {
   const operator = findOperator(target);
   if (operator === undefined) {
-    note('which shards are lost is not looked at: no operator’s API is named');
+    note('lost shards are not reported, because no operator’s API is named');
     return run();
   }
   const before = await readServingShards(operator);
@@ -149,7 +149,7 @@ function addScenario(program: Command, name: ScenarioName): void {
     options.set(setting, option);
     command.addOption(option);
   }
-  command.argument('[k6...]', 'after "--": given to k6 as they are').action(async (further: readonly string[]) => {
+  command.argument('[k6...]', 'after "--": passed to k6 unchanged').action(async (further: readonly string[]) => {
     const flags: Record<string, string> = {};
     for (const [setting, option] of options) {
       const text: unknown = command.getOptionValue(option.attributeName());
@@ -161,7 +161,7 @@ function addScenario(program: Command, name: ScenarioName): void {
 
 const program = new Command('loadtest')
   .usage('<scenario> [options] [-- <arguments of k6>]')
-  .description('Loads the service that was started, by k6, and judges its answers. Ends with the status of k6.')
+  .description('Runs a load test with k6 against a running service and checks every response. Ends with the status of k6.')
   .showHelpAfterError('(add --help for the options)')
   .configureHelp({ subcommandTerm: (command) => command.name() })
   .addHelpText(
@@ -183,15 +183,15 @@ const { tenants: tenantsDefault, grantsPerTenant: grantsDefault } = SCENARIOS.ch
 program
   .command('seed')
   .description('fill tenants through the import of the operator, and write their keys to a file')
-  .option('--tenants <number>', 'how many', countParser(TENANTS_MAX), tenantsDefault)
-  .option('--grants <number>', 'of each', countParser(GRANTS_MAX, GRANTS_PER_SUBJECT), grantsDefault)
-  .option('--plan <name>', 'of each: its rate limit', PLAN_DEFAULT)
-  .option('--file <path>', 'where the keys are written (default: loadtest.json in the data directory)')
+  .option('--tenants <number>', 'number of tenants', countParser(TENANTS_MAX), tenantsDefault)
+  .option('--grants <number>', 'for each tenant', countParser(GRANTS_MAX, GRANTS_PER_SUBJECT), grantsDefault)
+  .option('--plan <name>', 'the plan of each tenant, with its rate limit', PLAN_DEFAULT)
+  .option('--file <path>', 'the file for the keys (default: loadtest.json in the data directory)')
   .action((flags: SeedFlags) => runSeed(findTarget(env), flags));
 program
   .command('remove')
   .description('delete the tenants of such a file, and the file')
-  .argument('[file]', 'loadtest.json in the data directory unless given')
+  .argument('[file]', 'by default loadtest.json in the data directory')
   .action(async (file: string | undefined) => {
     const target = findTarget(env);
     await removeTenants(target.operator(), file ?? target.tenantsPath('check'), note);

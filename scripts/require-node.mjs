@@ -6,7 +6,7 @@ const major = Number(process.versions.node.split('.')[0]);
 if (major < NEEDED) {
   process.stderr.write(
     `grantd needs Node ${NEEDED} or newer; this is Node ${process.versions.node}.\n` +
-      'On Linux (x64, arm64) "npm ci" brings it along, unless optional dependencies were left out. Elsewhere install it first.\n',
+      'On Linux (x64, arm64), "npm ci" installs it, unless optional dependencies are omitted. On other systems, install it yourself.\n',
   );
   process.exit(1);
 }

@@ -114,7 +114,7 @@ class Comparison {
       progress(`${name}: starting`);
       const system = await starters[name]();
       if (system === undefined) {
-        progress(`${name} is left out: what it needs cannot be had here`);
+        progress(`${name} is skipped: this machine lacks something that it needs`);
         continue;
       }
       this.#running.push(system);
@@ -140,7 +140,7 @@ class Comparison {
       if (only !== undefined && !only.includes(name)) continue;
       results[name] = await new Measurement(context, task, this.#running).run();
     }
-    progress('ending what was started');
+    progress('ending the started processes');
     await this.#stop(...this.#running);
     return { grants, loaded, results };
   }
@@ -190,7 +190,7 @@ async function run(options: Options): Promise<void> {
   const comparison = new Comparison(new LoadProgram(path), options);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      process.stderr.write(`${signal}: ending what was started\n`);
+      process.stderr.write(`${signal}: ending the started processes\n`);
       isInterrupted = true;
       void comparison.end();
     });
@@ -221,14 +221,14 @@ function messageOf(error: unknown): string {
 const names = Object.keys(TASKS) as readonly TaskName[];
 const program = new Command('compare')
   .description(
-    'grantd beside OpenFGA and SpiceDB on this machine: the same grants, the same load, in turn, in one run.',
+    'Compares grantd with OpenFGA and SpiceDB on this machine: the same grants and the same load, in turns, in one run.',
   )
-  .option('--quick', 'fewer grants, shorter rounds: figures that are hints', false)
+  .option('--quick', 'fewer grants, shorter rounds: rough figures', false)
   .addOption(new Option('--only <task...>', 'what to measure; all by default').choices(names))
-  .addOption(new Option('--systems <system...>', 'whom to measure').choices(SYSTEM_NAMES))
-  .option('--grants <number>', `may be given again (default: ${GRANTS.join(' and ')})`, parseGrants)
-  .option('--rounds <number>', `of each measurement (default: ${PACE.rounds})`, parseRounds)
-  .option('--json <file>', 'where every round is written (default: a new file in the folder for temporary ones)')
+  .addOption(new Option('--systems <system...>', 'the systems to measure').choices(SYSTEM_NAMES))
+  .option('--grants <number>', `may be repeated (default: ${GRANTS.join(' and ')})`, parseGrants)
+  .option('--rounds <number>', `rounds of each measurement (default: ${PACE.rounds})`, parseRounds)
+  .option('--json <file>', 'the file for every round (default: a new temporary file)')
   .action(run);
 
 try {

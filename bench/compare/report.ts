@@ -25,7 +25,7 @@ const TITLES: Readonly<Record<TaskName, string>> = {
   wide: 'Single checks: many subjects with 10 objects each, 100 subjects on each object. Half hits, half misses',
   deep: 'Single checks: few subjects with 1,000 objects each, 2 subjects on each object. Half hits, half misses',
   new: 'Single checks that were never asked before: many subjects. Half hits, half misses',
-  batch: 'Checks in batches, of many subjects; every figure is per check but the latencies, which are of a batch',
+  batch: 'Checks in batches, of many subjects; every figure is per check, except the latencies, which are per batch',
   filter: 'Checks in batches, each about one subject; figures as before',
   list: 'Listing the 1,000 objects of a subject',
   write: 'Durable writes of one new grant each',

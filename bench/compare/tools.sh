@@ -76,14 +76,14 @@ install_tool() {
   fi
   # The load is small, and its sources change: Go itself knows whether it must build.
   [ "$1" = load ] || [ ! -x "$(path_of "$1")" ] || return 0
-  type -P go > /dev/null || missing "Go is missing: $1 is built by it"
+  type -P go > /dev/null || missing "Go is missing, and $1 is built with it"
   [ "$1" = load ] || say "building $1 from its Go module (5 to 10 minutes, once)"
   directory=$(mktemp -d "$TOOLS/build-XXXXXX")
   BUILT=$directory
   trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
   "build_$1" "$directory" || missing "$1 cannot be built"
   mv "$directory/$1" "$(path_of "$1")"
-  [ "$1" = load ] || say "$1 is there, after $((SECONDS - start)) s"
+  [ "$1" = load ] || say "$1 is ready, after $((SECONDS - start)) s"
 }
 
 # Two concurrent runs would write the same file: the second waits, and finds it done.

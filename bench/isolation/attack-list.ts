@@ -57,7 +57,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'cold-bulk',
-    summary: 'a bulk of 100 checks about 100 subjects of 10,000 grants that are not in memory',
+    summary: 'a bulk of 100 checks about 100 uncached subjects of 10,000 grants',
     plan: 'free',
     tenant: 'large',
     isCold: true,
@@ -86,14 +86,14 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'idle-ops',
-    summary: '110, then 1,000 idle connections on the ops port; the probes are answered',
+    summary: '110, then 1,000 idle connections on the ops port; the probes still succeed',
     plan: 'free',
     tenant: 'long',
     probe: 'readiness',
   },
   {
     name: 'refused-connections',
-    summary: '10,000 connections of one address, a 401 now and then on each; the victim opens new ones',
+    summary: '10,000 connections from one address, each with an occasional 401; the victim opens new ones',
     plan: 'free',
     tenant: 'long',
     victimReconnects: true,
@@ -115,7 +115,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'grants-beyond-plan',
-    summary: 'grants of the longest names beyond what the plan allows: 403 grant-limit-reached',
+    summary: 'grants with the longest names beyond the plan: 403 grant-limit-reached',
     plan: SMALL_PLAN_NAME,
     tenant: 'new',
     settings: { GRANTD_PLANS: SMALL_PLAN },

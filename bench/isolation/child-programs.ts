@@ -47,7 +47,7 @@ export class VictimProgram {
 
   async stop(): Promise<VictimResult> {
     const answer = await this.#tell({ kind: 'stop' });
-    if (answer.kind !== 'done') throw new Error('The victim tells no result.');
+    if (answer.kind !== 'done') throw new Error('The victim sent no result.');
     return answer.result;
   }
 
@@ -79,13 +79,13 @@ export class AttackProgram {
   /** Resolves when the attack is done, or its time is over. */
   async run(target: AttackTarget): Promise<AttackReport> {
     const late = setTimeout(() => this.#child.kill('SIGKILL'), target.durationMs + PREPARATION_MS_MAX + LATE_MS_MAX);
-    const told = new Promise<FromAttack>((resolve) => this.#child.once('message', resolve));
+    const reported = new Promise<FromAttack>((resolve) => this.#child.once('message', resolve));
     this.#child.send(target);
     const unreported: Promise<FromAttack> = this.#ended.then(() => ({
       kind: 'failed',
       message: 'its process ended without a report',
     }));
-    const last = await Promise.race([told, unreported]);
+    const last = await Promise.race([reported, unreported]);
     clearTimeout(late);
     if (last.kind === 'done') return last.report;
     throw new Error(`The attack ${this.#name} failed: ${last.message}`);

@@ -52,9 +52,9 @@ function attackerOf(
   return tenant === 'new' ? createAttacker(addresses, plan) : tenants[tenant];
 }
 
-async function measureVictim(victim: VictimProgram, job: VictimJob, meanwhile: () => Promise<void>) {
+async function measureVictim(victim: VictimProgram, job: VictimJob, during: () => Promise<void>) {
   await victim.start(job);
-  const failure = await meanwhile().then(
+  const failure = await during().then(
     () => undefined,
     (error: unknown) => ({ error }),
   );
@@ -129,7 +129,7 @@ export async function measureAttack(
   });
   const probed = await probes.stop();
   const uses = observed.stop();
-  if (report === undefined) throw new Error(`The attack ${attack.name} has told nothing.`);
+  if (report === undefined) throw new Error(`The attack ${attack.name} has reported nothing.`);
   const lostAfter = await readLostLeases(parts).catch(() => undefined);
   const strain = strainOf(uses);
   return {

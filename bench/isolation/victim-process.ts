@@ -129,7 +129,7 @@ async function obey(message: ToVictim): Promise<FromVictim> {
       victim.start();
       return { kind: 'ready' };
     case 'stop': {
-      if (victim === undefined) throw new Error('The victim does not run.');
+      if (victim === undefined) throw new Error('The victim is not running.');
       return { kind: 'done', result: await victim.stop() };
     }
   }

@@ -14,7 +14,7 @@ const NO_CONTENT = 'http/1.1 204 ';
 function contentLength(head: string): number {
   const start = head.indexOf(LENGTH_HEADER);
   if (head.startsWith(NO_CONTENT)) return 0;
-  if (start < 0) throw new Error(`An answer without a length: ${head}`);
+  if (start < 0) throw new Error(`A response without a length: ${head}`);
   return Number.parseInt(head.slice(start + LENGTH_HEADER.length), 10);
 }
 

@@ -61,7 +61,7 @@ function withTarget(figures: readonly Figure[], start: string, value: number): r
 
 export const checkScenario: Scenario = {
   name: 'check',
-  summary: `a single check against a bare echo: CPU ≤ ${CPU_RATIO_MAX} ×, p99 ≤ ${P99_RATIO_MAX} ×`,
+  summary: `a single check compared with a bare echo: CPU ≤ ${CPU_RATIO_MAX} ×, p99 ≤ ${P99_RATIO_MAX} ×`,
   async run(context) {
     const { service, access, data, url } = await startLoadedService(context);
     const echo = await startEcho();

@@ -49,7 +49,7 @@ const saturate = (context: BenchContext, { cluster, job }: Side): Promise<Cluste
 async function findRate(context: BenchContext, side: Side): Promise<number> {
   const { durationMs } = context;
   const { cluster, job } = side;
-  context.progress('looking for the rate');
+  context.progress('searching for the rate');
   let perSecond = FIRST_SHARE * perSecondOf(await saturate(context, side));
   for (let look = 1; look <= LOOKS_MAX; look += 1) {
     const { busy } = await measureCluster(context, cluster, job, paced({ perSecond, durationMs }));

@@ -38,7 +38,7 @@ async function fill(
   const { tenants, grantsPerTenant } = filling;
   const minutes = Math.max(1, Math.round((tenants * grantsPerTenant) / GRANTS_PER_MINUTE));
   const all = `${grouped(tenants * grantsPerTenant)} grants into ${grouped(tenants)} tenants`;
-  context.progress(`importing ${all}, for some ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`);
+  context.progress(`importing ${all}, which takes about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`);
   const service = await GrantdProcess.start({ directory, searchPath: context.searchPath });
   try {
     const startMs = performance.now();
@@ -50,7 +50,7 @@ async function fill(
     });
     await service.waitForCheckpoint();
     const fillSeconds = (performance.now() - startMs) / 1000;
-    context.progress('letting the log come to rest');
+    context.progress('waiting until the log is idle');
     await delay(LOG_TAIL_MS);
     await writeAfterRest(service.addresses, access);
     await service.waitForCheckpoint();
@@ -71,7 +71,7 @@ export async function fillDirectory(context: BenchContext, name: string, filling
     context.progress(`${grouped(access.length)} tenants are in ${directory}`);
     return { directory, access, data, fillSeconds: undefined };
   }
-  if (existsSync(directory)) throw new Error(`${directory} was not filled to its end. Remove it.`);
+  if (existsSync(directory)) throw new Error(`${directory} was only partly filled. Remove it.`);
   mkdirSync(directory, { mode: 0o700 });
   const { access, fillSeconds } = await fill(context, directory, filling);
   // The keys in it are real.

@@ -67,7 +67,7 @@ const countFsyncs = (path: string): number =>
 
 async function measureFsyncs(context: BenchContext, grants: number): Promise<readonly Figure[]> {
   if (!hasStrace()) {
-    context.progress('strace is not there: fsyncs are not counted');
+    context.progress('strace is missing: fsyncs are not counted');
     return [];
   }
   const trace = join(context.createDirectory(), 'fsyncs');

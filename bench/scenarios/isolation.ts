@@ -93,7 +93,7 @@ async function attackCluster(context: BenchContext, attacks: readonly Attack[]):
 
 export const isolationScenario: Scenario = {
   name: 'isolation',
-  summary: `attacks beside another tenant's checks: p99 ≤ 2 × idle or ${P99_FLOOR_MS} ms, none failed, memory in bounds`,
+  summary: `attacks next to another tenant's checks: p99 ≤ 2 × idle or ${P99_FLOOR_MS} ms, none failed, memory in bounds`,
   parts: ATTACKS,
   failsOnMiss: true,
   async run(context) {
@@ -108,7 +108,7 @@ export const isolationScenario: Scenario = {
       return [...embedded, ...(await attackCluster(context, inCluster))];
     } catch (error) {
       if (!(error instanceof MissingEngine)) throw error;
-      context.progress('the cluster is left out, since this machine lacks Cassandra');
+      context.progress('the cluster is skipped, because this machine lacks Cassandra');
       return embedded;
     }
   },

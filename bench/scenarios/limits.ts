@@ -51,7 +51,7 @@ async function measure(context: BenchContext, loaded: LoadedService, durationMs:
 
 export const limitsScenario: Scenario = {
   name: 'limits',
-  summary: `rate limits shared through a Redis that is ${REDIS_MS} ms away, against none: p99 ≤ ${P99_RATIO_MAX} ×`,
+  summary: `rate limits shared through a Redis that is ${REDIS_MS} ms away, compared with none: p99 ≤ ${P99_RATIO_MAX} ×`,
   async run(context) {
     await using parts = new AsyncDisposableStack();
     const redis = await RedisServer.start();

@@ -55,7 +55,7 @@ async function measureCached(context: BenchContext, large: LargeDirectory): Prom
   try {
     const fresh = await readSettledResidentBytes(service.pid);
     const job = touchJob(large, service.addresses.base_url);
-    context.progress('touching every page');
+    context.progress('reading every page');
     const { seconds } = await context.client.run(job);
     // Served from memory, as over days: the garbage of loading is collected in between.
     await context.client.run({ ...job, mode: { kind: 'saturate', durationMs: context.durationMs } });
@@ -117,14 +117,14 @@ async function measureBound(context: BenchContext, large: LargeDirectory): Promi
       }
     };
     const watching = watch();
-    context.progress('touching more pages than fit');
+    context.progress('reading more pages than fit');
     await context.client.run(job);
     await context.client.run(job).finally(() => {
       touching = false;
     });
     await watching;
     const metrics = await service.readMetrics();
-    if (metrics('grantd_page_cache_evictions_total') === 0) throw new Error('The pages all fit: nothing was shown.');
+    if (metrics('grantd_page_cache_evictions_total') === 0) throw new Error('All pages fit: the run proves nothing.');
     return [
       {
         name: 'page cache at most, of its bound',
@@ -142,7 +142,7 @@ async function measureBound(context: BenchContext, large: LargeDirectory): Promi
 
 export const memoryScenario: Scenario = {
   name: 'memory',
-  summary: `a million grants: ≤ ${BYTES_PER_GRANT_MAX} bytes resident per cached grant; the page cache keeps its bound`,
+  summary: `a million grants: ≤ ${BYTES_PER_GRANT_MAX} bytes resident per cached grant; the page cache stays within its bound`,
   async run(context) {
     const large = await context.readLargeDirectory();
     const cached = await measureCached(context, large);

@@ -144,7 +144,7 @@ async function sizeFigures(sides: readonly Loaded[]): Promise<readonly Figure[]>
 
 export const tenantsScenario: Scenario = {
   name: 'tenants',
-  summary: `10,000,000 grants in 10,000 tenants against 100,000 in 10, hot set in memory: CPU per check ≤ ${RATIO_MAX} ×`,
+  summary: `10,000,000 grants in 10,000 tenants compared with 100,000 in 10, hot set in memory: CPU per check ≤ ${RATIO_MAX} ×`,
   async run(context) {
     const filling = context.quick ? MANY_QUICK : MANY;
     const fewFilled = await fillDirectory(context, 'few-tenants', FEW);

@@ -37,7 +37,7 @@ const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) =>
 
 server.listen({ host: '127.0.0.1', port: 0 }, () => {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The echo listens on no TCP address.');
+  if (address === null || typeof address === 'string') throw new Error('The echo does not listen on a TCP address.');
   process.send?.({ url: `http://127.0.0.1:${address.port}` });
 });
 process.on('disconnect', () => process.exit());

@@ -236,7 +236,7 @@ export class GrantdCluster {
           state === 'serving' && shard === rankShards(names, slot)[0];
         if (slots.length > 0 && slots.every(isHome)) return;
       }
-      if (performance.now() > endMs) throw new Error('The slots do not come to rest.');
+      if (performance.now() > endMs) throw new Error('The slots keep moving.');
       await delay(POLL_MS);
     }
   }

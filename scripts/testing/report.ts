@@ -133,7 +133,7 @@ export class Report {
     });
     const slowest = this.#ended.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_MAX);
     const parts = [
-      ['', 'Time of each (files run side by side, so the sum is more than the time that passed):', ...lines],
+      ['', 'Time of each suite (files run in parallel, so the sum exceeds the elapsed time):', ...lines],
       slowest.length > 1
         ? ['Slowest:', ...slowest.map((each) => `  ${seconds(each.ms).padStart(9)}  ${each.path}`)]
         : [],

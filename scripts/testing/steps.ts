@@ -25,7 +25,7 @@ export const STEPS: readonly Step[] = [
   { name: 'types', what: 'the types (tsc)', commands: [[`${BINARIES}/tsc`]] },
   {
     name: 'tools',
-    what: 'Helm, kubectl and k6 for the charts and the load scenarios, built once in some minutes',
+    what: 'Helm, kubectl and k6 for the charts and the load scenarios, built once, in a few minutes',
     commands: [
       [
         'bash',

@@ -21,10 +21,10 @@ export function createRequestOrigin(trustedProxies: readonly string[]): RequestO
     isSecure(request) {
       const socket: Socket & { readonly encrypted?: boolean } = request.socket;
       if (socket.encrypted === true) return true;
-      const told = request.headers['x-forwarded-proto'];
-      if (typeof told !== 'string' || !trusted(socket.remoteAddress ?? '', 0)) return false;
+      const protocol = request.headers['x-forwarded-proto'];
+      if (typeof protocol !== 'string' || !trusted(socket.remoteAddress ?? '', 0)) return false;
       // Several proxies in a row each add theirs: the first is the one closest to the browser.
-      return told.split(',')[0]?.trim().toLowerCase() === 'https';
+      return protocol.split(',')[0]?.trim().toLowerCase() === 'https';
     },
   };
 }

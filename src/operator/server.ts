@@ -154,7 +154,7 @@ export async function listenConsole(
     });
   });
   const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('The console listens on no TCP address.');
+  if (bound === null || typeof bound === 'string') throw new Error('The console does not listen on a TCP address.');
   watch.start();
   return {
     url: httpUrlOf(bound.address, bound.port),

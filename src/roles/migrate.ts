@@ -35,12 +35,12 @@ export async function runMigrate(
   const { config, wait, timeoutMs } = options;
   const timeout = new AbortController();
   const timer = timeoutMs === undefined ? undefined : clock.setTimer(() => timeout.abort(), timeoutMs);
-  let told = '';
+  let lastReason = '';
   const waiting: StoreWaiting = {
     signal: AbortSignal.any([signal, timeout.signal]),
     onWaiting: (_what, reason) => {
-      if (reason !== told) print(`Waiting: ${reason}`);
-      told = reason;
+      if (reason !== lastReason) print(`Waiting: ${reason}`);
+      lastReason = reason;
     },
   };
   try {
@@ -50,7 +50,7 @@ export async function runMigrate(
     return EXIT.done;
   } catch (error) {
     if (signal.aborted || error !== timeout.signal.reason) throw error;
-    print(`Timed out after ${(timeoutMs ?? 0) / 1000} s${told === '' ? '.' : `; last reason: ${told}`}`);
+    print(`Timed out after ${(timeoutMs ?? 0) / 1000} s${lastReason === '' ? '.' : `; last reason: ${lastReason}`}`);
     return EXIT.timedOut;
   } finally {
     timer?.cancel();

@@ -56,7 +56,7 @@ provide_java() {
 fetch_jars() {
   [ -e "$LIB/.complete" ] && return
   local pom=$HOME_OF_JARS/pom.xml
-  say "fetching the jars of Cassandra $VERSION with Maven into $LIB (a minute, once)"
+  say "downloading the jars of Cassandra $VERSION with Maven into $LIB (a minute, once)"
   rm -rf "$LIB"
   mkdir -p "$LIB"
   cat > "$pom" << XML
@@ -69,7 +69,7 @@ fetch_jars() {
 </project>
 XML
   mvn -q -B -f "$pom" "$MAVEN_PLUGIN" -DincludeScope=runtime -DoutputDirectory="$LIB" >&2 ||
-    { say "the jars of Cassandra cannot be fetched"; exit $MISSING; }
+    { say "the jars of Cassandra cannot be downloaded"; exit $MISSING; }
   touch "$LIB/.complete"
 }
 
@@ -150,7 +150,7 @@ make_certificates() {
     openssl pkcs12 -export -name node -in node.pem -inkey node-key.pem -out keystore.p12 -passout pass:cassandra
     keytool -importcert -noprompt -alias authority -file ca.pem -keystore truststore.p12 -storetype PKCS12 \
       -storepass cassandra
-  ) 2> "$DIR/certificates.log" || { cat "$DIR/certificates.log" >&2; die "no certificates could be made"; }
+  ) 2> "$DIR/certificates.log" || { cat "$DIR/certificates.log" >&2; die "the certificates could not be created"; }
 }
 
 JVM=(
@@ -294,7 +294,7 @@ await() { # node, what, command…
   shift 2
   until "$@"; do
     ! died "$i" || { tail -30 "$DIR/n$i/log" >&2; die "node $i died"; }
-    kill -0 "$PPID" 2> /dev/null || die "nobody waits for node $i"
+    kill -0 "$PPID" 2> /dev/null || die "no process waits for node $i any more"
     if ((SECONDS >= end)); then
       tail -30 "$DIR/n$i/log" >&2
       die "node $i: no $what after $START_SECONDS_MAX s"
@@ -347,7 +347,7 @@ signal_nodes() { # signal, node…
   local i signal=$1
   shift
   for i in "$@"; do
-    alive "$i" || { say "node $i does not run"; return 1; }
+    alive "$i" || { say "node $i is not running"; return 1; }
     kill -s "$signal" "$(pid "$i")"
   done
 }

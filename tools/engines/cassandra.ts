@@ -43,7 +43,7 @@ export interface CassandraCluster {
 
 /** Undefined if a cluster can be started, otherwise why not. The first call on a machine takes a minute. */
 export function missingCassandra(what: string): Promise<string | undefined> {
-  const reason = 'Cassandra cannot be had on this machine: Java 17, Maven or its jars are missing.';
+  const reason = 'Cassandra is not available on this machine: Java 17, Maven or its jars are missing.';
   return missingFor(what, reason, SCRIPT, ['install']);
 }
 

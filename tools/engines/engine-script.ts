@@ -94,7 +94,7 @@ export class ObedientScript {
     const exit = ended(child);
     const { value = '' } = await lines.next();
     const [word, ...facts] = value.split(' ');
-    if (word !== 'ready') throw new Error(`${name} did not start; its last words stand above.`);
+    if (word !== 'ready') throw new Error(`${name} did not start; see its last output above.`);
     return new ObedientScript(name, child, exit, lines, facts);
   }
 
@@ -118,7 +118,7 @@ export class ObedientScript {
   tell(...words: readonly string[]): Promise<void> {
     const obeyed = async (): Promise<void> => {
       this.#child.stdin?.write(`${words.join(' ')}\n`);
-      const { value = 'it ended; its last words stand above' } = await this.#lines.next();
+      const { value = 'it ended; see its last output above' } = await this.#lines.next();
       if (value !== 'done') throw new Error(`${this.#name}: ${value}`);
     };
     const done = this.#last.then(obeyed, obeyed);

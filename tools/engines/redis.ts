@@ -158,11 +158,11 @@ export async function startRedisCluster(): Promise<RedisGroup> {
     }),
   );
   const [first] = servers;
-  if (first === undefined) throw new RangeError('A cluster has servers.');
+  if (first === undefined) throw new RangeError('A cluster needs servers.');
   await run('redis-cli', ['--cluster', 'create', ...servers.map(({ address }) => address), '--cluster-yes']);
   for (const server of servers) {
     const whole = async () => (await server.tell('cluster', 'info')).includes(`cluster_slots_ok:${CLUSTER_SLOTS}`);
-    await waitFor('the cluster to be whole', whole, START_MS_MAX);
+    await waitFor('the cluster to be complete', whole, START_MS_MAX);
   }
   return groupOf(`redis+cluster://${servers.map(({ address }) => address).join(',')}`, servers);
 }

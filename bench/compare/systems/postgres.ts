@@ -46,7 +46,7 @@ export async function startPostgres(programs: string, parent: string): Promise<P
     ['--pgdata', directory, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C'],
     { encoding: 'utf8', ...numbers },
   );
-  if (made.status !== 0) throw new Error(`Postgres cannot make its folder: ${made.stderr}`);
+  if (made.status !== 0) throw new Error(`Postgres cannot create its folder: ${made.stderr}`);
   const port = await freePort();
   const settings = Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`);
   const server = new BackgroundProcess({

@@ -38,7 +38,7 @@ async function readTenants() {
     if (cursor !== undefined) url.searchParams.set('cursor', cursor);
     const headers = { authorization: `Bearer ${token.trim()}` };
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) });
-    if (!response.ok) throw new Error(`The list of tenants was answered with status ${response.status}.`);
+    if (!response.ok) throw new Error(`Listing the tenants returned status ${response.status}.`);
     const page = await response.json();
     tenants.push(...page.tenants);
     cursor = page.next_cursor ?? undefined;

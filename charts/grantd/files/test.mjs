@@ -37,4 +37,4 @@ try {
   grantd('tenants', 'delete', tenant, '--yes');
   process.stdout.write(`deleted ${tenant}\n`);
 }
-process.stdout.write('grantd answers as it should.\n');
+process.stdout.write('grantd works as expected.\n');

@@ -173,7 +173,7 @@ export function createConsoleApp(
         elapsedMs: clock.monotonicMs() - locals.startedMs,
       });
     }
-    assert(locals.operator !== undefined, 'an operation runs for an operator who was authenticated');
+    assert(locals.operator !== undefined, 'an operation runs only for an authenticated operator');
     const answer = await operation.run({
       request,
       search: searchOf(request.url),

@@ -185,7 +185,7 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
 
   const sessionIn = (request: Request, active: boolean): OperatorSession => {
     const session = sessionOf(request, active);
-    assert(session !== undefined, 'a page runs for an operator who is logged in');
+    assert(session !== undefined, 'a page runs only for an operator who is logged in');
     return session;
   };
 

@@ -78,7 +78,7 @@ remove_cgroups() {
     compgen -G "/sys/fs/cgroup/*/grantd-kubernetes-$N-*" > /dev/null || return 0
     sleep 0.1
   done
-  say "control groups are left: /sys/fs/cgroup/*/grantd-kubernetes-$N-*"
+  say "control groups remain: /sys/fs/cgroup/*/grantd-kubernetes-$N-*"
 }
 
 serve() {

@@ -71,10 +71,10 @@ make_debian() {
   local root=$1 mirror suite each
   suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
   mirror=$(apt-cache policy base-files 2> /dev/null | awk '/http/ {print $2; exit}')
-  [ -n "$suite" ] && [ -n "$mirror" ] || missing "this is no Debian with a mirror"
-  say "making a Debian $suite with debootstrap (a minute or two, once)"
+  [ -n "$suite" ] && [ -n "$mirror" ] || missing "this is not a Debian with a mirror"
+  say "building a Debian $suite with debootstrap (a minute or two, once)"
   debootstrap --variant=minbase --include="$PACKAGES" "$suite" "$root" "$mirror" > "$STORE/debootstrap.log" 2>&1 ||
-    { tail -5 "$STORE/debootstrap.log" >&2; missing "Debian's packages cannot be had"; }
+    { tail -5 "$STORE/debootstrap.log" >&2; missing "Debian's packages are not available"; }
   for each in "${UNUSED[@]}"; do rm -rf "${root:?}/$each"/*; done
   echo 'node:x:1000:' >> "$root/etc/group"
   echo 'node:x:1000:1000::/nonexistent:/bin/bash' >> "$root/etc/passwd"
@@ -90,9 +90,9 @@ pinned_node() {
 # Installs the Node that the project pins, and an npm, below /usr/local as in the official image.
 add_node() { # folder, package of Node
   local root=$1 packages=$1.npm package=${2%@*} version=${2##*@}
-  say "fetching Node $version and npm"
+  say "downloading Node $version and npm"
   npm install --silent --no-save --ignore-scripts --prefix "$packages" "$package@$version" npm@11 >&2 ||
-    missing "Node $version cannot be had from npm"
+    missing "Node $version is not available from npm"
   cp "$packages/node_modules/$package/bin/node" "$root/usr/local/bin/node"
   mkdir -p "$root/usr/local/lib/node_modules" "$root/usr/local/etc"
   cp -r "$packages/node_modules/npm" "$root/usr/local/lib/node_modules/npm"
@@ -117,7 +117,7 @@ base() {
   buildah config --cmd node --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
   buildah commit -q --rm --signature-policy "$STORE/policy.json" "$container" "$BASE" > /dev/null
   echo "$node $PACKAGES" > "$STORE/base"
-  say "$BASE has a stand-in"
+  say "$BASE has a replacement"
 }
 
 # ---- commands ----------------------------------------------------------------------------------------------------

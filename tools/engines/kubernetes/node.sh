@@ -110,7 +110,7 @@ start_node() { # node
 is_ready() { kc wait --for=condition=Ready "node/node$1" --timeout=1s; }
 
 load_image() { # node, file
-  ctr_of "$1" images import "$2" || { say "node $1 does not take $2"; return 1; }
+  ctr_of "$1" images import "$2" || { say "node $1 cannot load $2"; return 1; }
 }
 
 # An image with one program and nothing else, in the format of `docker save`.

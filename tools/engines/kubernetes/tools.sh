@@ -72,7 +72,7 @@ is_present() {
 
 # ---- builds ------------------------------------------------------------------------------------------------------
 
-provide_go() { have go || missing "Go is missing: $1 is built by it"; }
+provide_go() { have go || missing "Go is missing, and $1 is built with it"; }
 
 # Builds use every processor, but at low priority.
 go_install() { # package@version, linker flags
@@ -143,7 +143,7 @@ GO
 kubernetes_sources() {
   local sources=$TOOLS/src/kubernetes-$KUBERNETES module
   if [ ! -e "$sources/.complete" ]; then
-    say "fetching the sources of Kubernetes $KUBERNETES"
+    say "downloading the sources of Kubernetes $KUBERNETES"
     module=$(cd / && go mod download -json "k8s.io/kubernetes@$KUBERNETES" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
     rm -rf "$sources"
     mkdir -p "$TOOLS/src"
@@ -212,15 +212,15 @@ install_tool() {
     install_packages
   else
     provide_go "$1"
-    say "building $1 (minutes, once)"
+    say "building $1 (takes minutes, once)"
     directory=$(mktemp -d "$TOOLS/build-XXXXXX")
     BUILT=$directory
     trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
     build "$1" "$directory" || missing "$1 cannot be built"
     mv "$directory/$1" "$BIN/$1"
   fi
-  is_present "$1" || missing "$1 is not what was asked for: $(version_of "$1" | head -1)"
-  say "$1 is there, after $((SECONDS - start)) s"
+  is_present "$1" || missing "$1 is not the requested version: $(version_of "$1" | head -1)"
+  say "$1 is ready, after $((SECONDS - start)) s"
 }
 
 install() {

@@ -88,7 +88,7 @@ function lineResult(line: number, result: GrantResult, errorsBase: string): Line
       return { line, result: 'refused', type: `${errorsBase}/${result.code}`, detail: result.message };
     case 'revoked':
     case 'not-found':
-      throw new Error(`An import does not revoke, but was answered ${result.kind}.`);
+      throw new Error(`An import cannot have the result ${result.kind}.`);
     default:
       return assertNever(result);
   }

@@ -144,7 +144,7 @@ export class Executor {
 
   /** Ends the calls that still wait for this node with an unknown outcome. */
   giveUpHost(host: string): void {
-    this.#failures.note('a node fell silent', host);
+    this.#failures.note('a node is unresponsive', host);
     this.#inFlight.giveUpHost(host);
   }
 

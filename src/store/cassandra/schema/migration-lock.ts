@@ -62,13 +62,13 @@ export async function acquireMigrationLock(
   };
 
   const untilMs = clock.monotonicMs() + ACQUIRE_MS_MAX;
-  let told = false;
+  let reported = false;
   for (;;) {
     let failure: GrantdError | undefined;
     try {
       if (await tryAcquire()) break;
-      if (!told) log.info('another migration is running; waiting for it to finish');
-      told = true;
+      if (!reported) log.info('another migration is running; waiting for it to finish');
+      reported = true;
     } catch (error) {
       failure = GrantdError.from(error);
       if (!failure.retryable) throw error;

@@ -79,7 +79,7 @@ export async function waitForSchema(
   choices: ClusterChoices,
   { signal, onWaiting }: SchemaWaiting,
 ): Promise<ClusterRow> {
-  let told = '';
+  let lastReason = '';
   for (;;) {
     signal.throwIfAborted();
     let reason: string;
@@ -96,8 +96,8 @@ export async function waitForSchema(
       if (!(error instanceof GrantdError) || !error.retryable) throw error;
       reason = `cannot read the store: ${error.message}`;
     }
-    if (reason !== told) log.info({ reason }, 'waiting for the schema');
-    told = reason;
+    if (reason !== lastReason) log.info({ reason }, 'waiting for the schema');
+    lastReason = reason;
     onWaiting(reason);
     await delay(clock, RETRY_MS, signal);
   }

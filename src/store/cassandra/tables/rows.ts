@@ -73,7 +73,7 @@ function relationAt(row: Row): Relation {
 
 function secretsAt(row: Row): readonly string[] {
   const secrets = valueAt(row, 'cursor_secrets');
-  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of texts');
+  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of strings');
   return secrets;
 }
 

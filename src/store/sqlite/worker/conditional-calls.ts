@@ -49,14 +49,14 @@ function createLogCalls(database: DatabaseSync): Pick<Handlers<ConditionalCalls>
         JSON.stringify(meta.cursorSecrets),
       );
       const row = readMeta.get();
-      assert(row !== undefined, 'meta stands after its insertion');
+      assert(row !== undefined, 'meta is stored after its insertion');
       return metaOf(row);
     },
     append: (record, segment) => {
       const { slot, seq, epoch, entryId, body } = record;
       if (insertRecord.run(slot, segment, seq, epoch, entryId, body) === 1) return { kind: 'appended' };
       const standing = readRecord.get(slot, segment, seq);
-      assert(standing !== undefined, 'a record stands where an insertion met a conflict');
+      assert(standing !== undefined, 'an insertion that met a conflict finds a record');
       return { kind: 'occupied', record: logRecordOf(standing) };
     },
   };

@@ -47,7 +47,7 @@ export function parseRelation(text: string): Relation {
 
 function parseSecrets(text: string): readonly string[] {
   const secrets: unknown = JSON.parse(text);
-  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of texts');
+  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of strings');
   return secrets;
 }
 

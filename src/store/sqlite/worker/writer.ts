@@ -94,7 +94,7 @@ export class Writer {
    */
   #assertDurable(): void {
     const [level] = this.#readSynchronous.get() ?? [];
-    assert(level === SYNCHRONOUS_FULL, 'what is acknowledged is committed with synchronous = FULL');
+    assert(level === SYNCHRONOUS_FULL, 'acknowledged writes are committed with synchronous = FULL');
   }
 
   #runState(): void {
