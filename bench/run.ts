@@ -161,8 +161,8 @@ async function run(names: readonly string[], { rounds, quick, only, json, keep }
 }
 
 const program = new Command('bench')
-  .description('Measures the performance promises of the service. Every figure is a ratio within the run, or CPU time of the service.')
-  .addArgument(new Argument('[scenarios...]', 'the scenarios to run; all by default').choices(SCENARIOS.map(({ name }) => name)))
+  .description('Measures the performance promises. Every figure is a ratio within the run, or CPU time of the service.')
+  .addArgument(new Argument('[scenarios...]', 'scenarios; all by default').choices(SCENARIOS.map(({ name }) => name)))
   .option('--rounds <number>', `measurements of each figure (default: ${ROUNDS_DEFAULT})`, parseRounds)
   .option('--only <part>', 'only that part of a scenario; may be repeated', collect, [])
   .option('--quick', 'fewer grants, shorter rounds: rough figures in a few minutes', false)

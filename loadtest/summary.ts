@@ -110,7 +110,7 @@ function verdict(data: SummaryData, { rateMax }: RunFacts, broken: readonly stri
   if (passes + fails === 0) return 'NOT RUN, no request was sent';
   // A rising load is expected to end at some failure, but a wrong answer is another matter.
   const wrong = ANSWERS.some(([name]) => (data.metrics[name]?.values.fails ?? 0) > 0);
-  if (rateMax !== undefined && !wrong) return broken.length === 0 ? 'the limit was not reached' : 'the limit was reached';
+  if (rateMax !== undefined && !wrong) return broken.length === 0 ? 'limit not reached' : 'limit reached';
   return broken.length === 0 ? 'passed' : 'NOT PASSED';
 }
 

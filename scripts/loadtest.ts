@@ -161,15 +161,16 @@ function addScenario(program: Command, name: ScenarioName): void {
 
 const program = new Command('loadtest')
   .usage('<scenario> [options] [-- <arguments of k6>]')
-  .description('Runs a load test with k6 against a running service and checks every response. Ends with the status of k6.')
+  .description('Runs k6 against a running service and checks every response. Ends with the status of k6.')
   .showHelpAfterError('(add --help for the options)')
   .configureHelp({ subcommandTerm: (command) => command.name() })
   .addHelpText(
     'after',
     `
-The service is the one that "npm start" runs in this directory: its dev.json says where. For another one set
-GRANTD_OPERATOR_URL and GRANTD_OPERATOR_TOKEN (to seed) and LOAD_BASE_URL. Every setting has a variable and an option;
-"<scenario> --help" lists them. Status: 0 all held, 99 a threshold did not, 1 not run, 2 wrong usage, others as k6 has them.
+The service is the one that "npm start" runs in this directory, found by its dev.json. For another one, set
+GRANTD_OPERATOR_URL and GRANTD_OPERATOR_TOKEN (to seed) and LOAD_BASE_URL. Every setting is a variable and an option;
+"<scenario> --help" lists them. Exit status: 0 passed, 99 a threshold failed, 1 k6 did not run, 2 wrong usage; others
+are those of k6.
 
 Examples:
   npm run loadtest -- smoke
@@ -182,7 +183,7 @@ for (const name of SCENARIO_NAMES) addScenario(program, name);
 const { tenants: tenantsDefault, grantsPerTenant: grantsDefault } = SCENARIOS.check;
 program
   .command('seed')
-  .description('fill tenants through the import of the operator, and write their keys to a file')
+  .description('create tenants with grants through the operator API, and write their keys to a file')
   .option('--tenants <number>', 'number of tenants', countParser(TENANTS_MAX), tenantsDefault)
   .option('--grants <number>', 'for each tenant', countParser(GRANTS_MAX, GRANTS_PER_SUBJECT), grantsDefault)
   .option('--plan <name>', 'the plan of each tenant, with its rate limit', PLAN_DEFAULT)
@@ -190,7 +191,7 @@ program
   .action((flags: SeedFlags) => runSeed(findTarget(env), flags));
 program
   .command('remove')
-  .description('delete the tenants of such a file, and the file')
+  .description('delete the tenants of a file, and the file itself')
   .argument('[file]', 'by default loadtest.json in the data directory')
   .action(async (file: string | undefined) => {
     const target = findTarget(env);
@@ -198,7 +199,7 @@ program
   });
 program
   .command('install')
-  .description('provide k6 and do nothing else')
+  .description('install k6 and do nothing else')
   .action(() => note(`k6 is ${provideK6(note)}`));
 
 try {

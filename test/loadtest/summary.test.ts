@@ -69,7 +69,7 @@ describe('the summary of a run', () => {
     const dropped = { type: 'counter', values: { count: 7 }, thresholds: { 'count==0': { ok: false } } };
     const metrics = { ...DATA.metrics, dropped_iterations: dropped };
     const text = renderSummary({ ...DATA, metrics }, facts);
-    assert.match(text, /^\nbreakpoint: the limit was reached\n/);
+    assert.match(text, /^\nbreakpoint: limit reached\n/);
     assert.equal(lineOf(text, 'rate at the end'), '1,100 a second');
     assert.equal(lineOf(text, 'dropped'), '7 that could not start in time');
     const wrong = renderSummary({ ...DATA, metrics: { ...metrics, positive_checks: rate(1, 1, false) } }, facts);
