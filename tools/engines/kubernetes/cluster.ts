@@ -27,7 +27,8 @@ export interface CommandOptions {
  * that reason. The first call on a machine builds Kubernetes from source, which takes half an hour.
  */
 export function missingKubernetes(what: string): Promise<string | undefined> {
-  const reason = 'Kubernetes is not available on this machine: Go, the sources, the Debian packages or root are missing.';
+  const reason =
+    'Kubernetes is not available on this machine: Go, the sources, the Debian packages or root are missing.';
   return missingFor(what, reason, TOOLS, ['install']);
 }
 
