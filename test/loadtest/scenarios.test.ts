@@ -125,7 +125,7 @@ describe('the load scenarios', { skip: k6 === undefined }, () => {
     assert.ok(seconds < 100, `${seconds} s`);
     assert.match(output, /positive checks +\d+, all right\n/);
     assert.match(output, /negative checks +\d+, \d+ WRONG\n/);
-    assert.match(output, /A wrong answer: .*\\"authorized\\":false/);
+    assert.match(output, /A wrong answer to .*\\"authorized\\":false/);
   });
 
   it('fail where requests fail, which are no wrong answers', async () => {
