@@ -1,5 +1,5 @@
-// `npm run generate -- docs|types|lock`: writes what is made from something else. Tests compare, so a change of the
-// source without this fails. Without a word it makes everything.
+// `npm run generate -- docs|types|lock`: writes generated files. Tests compare them, so a change of the source without
+// this fails. Without an argument, it writes everything.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -29,8 +29,8 @@ async function generateDocs(): Promise<void> {
 }
 
 /**
- * The types of the messages between fronts and shards, into a directory: from `proto` by the generator of
- * proto-loader.
+ * Writes the types of the messages between fronts and shards into a directory: from `proto`, with proto-loader's
+ * generator.
  */
 export function generateTypes(directory: string): void {
   const generator = join(ROOT, 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js');

@@ -1,4 +1,4 @@
-// The tables of loadtest/README.md, made from those in the code. The rest of that page is written by hand.
+// Renders the tables of loadtest/README.md from those in the code. The rest of that page is written by hand.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ function renderScenarios(): string[] {
   return renderTable(['scenario', 'what it does', 'rate', 'duration', 'p99 below'], rows);
 }
 
-/** One text where it is the same in all scenarios that have it, else where to look it up. */
+/** One text if all scenarios have the same default, otherwise where to look it up. */
 function describeDefault({ required, scenarios, defaultOf, unset = '' }: LoadSetting<unknown>): string {
   if (required) return 'must be set';
   const defaults = new Set(scenarios.map(defaultOf));
@@ -41,7 +41,7 @@ function renderSettings(): string[] {
   return renderTable(['setting', 'form', 'default', 'read by', 'meaning'], rows);
 }
 
-/** The page with its tables as they should be now. Throws where it has no place for one. */
+/** The page with its current tables. Throws if the page has no place for one. */
 export function renderLoadtestPage(text: string): string {
   let page = text;
   for (const [name, lines] of [

@@ -1,5 +1,5 @@
-// The service that a load test asks, and where its tenants are kept: by the settings, else by the dev.json of the data
-// directory, as the operator's commands find it.
+// The service for a load test, and the file of its tenants: from the settings, otherwise from the dev.json of the data
+// directory, as for the operator's commands.
 
 import { join } from 'node:path';
 import type { ScenarioName } from '../loadtest/scenarios.ts';
@@ -8,17 +8,17 @@ import { type DevFile, readDevFile } from '../src/roles/dev/dev-file.ts';
 import { type OperatorTarget, resolveOperatorTarget } from '../src/roles/open/operator-target.ts';
 
 export interface LoadTarget {
-  /** Of the service that `npm start` runs; undefined where there is none. */
+  /** Of the service that `npm start` runs; undefined if there is none. */
   readonly devFile: DevFile | undefined;
-  /** Throws, saying what to set, where nothing names an operator's API. */
+  /** Throws, with what to set, if nothing names an operator's API. */
   operator(): OperatorTarget;
-  /** The file of tenants of a scenario, where no setting names one. Scenarios that need the same ones share it. */
+  /** The default file of tenants of a scenario. Scenarios with the same needs share it. */
   tenantsPath(scenario: ScenarioName): string;
 }
 
 const OWN_TENANTS: readonly ScenarioName[] = ['tenant-skew', 'shard-loss'];
 
-/** Throws a ConfigError where a setting of the operator's commands is wrong. */
+/** Throws a ConfigError if a setting of the operator's commands is invalid. */
 export function findTarget(environment: Environment): LoadTarget {
   const config = readConfig('cli', environment);
   return {

@@ -1,7 +1,7 @@
-// Removal of all that a deleted tenant had: whole partitions at a time, as of the stamp, so that one removal takes any
-// number of grants and nothing newer. A bounded part per call. Where the last call stopped is remembered, so that the
-// next does not come across what was removed; where it was forgotten (a restart), the work begins again, over rows that
-// are gone.
+// Deletes everything that a deleted tenant had: whole partitions, as of the stamp, so that one deletion covers any
+// number of grants and nothing newer. Each call does a bounded part. The position where the last call stopped is
+// remembered, so that the next call does not read what was just deleted. If the position is lost (a restart), the work
+// starts again, over tombstones.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import type { TenantId } from '../../../core/ids.ts';
@@ -11,29 +11,28 @@ import type { Executor } from '../driver/executor.ts';
 import { readWhole } from './read-whole.ts';
 import { integerAt, textAt } from './rows.ts';
 
-/** Subjects whose grants one call removes. */
+/** Subjects whose grants one call deletes. */
 const SUBJECTS_PER_CALL = 200;
 const REMOVALS_AT_ONCE = 16;
-/** Of a table with one partition per tenant. */
+/** For tables with one partition per tenant. */
 const ROWS_PER_PAGE = 100;
 /** Purges in flight that are remembered. */
 const POSITIONS_MAX = 1024;
-/** Tables with one partition per tenant, and when a row of them was written. */
+/** Tables with one partition per tenant, with the column that says when a row was written. */
 const SMALL_TABLES = [
   ['namespaces', 'created_at_ms'],
   ['keys', 'created_at_ms'],
 ] as const;
 
 /**
- * The year 2200: uses of keys have the time of a wall clock, which may have been wrong, and the tenant's id is never
- * used again.
+ * The year 2200: key uses carry a wall-clock time, which may have been wrong, and a tenant's id is never used again.
  */
 const USES_STAMP = BigInt(Date.UTC(2200, 0, 1)) * 1000n;
 
 interface Position {
   readonly stamp: Stamp;
   readonly bucket: number;
-  /** The last subject of the bucket that was removed; empty before the first. */
+  /** The last subject of the bucket that was deleted; empty before the first. */
   readonly after: string;
 }
 
@@ -61,7 +60,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     }
   }
 
-  /** Whether there was something to remove. */
+  /** Whether there was something to delete. */
   async function purgeSubjects(tenantId: TenantId, from: Position, deadline: DeadlineMs): Promise<boolean> {
     const stamp = BigInt(from.stamp);
     for (let { bucket, after } = from; bucket < SUBJECT_BUCKETS; bucket += 1, after = '') {
@@ -72,7 +71,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
       await inParallel(subjects, REMOVALS_AT_ONCE, (subject) =>
         executor.write(removeGrants, [stamp, tenantId, subject], deadline),
       );
-      // Only now: a subject that is listed no more has no grants left.
+      // Only now: a subject that is no longer listed has no grants left.
       await executor.write(removeSubjects, [stamp, tenantId, bucket, after, last], deadline);
       remember(tenantId, { stamp: from.stamp, bucket, after: last });
       return true;
@@ -81,7 +80,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     return false;
   }
 
-  /** Looks no further than the first row that is no newer. */
+  /** Reads no further than the first row that is no newer. */
   async function holdsOlder(list: string, tenantId: TenantId, stamp: Stamp, deadline: DeadlineMs): Promise<boolean> {
     let from: string | undefined;
     do {
@@ -102,7 +101,7 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     return false;
   }
 
-  /** Whether there was one to remove. */
+  /** Whether there was one to delete. */
   async function purgeGrantCount(
     { slot, tenantId }: { readonly slot: number; readonly tenantId: TenantId },
     stamp: Stamp,
@@ -121,7 +120,8 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     if (await purgeSubjects(tenantId, from, deadline)) return false;
     if (await purgeSmallTables(tenantId, stamp, deadline)) return false;
     if (await purgeGrantCount(tenant, stamp, deadline)) return false;
-    // A use of a key that was sent long ago and not answered may come yet: it finds a tombstone, even where none stood.
+    // A key use that was sent long ago and never confirmed may still arrive: it meets a tombstone, even if there was no
+    // row.
     await executor.write(removeKeyUses, [USES_STAMP, tenantId], deadline);
     positions.delete(tenantId);
     return true;

@@ -1,4 +1,4 @@
-// Rows of the database as the records of the port: the one place where stored values become typed ones. A value that no
+// Converts rows of the database into records of the port: the one place where stored values get types. A value that no
 // version of this program could have written is a defect or a damaged table, and fails the call. Where the port has
 // "undefined", the tables hold an empty text or zero: a null would be a tombstone.
 
@@ -21,7 +21,7 @@ export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, st
 export const GRANT_COLUMNS = ['relation', 'object', ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
-/** `counted_from` as the last writer of the checkpoint left it, who may not know that column. */
+/** `counted_from` has its own timestamp: the last writer of the checkpoint may not know that column. */
 export const CHECKPOINT_COLUMNS =
   'seq, writetime(seq) AS stamp, counted_from, writetime(counted_from) AS counted_from_stamp, window_from';
 export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
@@ -36,7 +36,7 @@ export function textAt(row: Row, column: string): string {
   return value;
 }
 
-/** Of an int or a bigint. */
+/** From an int or a bigint. */
 export function integerAt(row: Row, column: string): number {
   const value = valueAt(row, column);
   const number = typeof value === 'bigint' ? Number(value) : value;
@@ -50,7 +50,7 @@ export function booleanAt(row: Row, column: string): boolean {
   return value;
 }
 
-/** Of an aggregate over no rows, or of a row that is not there. */
+/** For an aggregate over no rows, or a missing row. */
 export function isNullAt(row: Row, column: string): boolean {
   const value = valueAt(row, column);
   return value === null || value === undefined;
@@ -73,7 +73,7 @@ function relationAt(row: Row): Relation {
 
 function secretsAt(row: Row): readonly string[] {
   const secrets = valueAt(row, 'cursor_secrets');
-  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of texts');
+  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of strings');
   return secrets;
 }
 
@@ -83,14 +83,17 @@ function bodyAt(row: Row): string {
   return decodeBody(value);
 }
 
-/** Of the tables: the number of the last migration applied, and of the first program that may still run on them. */
+/**
+ * The schema of the tables: the number of the last applied migration, and the oldest program version that may still use
+ * it.
+ */
 export interface SchemaVersion {
   readonly version: number;
-  /** Programs made for this version, or a later one, run on the tables. At most `version`. */
+  /** Programs of this schema version or later can use the tables. At most `version`. */
   readonly servesFrom: number;
 }
 
-/** The row of meta: what the port knows, and what this adapter has fixed besides. */
+/** The row of meta: what the port knows, and what this adapter fixes in addition. */
 export interface ClusterRow {
   readonly meta: Meta;
   readonly schema: SchemaVersion;
@@ -125,7 +128,7 @@ export function logRecordOf(row: Row): LogRecord {
   };
 }
 
-/** `slot`: an answer to a conditional update does not repeat the key. */
+/** `slot`: the result of a conditional update does not repeat the key. */
 export function slotRowOf(row: Row, slot: number): SlotRow {
   return {
     slot,
@@ -137,7 +140,7 @@ export function slotRowOf(row: Row, slot: number): SlotRow {
   };
 }
 
-/** `incarnation`: an answer to a conditional update does not repeat the key. */
+/** `incarnation`: the result of a conditional update does not repeat the key. */
 export function memberRowOf(row: Row, incarnation: string): MemberRow {
   return {
     incarnation,
@@ -146,7 +149,7 @@ export function memberRowOf(row: Row, incarnation: string): MemberRow {
     state: oneOf(textAt(row, 'state'), ['alive', 'draining', 'dead']),
     heartbeat: integerAt(row, 'beat'),
     startedAtMs: integerAt(row, 'started_at_ms'),
-    // A program of an earlier schema tells nothing of its health.
+    // A program of an earlier schema does not report its health.
     healthyHeartbeat: isNullAt(row, 'healthy_beat') ? 0 : integerAt(row, 'healthy_beat'),
     place: isNullAt(row, 'place') ? undefined : absentText(textAt(row, 'place')),
   };
@@ -178,8 +181,8 @@ export function keyRecordOf(row: Row): ApiKeyRecord {
 }
 
 /**
- * A program that keeps no counts of grants leaves `counted_from` at an older timestamp than `seq`, and `window_from` as
- * well: counts are wrong then, while what is outside of the window stays so.
+ * A program that keeps no counts of grants leaves `counted_from`, and `window_from` too, at an older timestamp than
+ * `seq`. Then counts are wrong, but what is outside of the window stays outside.
  */
 export function checkpointOf(row: Row): Checkpoint {
   const stamp = integerAt(row, 'stamp');

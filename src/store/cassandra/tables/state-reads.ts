@@ -1,5 +1,5 @@
-// Reads of state, from a quorum: each sees every write that was confirmed before it. Listings come in the order of
-// their clustering columns, which for text is that of its bytes.
+// Reads of state from a quorum: each sees every write that was confirmed before. Listings are in the order of their
+// clustering columns; text is ordered by its bytes.
 
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import type { Relation } from '../../../core/tuples.ts';
@@ -43,7 +43,7 @@ type Calls = Pick<
 
 type GrantQuery = Parameters<StateStore['listGrants']>[0];
 
-/** Undefined: nothing can come after `after` in the relation that is asked for. */
+/** Undefined if nothing can come after `after` in the requested relation. */
 function selectGrants(table: string, query: GrantQuery): Statement | undefined {
   const { tenantId, subject, relation, after, limit } = query;
   const select = `SELECT ${GRANT_COLUMNS}, gone FROM ${table} WHERE tenant = ? AND subject = ?`;

@@ -1,4 +1,4 @@
-// Rows of the database as the records of the port: the one place where stored values become typed ones. A value that no
+// Converts rows of the database into records of the port: the one place where stored values get types. A value that no
 // version of this program could have written is a defect or a damaged file, and fails the call.
 
 import type { ApiKeyRecord } from '../../../core/api-keys.ts';
@@ -23,10 +23,10 @@ export const META_COLUMNS = 'slots, segment_size, lease_ms, deadline_ms, log_for
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
-/** The attributes of a grant stand behind its relation and object. */
+/** The attributes of a grant follow its relation and object. */
 const ATTRIBUTES_AT = 2;
 export const GRANT_COLUMNS = ['relation', 'object', ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
-/** In a page of grants, which travels flat. */
+/** The number of values per grant in a page of grants, which travels flat. */
 export const GRANT_WIDTH = ATTRIBUTES_AT + GRANT_ATTRIBUTES.length;
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
@@ -47,7 +47,7 @@ export function parseRelation(text: string): Relation {
 
 function parseSecrets(text: string): readonly string[] {
   const secrets: unknown = JSON.parse(text);
-  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of texts');
+  assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of strings');
   return secrets;
 }
 
@@ -96,7 +96,7 @@ export function memberRowOf(row: Row): MemberRow {
   };
 }
 
-/** `at`: where it begins, in a page of grants. */
+/** `at`: where the grant begins in a page of grants. */
 export function grantRowOf(values: Row, at = 0): GrantRow {
   const attributes = readGrantAttributes(({ index }) => values[at + ATTRIBUTES_AT + index]);
   assert(attributes !== undefined, 'the columns of a grant hold its attributes');
