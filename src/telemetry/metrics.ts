@@ -238,7 +238,7 @@ export function createMetrics(): Metrics {
     }),
     heartbeatSeconds: new Histogram({
       name: 'grantd_heartbeat_seconds',
-      help: 'Duration of the heartbeats of this shard, by outcome: stood (stored), unknown (timed out) or skipped (not sent, because this shard is unhealthy).',
+      help: 'Duration of the heartbeats of this shard, by outcome: applied (stored), unknown (timed out) or skipped (not sent, because this shard is unhealthy).',
       labelNames: ['outcome'],
       buckets: SECONDS_BUCKETS,
       registers,
