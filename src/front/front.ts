@@ -160,7 +160,10 @@ export interface OperatorApi {
   /** Every slot of the cluster, ascending. A shard that does not reply within a second delays only its own slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
   listMembers(context: RequestContext): Promise<readonly MemberView[]>;
-  /** The last 60 minutes, ascending; minutes without a request are left out. The owner keeps them in memory only. */
+  /**
+   * The last 60 minutes, ascending; minutes without a request are left out. The owner keeps them in memory and may lose
+   * them.
+   */
   readUsage(context: RequestContext, tenantId: TenantId): Promise<readonly UsageMinute[]>;
   /** Loads of all shards that reply within a second. */
   listLoads(context: RequestContext): Promise<readonly ShardLoad[]>;

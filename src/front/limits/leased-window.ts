@@ -38,7 +38,7 @@ const BLOCKS_PER_WINDOW = 100;
 const BLOCK_MAX = 1000;
 /** Requests that wait for one block. Each holds a connection of a client; further ones are decided by the share. */
 const WAITING_MAX = 10_000;
-/** For this long after a failure, the share decides, so that requests do not wait one by one. */
+/** For this long after a failure, the share decides at once, so that requests do not wait one by one. */
 const ALONE_MS = 1000;
 
 /**
@@ -105,7 +105,7 @@ export class LeasedWindow {
         if (this.#pay(window, nowMs)) return this.#decide('memory', window, true, nowMs);
       }
       const full = window.prepaid === 0 && window.available === 0;
-      // A request does not wait for a next window that is prepaid: that one begins here in a moment.
+      // If the next window is prepaid, a request is refused now instead of waiting: that window begins in a moment.
       const runs = nowMs < window.endsFromMs || this.#next !== undefined;
       if (full && runs) return this.#decide('memory', window, false, nowMs);
     }
@@ -120,7 +120,7 @@ export class LeasedWindow {
     return this.#window === undefined ? 0 : this.#window.endsByMs - nowMs;
   }
 
-  /** Moves on to the window that certainly runs now, if one is known. */
+  /** Moves on to the window that runs now, if one is known. */
   #roll(nowMs: number): void {
     while (this.#window !== undefined && nowMs >= this.#window.endsByMs) {
       const { endsFromMs, endsByMs } = this.#window;
@@ -273,7 +273,7 @@ export class LeasedWindow {
     }
   }
 
-  /** Whether a window that ends then is this one: replies give its end to far less than half its length. */
+  /** Whether a window that ends then is this one: replies give its end to well within half its length. */
   #isSameWindow(window: Window, endsByMs: number): boolean {
     return Math.abs(endsByMs - window.endsByMs) < this.#lengthMs / 2;
   }

@@ -54,7 +54,7 @@ export class Outbox {
     this.#metrics = metrics;
   }
 
-  /** Whether so much waits for the shard to read that no more should be added. */
+  /** Whether the bytes that wait for the shard exceed their bound, so that nothing more should be added. */
   get full(): boolean {
     return this.#waitingBytes > WAITING_BYTES_MAX;
   }

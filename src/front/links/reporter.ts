@@ -1,5 +1,5 @@
 // Reports to every shard, every two seconds, what this front has requested from it and what its tenants have requested
-// from this front. Minutes are those of this front's clock, and every minute ends with an interval. Invariant: nothing
+// from this front. Minutes are those of this front's clock, and each ends together with an interval. Invariant: nothing
 // is reported twice; a report that is lost with its connection is lost.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';

@@ -46,7 +46,7 @@ export interface Receiver {
 }
 
 export interface LinkEvents {
-  /** False: this shard belongs to another cluster, and the link is not used. */
+  /** False: this shard does not fit the cluster of the others, and the link is not used. */
   onWelcome(link: ShardLink, welcome: Welcome__Output): boolean;
   /** What the shard serves; replaces what it said before. Never before the link is ready. */
   onRoutes(link: ShardLink, routes: LinkRoutes): void;

@@ -1,6 +1,7 @@
 // What the tenants have requested from this front since its last report, kept with the session of each key. Every
-// request passes here: a session enters the ledger once per report, and then only its counters rise. Invariant: however
-// many keys are in use, a report names a bounded number of sessions; the others keep their counts for a later one.
+// request passes here: a session enters the ledger once per report, and after that only its counters change. Invariant:
+// however many keys are in use, a report names a bounded number of sessions; the others keep their counts for a later
+// one.
 
 import type { TenantId } from '../../core/ids.ts';
 

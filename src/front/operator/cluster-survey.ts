@@ -17,7 +17,7 @@ const QUESTION_MS_MAX = 1000;
 /** Shards that are asked for the members, one after the other. */
 const MEMBER_TRIES_MAX = 2;
 
-interface ResponseWriter {
+interface SlotReplies {
   readonly reports: readonly ShardReport[];
   /** The shards that have just replied. */
   readonly links: readonly ShardLink[];
@@ -80,7 +80,7 @@ export class ClusterSurvey {
   }
 
   /** The reports of all shards that reply in time; at least one. */
-  async #askSlots(context: RequestContext): Promise<ResponseWriter> {
+  async #askSlots(context: RequestContext): Promise<SlotReplies> {
     for (let tries = 0; ; tries += 1) {
       const asked = this.#readyLinks();
       const answers = await Promise.all(asked.map((link) => this.#ask(context, link, CALLS.listSlots)));

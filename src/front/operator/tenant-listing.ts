@@ -15,7 +15,7 @@ import type { FlightControl } from '../requests/flights.ts';
 import { pauseBetweenTries } from '../requests/retries.ts';
 import { askShard } from './operator-paths.ts';
 
-/** Times that one page of a search asks the shards; each time, a shard examines some thousand names. */
+/** Rounds of calls to the shards for one page of a search. In each, a shard examines up to 2,000 names. */
 const ROUNDS_MAX = 10;
 
 export interface TenantsQuery {
@@ -29,7 +29,7 @@ export interface TenantsPage {
   readonly next: TenantId | undefined;
 }
 
-/** What one shard lists. `scannedTo`: how far a search came that was cut short. */
+/** What one shard lists. `scannedTo`: how far a search got that was cut short. */
 interface ShardPage {
   readonly tenants: readonly TenantStatus[];
   readonly scannedTo: TenantId | undefined;

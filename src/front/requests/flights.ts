@@ -22,7 +22,7 @@ import { type RetryControl, retry, served } from './retries.ts';
 const SWEEP_MS = 50;
 
 /**
- * Refusals that the owner gives before it looks at the operation's id. An earlier try may have succeeded all the same,
+ * Refusals that the owner gives before it checks the operation's id. An earlier try may have succeeded all the same,
  * under a key or a tenant that was valid then.
  */
 const REFUSED_AT_THE_DOOR: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'tenant-suspended', 'tenant-not-found']);

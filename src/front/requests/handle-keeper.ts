@@ -95,7 +95,7 @@ export class HandleKeeper implements Waiter {
       (reply) => this.#take(route, reply),
       (failure) => this.#fail(route, failure),
     );
-    // One call for all of them; only one trace shows it.
+    // One call serves all of them; only one of their traces shows it.
     const span = this.#waiting.find(({ context }) => context.span !== undefined)?.context.span;
     question.ask(route.link, this.#authentication, clock, span);
   }

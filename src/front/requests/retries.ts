@@ -9,7 +9,7 @@ import type { Route } from '../links/route.ts';
 import type { RoutingTable } from '../links/routing-table.ts';
 import type { TryFailure } from '../links/shard-link.ts';
 
-/** Owners that redirect to each other are not asked in a circle without a pause. */
+/** Tries without a pause. More would busy owners that redirect to each other in a circle. */
 const AT_ONCE_TRIES = 2;
 
 export interface RetryControl {
