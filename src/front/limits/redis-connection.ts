@@ -251,7 +251,7 @@ export class RedisConnection {
     );
   }
 
-  #end(report: () =>  => void): void {
+  #end(report: () => void): void {
     this.#heartbeatInFlight = false;
     if (this.#closed) return;
     this.#timer = this.#dependencies.clock.setTimer(() => this.#heartbeat(), HEARTBEAT_MS);

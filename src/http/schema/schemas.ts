@@ -186,7 +186,7 @@ export const keyBodySchema = z.object({
     .datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone, or null' })
     .nullable()
     .optional()
-    .meta({ description: 'A moment in the future from which on the key is refused. Absent or `null`: never.' }),
+    .meta({ description: 'The key is refused from this moment on, which must be in the future. Absent or `null`: never.' }),
 });
 
 const keyFields = {
@@ -194,7 +194,7 @@ const keyFields = {
   name: keyName,
   scopes,
   created_at: timestamp('When the key was created.'),
-  expires_at: timestamp('The moment from which on the key is refused; `null`: never.').nullable(),
+  expires_at: timestamp('The key is refused from this moment on; `null`: never.').nullable(),
 };
 
 export const createdKeySchema = z.object({
