@@ -90,10 +90,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     const { slots, deadlineMs, shardName } = welcome;
     const { address } = link;
     if (slots < 1 || slots > SLOTS_MAX || (routing.slots !== 0 && routing.slots !== slots)) {
-      log.error(
-        { address, shardName, slots, expected: routing.slots },
-        'shard ignored: its number of slots differs',
-      );
+      log.error({ address, shardName, slots, expected: routing.slots }, 'shard ignored: its number of slots differs');
       return false;
     }
     // An owner knows the operations of a write for twice the cluster's deadline. A front must not repeat it for longer.

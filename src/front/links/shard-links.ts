@@ -57,7 +57,10 @@ export class ShardLinks {
     const known = this.#links.get(address);
     if (known !== undefined || this.#closed) return known;
     if (!ADDRESS_PATTERN.test(address) || this.#links.size >= SHARD_ADDRESSES_MAX) {
-      this.#log.warn({ address, links: this.#links.size }, 'shard address not dialled: it is malformed, or there are too many links');
+      this.#log.warn(
+        { address, links: this.#links.size },
+        'shard address not dialled: it is malformed, or there are too many links',
+      );
       return undefined;
     }
     const link = this.#createLink(address);

@@ -174,7 +174,9 @@ export class Flight implements Receiver, Waiter {
 
   /** Ends the flight because its deadline has passed. */
   expire(): void {
-    this.refuse(new GrantdError('unavailable', 'The request could not be completed in time. Repeating the call is safe.'));
+    this.refuse(
+      new GrantdError('unavailable', 'The request could not be completed in time. Repeating the call is safe.'),
+    );
   }
 
   /** Ends the flight with the result that has come. To be called before its promise is resolved. */

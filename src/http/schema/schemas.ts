@@ -186,7 +186,7 @@ export const keyBodySchema = z.object({
     .datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone, or null' })
     .nullable()
     .optional()
-    .meta({ description: 'The key is refused from this moment on, which must be in the future. Absent or `null`: never.' }),
+    .meta({ description: 'The key is refused from this moment on; must be in the future. Absent or `null`: never.' }),
 });
 
 const keyFields = {
@@ -207,9 +207,7 @@ export const createdKeySchema = z.object({
 
 export const listedKeySchema = z.object({
   ...keyFields,
-  last_used_at: timestamp(
-    'When the key was last used, to within a few minutes; `null`: no use is known.',
-  ).nullable(),
+  last_used_at: timestamp('When the key was last used, to within a few minutes; `null`: no use is known.').nullable(),
 });
 
 export const keyListSchema = z.object({ keys: z.array(listedKeySchema), next_cursor: nextCursor });

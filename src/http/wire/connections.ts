@@ -16,7 +16,8 @@ import { type Peer, Peers } from './peers.ts';
 /** Bytes of a whole HTTP response that reports `error` and closes the connection. */
 export type RawProblem = (error: GrantdError) => string;
 
-const lateRequest = (): GrantdError => new GrantdError('request-timeout', 'The request did not arrive completely in time.');
+const lateRequest = (): GrantdError =>
+  new GrantdError('request-timeout', 'The request did not arrive completely in time.');
 
 /** Maps Node's name for an error of its parser to the error that the client gets. */
 function refusalOf(error: NodeJS.ErrnoException): GrantdError {

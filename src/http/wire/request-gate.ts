@@ -68,10 +68,7 @@ export class RequestGate implements Gate {
     this.#options = options;
     options.attach(socket);
     const [listener, ...others] = socket.listeners('data');
-    assert(
-      listener !== undefined && others.length === 0,
-      'only Node’s server listens to the data of a socket',
-    );
+    assert(listener !== undefined && others.length === 0, 'only Node’s server listens to the data of a socket');
     this.#feed = (bytes) => void Reflect.apply(listener, socket, [bytes]);
     socket.removeAllListeners('data');
     socket.on('data', this.#onData);

@@ -149,7 +149,10 @@ export class PeerStream {
   }
 
   #open(hello: Hello__Output): void {
-    demand(hello.peer === Peer.PEER_FRONT || hello.peer === Peer.PEER_CONSOLE, 'The hello does not name the kind of peer.');
+    demand(
+      hello.peer === Peer.PEER_FRONT || hello.peer === Peer.PEER_CONSOLE,
+      'The hello does not name the kind of peer.',
+    );
     const { slots } = this.#shard.welcome();
     demand(
       hello.slots === 0 || hello.slots === slots,
