@@ -76,14 +76,17 @@ export const PING_INTERVAL_MS = 500;
  */
 export const SILENCE_MS_MAX = 1500;
 
-/** Of a stream, either way: most messages fit without an update of the window, which takes a turn of a busy peer. */
+/**
+ * Window of a stream, either way. Most messages fit without an update of it, which would take a turn of a busy peer.
+ */
 export const FLOW_CONTROL_WINDOW_BYTES = 1024 * 1024;
 
 const COMMON_OPTIONS = {
   'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
   'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
   'grpc.enable_channelz': 0,
-  // HTTP/2 pings: a shard notices by them that the host of a front is down. A front has its own, stricter ones (above).
+  // HTTP/2 pings: with them, a shard notices that the host of a front is down. A front has its own, stricter ones
+  // (above).
   'grpc.keepalive_time_ms': 1000,
   'grpc.keepalive_timeout_ms': 1000,
   'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW_BYTES,
@@ -100,7 +103,7 @@ export const CLIENT_OPTIONS: ChannelOptions = {
   // Channels share no connections: a channel opened after one was closed has a new connection.
   'grpc.use_local_subchannel_pool': 1,
   // The name that TLS announces, always the same: it may not be an address
-  // (https://www.rfc-editor.org/rfc/rfc6066#section-3), and mostly an address is dialled. The credentials decide which
+  // (https://www.rfc-editor.org/rfc/rfc6066#section-3), and usually an address is dialled. The credentials decide which
   // name the certificate must have.
   'grpc.ssl_target_name_override': 'grantd-shard',
   // The front itself retries, since it knows deadlines and owners; gRPC would buffer every message of the stream.

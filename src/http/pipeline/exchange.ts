@@ -22,7 +22,7 @@ export class Exchange implements RequestContext {
   meter: OperationMeter;
   /** Undefined: this request is not traced. */
   span: TraceSpan | undefined = undefined;
-  /** On the budget of responses, for a response that may be large. */
+  /** Bytes reserved for a response that may be large. */
   reservation: Reservation | undefined = undefined;
   answered = false;
 

@@ -32,7 +32,7 @@ export interface WireResponse {
   readonly body: string;
   /** The server accepts no more requests: the connection ends with this response. */
   readonly last: boolean;
-  /** On the budget of responses; released once the client has taken the response or has disconnected. */
+  /** Bytes reserved for the response; released once the client has taken the response or has disconnected. */
   readonly reservation: Reservation | undefined;
 }
 

@@ -13,7 +13,7 @@ import { estimateBytes } from '../wire-size.ts';
 
 /** Leaves space for what a message carries in addition to its largest reply: results of checks, and routes. */
 const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
-/** What the result of a check takes here, and what a failure takes. */
+/** Bytes of a check result here, and of a failure. */
 const RESULT_BYTES = 8;
 const FAILURE_BYTES = 256;
 /** Failures of checks in one message, each of up to a few hundred bytes. */
@@ -41,7 +41,7 @@ export class ReplyQueue {
     );
   }
 
-  /** Approximate bytes that it holds. */
+  /** About how many bytes it holds. */
   get waitingBytes(): number {
     const results = this.#authorized.length + this.#denied.length;
     return this.#bytes + RESULT_BYTES * results + FAILURE_BYTES * this.#failed.length;

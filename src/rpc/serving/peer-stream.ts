@@ -259,7 +259,7 @@ export class PeerStream {
 
   #takeCall(peer: ServedPeer, call: Call__Output): void {
     const defined = callOf(call);
-    // A call that needs no handle costs little, for any peer.
+    // Calls without a handle cost little, so they take turns by kind.
     const key = call.handle > 0 ? peer.tenant.tenantOf(call.handle) : defined.field;
     const serve = (error?: GrantdError): void => {
       if (error !== undefined) this.#answers.fail(call.id, error);

@@ -7,7 +7,7 @@ import { CLIENT_OPTIONS, IN_FLIGHT_MAX, ShardClient } from '../protocol.ts';
 import type { OpenStream } from './transport.ts';
 
 /**
- * Parts of gRPC's messages on failed connections that vary or say nothing: times, and a final note that is mostly
+ * Parts of gRPC's messages on failed connections that vary or say nothing: times, and a final note that is usually
  * empty.
  */
 const VARIABLE_PARTS = / \(\d{4}-\d\d-\d\dT[^)]*\)|[. ]+Resolution note: *$/g;
