@@ -19,8 +19,7 @@ export const createGrant: Operation = {
   scope: 'grant:write',
   tag: 'Grants',
   summary: 'Create a grant',
-  description:
-    'Idempotent. Missing namespaces of subject and object are created. Durable once the response is sent.',
+  description: 'Idempotent. Missing namespaces of subject and object are created. Durable once the response is sent.',
   body: { name: 'Tuple', schema: tupleSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
   query: undefined,
   successes: [

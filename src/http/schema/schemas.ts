@@ -113,10 +113,7 @@ export const namespaceListSchema = z.object({ namespaces: z.array(namespaceSchem
 
 export const namespaceBodySchema = z.object({ name: namespaceNameSchema });
 
-const nextCursor = z
-  .string()
-  .nullable()
-  .meta({ description: 'The `cursor` of the next request; `null` at the end.' });
+const nextCursor = z.string().nullable().meta({ description: 'The `cursor` of the next request; `null` at the end.' });
 
 export const objectListSchema = z.object({
   objects: z.array(objectSchema).meta({ description: 'Ascending by the bytes of the object.' }),
