@@ -1,6 +1,6 @@
 // The attributes of a grant, in addition to its tuple: each with its name in the log, in tables, in the audit log and
 // in JSON. All code that stores, sends or shows a grant uses this file. A new attribute is therefore added here and,
-// for new columns, in a migration. It keeps: stored grants stay readable. So attributes are only ever appended to the
+// for new columns, in a migration. Invariant: stored grants stay readable. So attributes are only ever appended to the
 // list, and one that older versions did not write must have a meaning if it is absent.
 
 import { timeOfId } from './ids.ts';

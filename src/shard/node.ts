@@ -3,7 +3,7 @@
 // slots it owns), one tenure per slot, and the watch loop that drives them. `StoreSharing` decides whether the shard
 // shares its store with other shards or has it alone.
 //
-// It keeps: the shard answers only for a slot that it serves, in an epoch that it claimed, under a valid lease. If
+// Invariant: the shard answers only for a slot that it serves, in an epoch that it claimed, under a valid lease. If
 // another member declares it dead, everything of that session ends before the shard joins again as a new incarnation.
 
 import type { Clock, Random } from '../core/async/clock.ts';

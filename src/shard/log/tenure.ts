@@ -1,6 +1,6 @@
 // A tenure: one (slot, epoch) at its owner. This object holds everything that is true only while this shard owns the
-// slot: tenants with their pages and handles, the queue of writes, the overlay, the operation ids. It keeps: everything
-// is dropped together, so nothing of an earlier tenure can reach a later one.
+// slot: tenants with their pages and handles, the queue of writes, the overlay, the operation ids. Invariant:
+// everything is dropped together, so nothing of an earlier tenure can reach a later one.
 //
 //   opening ──recovered──▶ serving ──release──▶ releasing ──flushed──▶ ended
 //      └───── another owner, unreadable log ──────────┴──────────────▶ ended

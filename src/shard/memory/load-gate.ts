@@ -1,4 +1,4 @@
-// The gate before work that takes memory for a while: reads of the store, and calls that hold many tuples. It keeps:
+// The gate before work that takes memory for a while: reads of the store, and calls that hold many tuples. Invariant:
 // the bytes of admitted work stay within a bound per tenant and per process, reserved before and returned after; the
 // number of admitted items has a bound per tenant. Everything else waits: in order within a tenant, tenants in turn.
 // Work that waits too long, or behind too many of the same tenant, is refused as `overloaded`, but never because of

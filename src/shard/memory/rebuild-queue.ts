@@ -1,4 +1,4 @@
-// The order in which slots read back operation ids from the log: that of their openings. It keeps: what they read at
+// The order in which slots read back operation ids from the log: that of their openings. Invariant: what they read at
 // once stays within a part of the memory for operation ids. If that is short, all but the first give back what they
 // hold and start again after it, so that no slot waits for memory that another waiting slot holds.
 

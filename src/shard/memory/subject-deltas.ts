@@ -1,5 +1,5 @@
 // Overlay and deltas of one tenant's grants. The overlay has the commits that the state tables may still lack; a delta
-// also has those made while a read of the store was in flight. It keeps: a read that is evaluated under the delta
+// also has those made while a read of the store was in flight. Invariant: a read that is evaluated under the delta
 // opened at its start never covers a newer commit with an older row.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';

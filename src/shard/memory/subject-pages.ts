@@ -1,4 +1,4 @@
-// The pages of one tenant's subjects: how they are loaded, kept current and evicted. It keeps: a page in memory
+// The pages of one tenant's subjects: how they are loaded, kept current and evicted. Invariant: a page in memory
 // reflects every commit so far, and what a call has learned still holds when it gets its reply. No caller relies on a
 // page across an await; a call watches the tuples that it needs (watched-tuples.ts), so any page may be evicted at any
 // time.

@@ -1,5 +1,5 @@
 // What a tenure keeps in memory for one tenant: its record, the pages of its subjects, its namespaces and keys, the
-// handles issued to fronts. It keeps: every commit passes through `commit`, in log order, in one synchronous step, and
+// handles issued to fronts. Invariant: every commit passes through `commit`, in log order, in one synchronous step, and
 // every later reply reflects it. An unused tenant has only its record and the count of its grants; the rest is created
 // at its first use. Both count towards the memory budget.
 

@@ -1,5 +1,5 @@
 // The usage of one tenant over the last 60 minutes, as fronts report it to the owner. It is kept only in memory, under
-// the bound of the process: it goes with the tenure, or when it is evicted as least recently used. It keeps: a cell
+// the bound of the process: it goes with the tenure, or when it is evicted as least recently used. Invariant: a cell
 // holds one minute, and no report, however wrong, takes more memory than 60 cells.
 
 import { MS_PER_MINUTE } from '../../core/timestamps.ts';

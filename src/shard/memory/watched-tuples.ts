@@ -1,6 +1,6 @@
 // Tuples that calls wait for: the checks of a bulk call, the lines of an import. A call watches each of its tuples from
 // before it reads the store until its reply, and the tuple receives every commit in that time. So once all of them are
-// known, they all hold at the same moment. It keeps: only tuples that calls in flight have named are watched, and a
+// known, they all hold at the same moment. Invariant: only tuples that calls in flight have named are watched, and a
 // commit costs one lookup, however many calls watch.
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';

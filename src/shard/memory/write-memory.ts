@@ -1,7 +1,7 @@
 // The memory of writes: what operations hold from the queue until no client can repeat them. It is part of the
 // process's memory budget but cannot be read again, so it is never evicted; pages are evicted for it. Each kind has its
-// own bound. It keeps: beyond the bound of the queue a write is refused, beyond the other two the next writes wait, and
-// nothing held is forgotten early.
+// own bound. Invariant: beyond the bound of the queue a write is refused, beyond the other two the next writes wait,
+// and nothing held is forgotten early.
 //
 //   queue        operations that wait for an append, or are in one
 //   backlog      entries that the state tables lack, with their overlay

@@ -2,7 +2,7 @@
 // writes and the process's gRPC call to itself prove health. Probes replace the first two if there is nothing to write,
 // or if writes are stuck. A probe changes nothing, no matter who sends it or how late it arrives: it appends the last
 // entry of a slot's log again at its own seq, and writes a fixed row that belongs to no tenant to the state tables.
-// Probes use the code path of real writes and go through the slots in turn. It keeps:
+// Probes use the code path of real writes and go through the slots in turn. Invariant:
 //   - One slot with failing writes does not make the shard unhealthy while writes of another slot succeed: a new owner
 //     of the failing slot could do no better.
 //   - If a slot's append is stuck although its log accepts probes, this shard opens the slot again, in a new epoch.

@@ -1,5 +1,5 @@
 // Whether a shard is healthy: whether it should keep sending heartbeats, or let other shards take its slots. A state
-// machine over what the shard has seen of itself and of the others, without I/O or a clock of its own. It keeps: a
+// machine over what the shard has seen of itself and of the others, without I/O or a clock of its own. Invariant: a
 // shard gives up only what another shard can do better. So it judges itself only while its heartbeats are applied. It
 // gives up only if another living shard has since proved that it can work on the same store. In an outage of the store
 // no shard proves that, so all shards keep their slots. So does the last living shard.

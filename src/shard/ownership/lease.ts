@@ -2,7 +2,7 @@
 // lease, and it expires without them. If one process has the store to itself, no other can take a slot, so the lease
 // does not expire.
 //
-// It keeps: a renewed lease is valid only until `leaseMs` after the *start* of the heartbeat that renewed it, on the
+// Invariant: a renewed lease is valid only until `leaseMs` after the *start* of the heartbeat that renewed it, on the
 // monotonic clock. This assumes that the monotonic clock runs whenever the process can run. If the machine was
 // suspended, the wall clock has moved against the monotonic clock; the lease is then invalid until a heartbeat that
 // began later.

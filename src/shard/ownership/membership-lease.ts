@@ -1,4 +1,4 @@
-// The session of one incarnation: its row among the members, and the heartbeats that renew its lease. It keeps: the
+// The session of one incarnation: its row among the members, and the heartbeats that renew its lease. Invariant: the
 // lease is valid only while no other member can have declared this incarnation dead. A heartbeat is a conditional write
 // of a new number to the row. Once applied, it renews the lease, counted from its *start* (lease.ts). A declaration of
 // death is conditional on the same row: if a newer heartbeat came first, the declaration fails; if the declaration came

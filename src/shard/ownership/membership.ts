@@ -1,4 +1,4 @@
-// What one member knows of the others from their rows in the store, and how it declares silent members dead. It keeps:
+// What one member knows of the others from their rows in the store, and how it declares silent members dead. Invariant:
 // a member is declared dead only if this process saw its heartbeat unchanged, by its own clock, for longer than any
 // lease that the heartbeat can have given. During all that time this process itself must have been able to read and to
 // send heartbeats. Any gap of its own restarts the count, so that members do not declare each other dead after an

@@ -1,4 +1,4 @@
-// The slots of one shard: it claims, opens, hands over and releases them in rounds, according to the plan. It keeps:
+// The slots of one shard: it claims, opens, hands over and releases them in rounds, according to the plan. Invariant:
 // the shard serves a slot only in an epoch that this incarnation claimed by a conditional write. Once it has sent a
 // release of that epoch, it never serves the slot in that epoch again, whatever the store replies.
 //

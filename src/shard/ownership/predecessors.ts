@@ -1,4 +1,4 @@
-// Declares incarnations dead that are known to have ended, so that no shard waits for their leases. It keeps: a member
+// Declares incarnations dead that are known to have ended, so that no shard waits for their leases. Invariant: a member
 // is declared dead here only on certain knowledge. Either its own process ended the session, or a later process runs in
 // a place where only one can run.
 

@@ -1,4 +1,4 @@
-// Whether a shard has once served its share. Its start and its readiness probe wait for this. It keeps: a ready shard
+// Whether a shard has once served its share. Its start and its readiness probe wait for this. Invariant: a ready shard
 // stays ready, even if it loses slots later, and slots that other shards hold on to delay readiness only for a bounded
 // time.
 

@@ -1,4 +1,4 @@
-// Runs the tasks of a shard on its slots: openings, releases and handovers, as planned. It keeps: one task at a time
+// Runs the tasks of a shard on its slots: openings, releases and handovers, as planned. Invariant: one task at a time
 // per slot; no more tasks of a kind in flight than its bound; a slot whose task failed waits before a plan may name it
 // again, twice as long after each failure.
 //

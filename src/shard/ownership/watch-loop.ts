@@ -1,5 +1,5 @@
-// The rounds of a shard: each scans the members, plans the slots and moves them, until the shard has stopped. It keeps:
-// a store that does not respond never ends the loop, and the log reports an outage once, not once per round.
+// The rounds of a shard: each scans the members, plans the slots and moves them, until the shard has stopped.
+// Invariant: a store that does not respond never ends the loop, and the log reports an outage once, not once per round.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { equalLists } from '../../core/structures/equal-lists.ts';

@@ -1,6 +1,6 @@
 // The common part of tenant and operator calls on one connection: its handles, the owner of a tenant, reads and writes
-// under a handle. It keeps: a call is validated when it arrives and again after its last await, so that an ended tenure
-// never answers.
+// under a handle. Invariant: a call is validated when it arrives and again after its last await, so that an ended
+// tenure never answers.
 
 import { GrantdError } from '../../core/errors.ts';
 import { slotOfTenant } from '../../core/slots.ts';

@@ -1,4 +1,4 @@
-// The handles of one connection: numbers that a front holds in place of authenticated keys. It keeps: a connection
+// The handles of one connection: numbers that a front holds in place of authenticated keys. Invariant: a connection
 // never reuses a number; a handle is valid only in its tenure, and dies with its key. The operator's handles have a
 // right that no key has.
 

@@ -1,5 +1,5 @@
-// The recent load from one front, which the front reports every two seconds. It keeps: only the last reports count, and
-// the numbers of a broken front stay within bounds.
+// The recent load from one front, which the front reports every two seconds. Invariant: only the last reports count,
+// and the numbers of a broken front stay within bounds.
 
 import { LATENCY_BUCKETS, latencyQuantileMs } from '../../core/structures/latency-histogram.ts';
 import type { FrontReport, Load } from '../shard.ts';

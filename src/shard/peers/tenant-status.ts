@@ -1,6 +1,6 @@
 // What an owner reports about its tenants apart from their records: the numbers of namespaces and keys, the progress of
-// a deletion, and which tenants a listing or search shows. It keeps: no result page examines more than a bounded number
-// of names, and only the two small tables of one tenant are ever read from the store.
+// a deletion, and which tenants a listing or search shows. Invariant: no result page examines more than a bounded
+// number of names, and only the two small tables of one tenant are ever read from the store.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';

@@ -1,5 +1,5 @@
 // Reads operation ids back from the log at the start of a tenure, within the memory for writes. Writes to the slot wait
-// for it. It keeps: it never holds more than the budget allows, and it ends at the latest when the idempotency window
+// for it. Invariant: it never holds more than the budget allows, and it ends at the latest when the idempotency window
 // has passed since the opening, by this owner's monotonic clock. After that, no client repeats an operation that an
 // earlier owner decided. So if memory is too short for the ids, writes of some slots wait that long, but no id is
 // forgotten early.
