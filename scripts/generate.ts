@@ -6,10 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/committed-openapi.ts';
 import { completeLockFile } from './complete-lock-file.ts';
-import { renderErrorsPage } from './errors-page.ts';
-import { renderMetricsPage } from './metrics-page.ts';
-import { renderSettingsPage } from './settings-page.ts';
-import { writeChartDocs } from './write-chart-docs.ts';
+import { renderErrorsPage } from './docs/errors-page.ts';
+import { renderMetricsPage } from './docs/metrics-page.ts';
+import { renderSettingsPage } from './docs/settings-page.ts';
+import { writeChartDocs } from './docs/write-chart-docs.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const STATUS_USAGE = 2;

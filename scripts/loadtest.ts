@@ -9,10 +9,10 @@ import { readSettings, SETTING_ROWS, SETTINGS } from '../loadtest/settings.ts';
 import { reasonOf } from '../src/cli/failures.ts';
 import type { OperatorTarget } from '../src/roles/open/operator-target.ts';
 import { StartError } from '../src/roles/process/start-error.ts';
-import { K6Missing, provideK6, runK6 } from './loadtest-k6.ts';
-import { describeShards, findLost, readServingShards } from './loadtest-members.ts';
-import { removeTenants, seed } from './loadtest-seed.ts';
-import { findTarget, type LoadTarget } from './loadtest-target.ts';
+import { K6Missing, provideK6, runK6 } from './loadtest/k6.ts';
+import { describeShards, findLost, readServingShards } from './loadtest/members.ts';
+import { removeTenants, seed } from './loadtest/seed.ts';
+import { findTarget, type LoadTarget } from './loadtest/target.ts';
 
 const PLAN_DEFAULT = 'unlimited';
 const TENANTS_MAX = 1_000_000;

@@ -2,7 +2,7 @@
 // error repeats a text that may be a secret.
 
 import { isIP } from 'node:net';
-import { isLoopbackHost, splitAddress } from '../core/addresses.ts';
+import { isLoopbackHost, splitAddress } from '../core/text/addresses.ts';
 import { parseAddress, quote } from './parsers.ts';
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';

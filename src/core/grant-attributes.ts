@@ -4,7 +4,7 @@
 // list, and one that older versions did not write must have a meaning if it is absent.
 
 import { timeOfId } from './ids.ts';
-import { formatTimestamp } from './timestamps.ts';
+import { formatTimestamp } from './text/timestamps.ts';
 
 export interface GrantAttributes {
   /** `grt_…` */

@@ -3,7 +3,7 @@
 
 import type { ApiKeyRecord } from './api-keys.ts';
 import { scopesOf } from './scopes.ts';
-import { formatTimestamp, optionalTimestamp } from './timestamps.ts';
+import { formatTimestamp, optionalTimestamp } from './text/timestamps.ts';
 import type { Namespace } from './tuples.ts';
 
 type Key = Omit<ApiKeyRecord, 'hash'>;

@@ -2,11 +2,11 @@
 
 import { createServer } from 'node:http';
 import proxyaddr from 'proxy-addr';
-import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import type { Clock, Random } from '../core/async/clock.ts';
 import { FairTurns, type Turns } from '../core/async/turns.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
+import { httpUrlOf, splitAddress } from '../core/text/addresses.ts';
 import type { Front } from '../front/front.ts';
 import type { FailureLimiter, RateLimiter } from '../front/limits/rate-limiter.ts';
 import type { Log } from '../telemetry/log.ts';

@@ -4,10 +4,10 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { httpUrlOf, splitAddress } from '../core/addresses.ts';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
 import { problemOf } from '../core/problem.ts';
+import { httpUrlOf, splitAddress } from '../core/text/addresses.ts';
 import { type ConsoleDependencies, type ConsoleOptions, createConsoleApp } from './api/app.ts';
 import { ClusterWatch } from './cluster-watch.ts';
 import { ConnectionPool } from './connection-pool.ts';

@@ -3,8 +3,8 @@
 // requests, so each call is a span, as if it were a method of its own, named after its message.
 
 import { status } from '@grpc/grpc-js';
-import { splitAddress } from '../core/addresses.ts';
 import { GrantdError } from '../core/errors.ts';
+import { splitAddress } from '../core/text/addresses.ts';
 import { errorTypeOf, runInSpan, type SpanAttributes, type TraceSpan, type Tracing } from '../telemetry/spans.ts';
 import { toStreamStatus } from './status-mapping.ts';
 

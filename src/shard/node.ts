@@ -7,9 +7,9 @@
 // another member declares it dead, everything of that session ends before the shard joins again as a new incarnation.
 
 import type { Clock, Random } from '../core/async/clock.ts';
-import { decodeCursorSecrets } from '../core/cursors.ts';
 import { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
+import { decodeCursorSecrets } from '../core/text/cursors.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

@@ -1,6 +1,6 @@
 // k6 for tests of the load scenarios: the machine's own, or one that is built on first use.
 
-import { K6Missing, provideK6 } from '../../scripts/loadtest-k6.ts';
+import { K6Missing, provideK6 } from '../../scripts/loadtest/k6.ts';
 import { reportMissing } from './engine-script.ts';
 
 /** Its command. Undefined if it is not available, which is reported, and fails if CI is set. */

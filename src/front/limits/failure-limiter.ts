@@ -2,8 +2,8 @@
 // until the window ends. Invariants: a network is remembered no longer than its window, and the number of networks is
 // bounded; above the bound, the network whose window began first is forgotten.
 
-import { clientNetwork } from '../../core/addresses.ts';
 import type { Clock } from '../../core/async/clock.ts';
+import { clientNetwork } from '../../core/text/addresses.ts';
 import { type FailureLimiter, secondsUntil } from './rate-limiter.ts';
 
 const FAILURES_MAX = 60;

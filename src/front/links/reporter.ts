@@ -3,7 +3,7 @@
 // is reported twice; a report that is lost with its connection is lost.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
-import { MS_PER_MINUTE } from '../../core/timestamps.ts';
+import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
 import { USAGE_PER_REPORT_MAX } from '../../rpc/protocol.ts';
 import type { RoutingTable } from './routing-table.ts';

@@ -2,7 +2,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
-import { formatTimestamp } from '../../core/timestamps.ts';
+import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { bulkResultSchema, bulkSchema } from '../schema/schemas.ts';
 import { isJsonObject, validateBulk } from '../schema/validation.ts';

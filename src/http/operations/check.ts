@@ -1,7 +1,7 @@
 // POST /v1/check: does this subject hold this relation on this object? The hot path: it only asks the owner.
 
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
-import { formatTimestamp } from '../../core/timestamps.ts';
+import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { checkResultSchema, tupleSchema } from '../schema/schemas.ts';
 import { validateTuple } from '../schema/validation.ts';

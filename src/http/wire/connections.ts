@@ -5,10 +5,10 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { clientNetwork } from '../../core/addresses.ts';
 import { jitteredMs } from '../../core/async/backoff.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { clientNetwork } from '../../core/text/addresses.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { HELD_UNCOUNTED_BYTES_MAX } from './limits.ts';
 import { type Peer, Peers } from './peers.ts';

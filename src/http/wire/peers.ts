@@ -5,7 +5,7 @@
 import type { Connection } from './connection.ts';
 
 export interface Peer {
-  /** The network of the client (core/addresses.ts). */
+  /** The network of the client (core/text/addresses.ts). */
   readonly name: string;
   /** In the order in which they were opened. */
   readonly connections: Set<Connection>;

@@ -2,7 +2,7 @@
 // (core/records.ts). Never a secret.
 
 import { type Plan, type Plans, resolvePlan } from '../../core/plans.ts';
-import { formatTimestamp, optionalTimestamp } from '../../core/timestamps.ts';
+import { formatTimestamp, optionalTimestamp } from '../../core/text/timestamps.ts';
 import type { MemberView, ShardLoad, SlotView } from '../../front/front.ts';
 import type { AuditRecord, TenantDeletion, TenantStatus, UsageMinute } from '../../shard/shard.ts';
 

@@ -3,8 +3,8 @@
 // `#`, so that it reaches no server, log or Referer header with the address of a page.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isLoopbackHost } from '../../core/addresses.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
+import { isLoopbackHost } from '../../core/text/addresses.ts';
 import { hashOperatorToken } from '../operator-tokens.ts';
 import { pathTo } from './page.ts';
 

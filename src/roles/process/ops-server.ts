@@ -7,8 +7,8 @@
 // connection.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { httpUrlOf, splitAddress } from '../../core/addresses.ts';
 import type { Clock, Timer } from '../../core/async/clock.ts';
+import { httpUrlOf, splitAddress } from '../../core/text/addresses.ts';
 import { ConnectionPool } from '../../operator/connection-pool.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';

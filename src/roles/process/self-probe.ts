@@ -2,8 +2,8 @@
 // longer responds, while its heartbeats continue, would keep its slots and serve none of them.
 
 import { credentials as grpcCredentials } from '@grpc/grpc-js';
-import { splitAddress } from '../../core/addresses.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import { splitAddress } from '../../core/text/addresses.ts';
 import { Peer } from '../../rpc/gen/grantd/v1/Peer.ts';
 import { createGrpcTransport } from '../../rpc/transport/grpc-transport.ts';
 import { dialShard } from '../../rpc/transport/shard-dialer.ts';

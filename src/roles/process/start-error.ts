@@ -1,7 +1,7 @@
 // Why a role cannot start, in one message for the person who started it. Every mistake that a newcomer can make ends
 // here; any other error is a defect and shows its stack.
 
-import { splitAddress } from '../../core/addresses.ts';
+import { splitAddress } from '../../core/text/addresses.ts';
 import { findPortHolder } from './port-holder.ts';
 
 /** The message is complete: what is wrong, where, and what to do. */

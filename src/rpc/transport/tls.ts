@@ -14,7 +14,7 @@ import {
   type SecureContextOptions,
 } from 'node:tls';
 import { type ChannelCredentials, credentials as grpcCredentials, ServerCredentials } from '@grpc/grpc-js';
-import { splitAddress } from '../../core/addresses.ts';
+import { splitAddress } from '../../core/text/addresses.ts';
 import type { Log } from '../../telemetry/log.ts';
 
 const RELOAD_MS_DEFAULT = 2000;

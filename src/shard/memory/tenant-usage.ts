@@ -2,7 +2,7 @@
 // the bound of the process: it goes with the tenure, or when it is evicted as least recently used. Invariant: a cell
 // holds one minute, and no report, however wrong, takes more memory than 60 cells.
 
-import { MS_PER_MINUTE } from '../../core/timestamps.ts';
+import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { TenantUsageReport, UsageMinute } from '../shard.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
 

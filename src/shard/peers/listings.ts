@@ -8,8 +8,8 @@
 // continues from there. Reading stops when no front waits for the result.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { type CursorSecrets, createCursor, parseCursor } from '../../core/cursors.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
 import { compareUtf8, type Grant, isRelation, type Relation, relationNumber, relationOf } from '../../core/tuples.ts';
 import type { GrantRow, StateStore } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
-import { formatTimestamp } from '../../../core/timestamps.ts';
+import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { OperatorApi } from '../../../front/front.ts';
 import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { NDJSON_MEDIA_TYPES } from '../../body.ts';

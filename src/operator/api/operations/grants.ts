@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { assert } from '../../../core/assert.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
-import { formatTimestamp } from '../../../core/timestamps.ts';
+import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import {
   grantOf,
   isIdentifier,

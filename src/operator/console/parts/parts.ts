@@ -1,6 +1,6 @@
 // Parts that all pages use: texts from outside, times, tables, empty states, the link to the next page.
 
-import { formatTimestamp, MS_PER_MINUTE } from '../../../core/timestamps.ts';
+import { formatTimestamp, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../markup.ts';
 import { pathTo } from '../page.ts';
 

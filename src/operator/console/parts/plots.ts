@@ -4,7 +4,7 @@
 
 import { scaleLinear } from 'd3-scale';
 import { area, curveStep, line } from 'd3-shape';
-import { MS_PER_MINUTE } from '../../../core/timestamps.ts';
+import { MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { UsageMinute } from '../../../front/front.ts';
 import { html, type Markup } from '../markup.ts';
 import { clockTime, count } from './parts.ts';

@@ -3,12 +3,12 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { grantAt } from '../loadtest/data-set.ts';
-import { parseTenants, type Tenant } from '../loadtest/tenants.ts';
-import { ProblemFailure } from '../src/cli/failures.ts';
-import { deliverBatch } from '../src/cli/import/import-delivery.ts';
-import { OperatorClient, type OperatorTarget, path } from '../src/cli/operator-client.ts';
-import { asRecord, textOf } from '../src/cli/output/json-view.ts';
+import { grantAt } from '../../loadtest/data-set.ts';
+import { parseTenants, type Tenant } from '../../loadtest/tenants.ts';
+import { ProblemFailure } from '../../src/cli/failures.ts';
+import { deliverBatch } from '../../src/cli/import/import-delivery.ts';
+import { OperatorClient, type OperatorTarget, path } from '../../src/cli/operator-client.ts';
+import { asRecord, textOf } from '../../src/cli/output/json-view.ts';
 
 /** The maximum of one import call. */
 const LINES_PER_CALL = 1000;

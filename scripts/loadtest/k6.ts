@@ -3,8 +3,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ScenarioName } from '../loadtest/scenarios.ts';
-import { PROGRAMS_DIRECTORY, TOOLS_DIRECTORY } from '../tools/engines/tools-directory.ts';
+import type { ScenarioName } from '../../loadtest/scenarios.ts';
+import { PROGRAMS_DIRECTORY, TOOLS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
 
 const MODULE = 'go.k6.io/k6@v1.8.0';
 /** From this version on, it runs TypeScript by default. */
@@ -59,7 +59,7 @@ interface K6Run {
 
 /** Resolves with the status of k6: 0 if every threshold passed. */
 export function runK6(program: string, { scenario, settings, environment, terminal, further }: K6Run): Promise<number> {
-  const script = join(import.meta.dirname, '..', 'loadtest', `${scenario}.ts`);
+  const script = join(import.meta.dirname, '..', '..', 'loadtest', `${scenario}.ts`);
   // No port of its own, no usage report, and without a terminal no progress bar.
   const options = ['--address', '', '--no-usage-report', ...(terminal ? [] : ['--quiet'])];
   // k6 does not need the service's own variables, some of which are secret.

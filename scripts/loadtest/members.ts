@@ -1,6 +1,6 @@
 // Lists the serving shards, before and after a run that tests the loss of one.
 
-import { OperatorClient, type OperatorTarget } from '../src/cli/operator-client.ts';
+import { OperatorClient, type OperatorTarget } from '../../src/cli/operator-client.ts';
 
 export interface ServingShard {
   readonly shard: string;

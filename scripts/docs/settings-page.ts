@@ -1,7 +1,7 @@
 // Renders the reference page of the settings from their table alone.
 
-import type { Role, Setting } from '../src/config/setting.ts';
-import { SETTINGS } from '../src/config/settings.ts';
+import type { Role, Setting } from '../../src/config/setting.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { renderTable } from './markdown-table.ts';
 
 const rows: readonly Setting<unknown>[] = Object.values(SETTINGS);

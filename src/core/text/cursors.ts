@@ -2,7 +2,7 @@
 // forged, used for another tenant, or replayed on another query.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { assert } from './assert.ts';
+import { assert } from '../assert.ts';
 
 const SIGNATURE_LENGTH = 16;
 /** A position is at most two identifiers (1,089 bytes each). */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { renderTable } from './markdown-table.ts';
 
-const CHART = join(import.meta.dirname, '..', 'charts', 'grantd');
+const CHART = join(import.meta.dirname, '..', '..', 'charts', 'grantd');
 
 type Schema = Record<string, unknown>;
 

@@ -2,10 +2,10 @@
 // directory, as for the operator's commands.
 
 import { join } from 'node:path';
-import type { ScenarioName } from '../loadtest/scenarios.ts';
-import { type Environment, readConfig } from '../src/config/read-config.ts';
-import { type DevFile, readDevFile } from '../src/roles/dev/dev-file.ts';
-import { type OperatorTarget, resolveOperatorTarget } from '../src/roles/open/operator-target.ts';
+import type { ScenarioName } from '../../loadtest/scenarios.ts';
+import { type Environment, readConfig } from '../../src/config/read-config.ts';
+import { type DevFile, readDevFile } from '../../src/roles/dev/dev-file.ts';
+import { type OperatorTarget, resolveOperatorTarget } from '../../src/roles/open/operator-target.ts';
 
 export interface LoadTarget {
   /** Of the service that `npm start` runs; undefined if there is none. */

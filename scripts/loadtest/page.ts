@@ -2,11 +2,11 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SCENARIO_NAMES, SCENARIOS } from '../loadtest/scenarios.ts';
-import { type LoadSetting, renderDuration, SETTING_ROWS } from '../loadtest/settings.ts';
-import { renderTable } from './markdown-table.ts';
+import { SCENARIO_NAMES, SCENARIOS } from '../../loadtest/scenarios.ts';
+import { type LoadSetting, renderDuration, SETTING_ROWS } from '../../loadtest/settings.ts';
+import { renderTable } from '../docs/markdown-table.ts';
 
-const PAGE = join(import.meta.dirname, '..', 'loadtest', 'README.md');
+const PAGE = join(import.meta.dirname, '..', '..', 'loadtest', 'README.md');
 
 const code = (text: string): string => `\`${text}\``;
 
@@ -48,7 +48,7 @@ export function renderLoadtestPage(text: string): string {
     ['scenarios', renderScenarios()],
     ['settings', renderSettings()],
   ] as const) {
-    const [begin, end] = [`<!-- ${name}: made by scripts/loadtest-page.ts -->\n`, `<!-- end of ${name} -->\n`];
+    const [begin, end] = [`<!-- ${name}: made by scripts/loadtest/page.ts -->\n`, `<!-- end of ${name} -->\n`];
     const [before, rest] = page.split(begin);
     const [, after] = rest?.split(end) ?? [];
     if (before === undefined || after === undefined)

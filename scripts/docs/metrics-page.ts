@@ -1,7 +1,7 @@
 // Renders the reference page of the metrics from the registry itself, so that the page names exactly those that are
 // served.
 
-import { createMetrics } from '../src/telemetry/metrics.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { renderTable } from './markdown-table.ts';
 
 const OWN_PREFIX = 'grantd_';

@@ -1,6 +1,6 @@
 // Renders docs/reference/errors.md from the error catalogue.
 
-import { ERROR_CATALOGUE, isErrorCode } from '../src/core/errors.ts';
+import { ERROR_CATALOGUE, isErrorCode } from '../../src/core/errors.ts';
 import { renderTable } from './markdown-table.ts';
 
 export function renderErrorsPage(): string {
